@@ -8,48 +8,55 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Census is what all clients that live hold and wait for, as they have told. What it tells and what
-// it does not is on the page about it.
+// Census is a listing of the locks that all live clients hold and wait for, as these clients report
+// them. docs/census.md describes what it includes.
 type Census struct {
-	// Answered is how many clients have; Silent live and have not in time, and Truncated have, but
-	// not to the end.
+	// Answered is the number of clients that replied in full or in part, including this client.
+	// Silent counts the live clients that did not reply in time. Truncated counts the clients whose
+	// reply was incomplete.
 	Answered, Silent, Truncated int64
 	Entries                     []CensusEntry
-	// JSON is all of it as one text.
+	// JSON is the whole listing as one text.
 	JSON string
 }
 
-// CensusEntry is what one client has to do with one lock.
+// CensusEntry is the relation of one client to one lock.
 type CensusEntry struct {
-	// Client is which, Host and Pid where it runs, Label that of its handle.
+	// Client identifies the client, Host and Pid its process. Label is the label of its handle.
 	Client, Host, Label string
 	Pid                 int64
 	Name                string
 	// Kind is "mutex", "rw" or "semaphore".
 	Kind string
-	// Mode is "exclusive" or "shared", as it holds or first waits; empty without either.
+	// Mode is "exclusive" or "shared", for the hold, or without a hold for the first waiter. It is
+	// empty without both.
 	Mode string
-	// Holds is whether it holds, 1 or 0; the others are about that hold.
+	// Holds is 1 if the client holds the lock, otherwise 0. Token, Held, TimeLeft and Permits
+	// describe that hold.
 	Holds, Token   int64
 	Held, TimeLeft time.Duration
 	Permits        int64
-	// Waiters is how many in this client wait, and Waited for how long the first of them has.
+	// Waiters is the number of waiters in this client. Waited is how long the first of them has
+	// waited.
 	Waiters int64
 	Waited  time.Duration
-	// Grants and Contended are how many acquires were granted, and how many have found the lock taken,
-	// since the client has handles of it; WaitedTotal is how long those that were granted have waited.
+	// Grants counts the granted acquires, Contended the acquires that found the lock taken. Both
+	// count since the client has handles of the lock. WaitedTotal is the total wait of the granted
+	// acquires.
 	Grants, Contended int64
 	WaitedTotal       time.Duration
-	// Waits is how many of these waited up to how many seconds, such as "0.0005:12 0.01:3".
+	// Waits is a histogram of these waits: upper bound in seconds and count, such as "0.0005:12
+	// 0.01:3".
 	Waits string
-	// Retained is 1 while the client keeps the lock for its next acquire, by WithRetain.
+	// Retained is 1 while the client keeps the lock for its next acquire; see WithRetain.
 	Retained int64
-	// Source is "client", or "key" where a key of a server tells of it.
+	// Source is "client", or "key" for an entry that was read from a key of a server.
 	Source string
 }
 
-// Census asks all clients that live what they hold and wait for. It ends when all have answered, or
-// after patience, which is from a millisecond to a minute, and is then without those who have not.
+// Census asks all live clients which locks they hold and wait for. It returns when all have
+// replied, or after patience, which is between 1 ms and 1 minute. The result then lacks the clients
+// that have not replied.
 func (c *Client) Census(ctx context.Context, patience time.Duration) (*Census, error) {
 	e := c.core()
 	if e == nil {
@@ -61,10 +68,11 @@ func (c *Client) Census(ctx context.Context, patience time.Duration) (*Census, e
 	})
 }
 
-// Scan looks through the keys of the servers for locks, of each server so many at most: for those
-// in Mortise's own format with the pattern "", else for keys of other programs, as SCAN has it,
-// such as "lock:*". It finds holds of clients that are dead or stopped, which no Census tells. It
-// ends after patience, which is from a millisecond to a minute, at the latest.
+// Scan searches the keys of the servers for locks. It finds holds of dead or stopped clients, which
+// no Census reports. It reads at most mostKeys keys of each server, and ends after patience at the
+// latest, which is between 1 ms and 1 minute. An empty pattern selects locks in Mortise's own
+// format. Any other pattern selects keys of other programs in the syntax of SCAN, such as "lock:*".
+// Answered and Truncated of the result count servers.
 func (c *Client) Scan(
 	ctx context.Context, pattern string, mostKeys int64, patience time.Duration,
 ) (*Census, error) {

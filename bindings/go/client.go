@@ -7,17 +7,18 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Client is one connection to one server, shared by all handles that are made from it.
+// Client is a connection to one deployment. All handles that are made from it share it.
 type Client struct {
 	engine *engine
 }
 
-// Open connects and greets the server. The URL is redis://[user[:password]@]host[:port][/db],
-// unix:///path/to.sock, or local: for a private server of this user; a query sets options, as in
-// "redis://localhost?lease=10s"; "" is the URL in the environment variable MORTISE_URL. A server
-// that is not there yet, or still loading, is tried until the context ends or the client's command
-// timeout, 3 s by default, is over; see WithLazyConnect. When the context ends first, that goes on
-// in the background until then at most.
+// Open connects to the server. The URL is redis://[user[:password]@]host[:port][/db],
+// unix:///path/to.sock, or local: for a private server of this user. A query sets options, as in
+// "redis://localhost?lease=10s". An empty URL stands for the environment variable MORTISE_URL.
+//
+// If the server cannot be reached or is still loading, Open retries until the context ends or the
+// client's command timeout is over, 3 s by default. See WithLazyConnect. When the context ends
+// first, the attempt goes on in the background until the command timeout at most.
 func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 	if err := alive(ctx); err != nil {
 		return nil, under(ctx, err)
@@ -58,8 +59,8 @@ func (c *Client) core() *engine {
 	return c.engine
 }
 
-// Close gives back all holds, without waiting for the answers, and ends all calls that wait with
-// ErrClosed. From then on its handles answer ErrClosed. A second Close does nothing.
+// Close releases all holds without waiting for the replies. All waiting calls end with ErrClosed.
+// Later calls of the client and of its handles return ErrClosed. A second Close does nothing.
 func (c *Client) Close() error {
 	e := c.core()
 	if e == nil {
@@ -69,19 +70,21 @@ func (c *Client) Close() error {
 	return e.close()
 }
 
-// SetCredentials gives the client another user and password, where the program knows when they
-// change: they are said on the live connection, whose answer is waited for, and new connections log
-// in with them. Holds and waits go on. Both are any bytes; the user "" is the server's default one.
-// Without a connection at the moment they are kept, and tried at once. After every error those
-// before stay in force; see mortise_client_set_credentials. A client that reads its password from a
-// file, by WithPasswordFile, needs no such call, and answers ErrInvalidArgument.
+// SetCredentials gives the client another user and password, for programs that know when these
+// change. The client logs in with them on the live connection and waits for the reply. New
+// connections also use them. Holds and waits go on. User and password are any bytes. An empty user
+// is the server's default user.
+//
+// Without a connection, the client stores the credentials and tries to connect at once. After every
+// error the previous credentials stay in force; see mortise_client_set_credentials. A client with
+// WithPasswordFile reads its password by itself, so this call returns ErrInvalidArgument.
 func (c *Client) SetCredentials(ctx context.Context, user, password string) error {
 	return c.ask(ctx, func(client, details uintptr) int32 {
 		return swig.Client_set_credentials(client, user, password, details)
 	})
 }
 
-// Ping asks the server for a sign of life.
+// Ping checks that the server replies.
 func (c *Client) Ping(ctx context.Context) error {
 	return c.ask(ctx, swig.Client_ping)
 }

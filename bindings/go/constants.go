@@ -2,19 +2,19 @@
 
 package mortise
 
-// Every failure of this package is one of these, to errors.Is.
+// Every failure of this package is one of these values for errors.Is.
 const (
 	// ErrNotAcquired: another owner holds the lock, and the call does not wait.
 	ErrNotAcquired Status = 1
 	// ErrTimedOut: the deadline of the context passed first. Also context.DeadlineExceeded.
 	ErrTimedOut Status = 2
-	// ErrCancelled: the context was cancelled first. Also context.Canceled.
+	// ErrCancelled: the context was canceled first. Also context.Canceled.
 	ErrCancelled Status = 3
 	// ErrLost: the hold was lost: its lease ended, or the server reports another owner or none.
 	ErrLost Status = 4
 	// ErrNotOwner: this handle holds nothing: it never did, or it has already unlocked.
 	ErrNotOwner Status = 5
-	// ErrShutDown: a queue of the library was shut down; this package says ErrClosed instead.
+	// ErrShutDown: a queue of the library was shut down. This package returns ErrClosed instead.
 	ErrShutDown Status = 6
 	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
@@ -26,7 +26,7 @@ const (
 	ErrRefused Status = -4
 	// ErrAlreadyHeld: this handle holds the lock already and is not reentrant.
 	ErrAlreadyHeld Status = -5
-	// ErrBusy: another call on this handle is at work. Give each goroutine a handle of its own.
+	// ErrBusy: another call on this handle is in progress. Give each goroutine its own handle.
 	ErrBusy Status = -6
 	// ErrLimit: a bound was reached: a full queue, too many members, open requests or file
 	// descriptors.
@@ -44,7 +44,7 @@ const (
 )
 
 const (
-	// NoReason: it is about no loss, or the reason is not known.
+	// NoReason: there was no loss, or the reason is not known.
 	NoReason Reason = 0
 	// Expired: its lease ended, or will end, before a renewal was confirmed.
 	Expired Reason = 1
@@ -56,11 +56,11 @@ const (
 	ServerLost Reason = 3
 	// MaxHold: the limit of WithMaxHold ended the renewals.
 	MaxHold Reason = 4
-	// Forced: a ForceRelease was called for this hold, somewhere.
+	// Forced: a client called ForceRelease for this hold.
 	Forced Reason = 5
 )
 
-// What an examination found. The higher, the worse.
+// The severity of a finding. Higher values are more severe.
 const (
 	// VerdictOK: as it should be.
 	VerdictOK Verdict = 0
@@ -72,7 +72,7 @@ const (
 	VerdictBad Verdict = 3
 )
 
-// How bad it is what a line of a log tells. The lower, the worse.
+// The severity of a log record. Lower values are more severe.
 const (
 	// LogLevelError: an operator must act: a hold was lost, a server refuses this client.
 	LogLevelError LogLevel = 1
@@ -82,7 +82,7 @@ const (
 	LogLevelInfo LogLevel = 3
 )
 
-// What a line of a log is about.
+// The subject of a log record.
 const (
 	// LogReconnected: a server is connected again. INFO.
 	LogReconnected LogSubject = 1
@@ -121,7 +121,7 @@ const (
 	eventUpgraded = 6
 	// eventDowngraded: a downgrade ended.
 	eventDowngraded = 7
-	// eventLog: a line of a client's log: see Log.
+	// eventLog: a record of a client's log: see Log.
 	eventLog = 8
 	// eventStats: a client's statistics are due: see StatsEvery.
 	eventStats = 9
@@ -222,7 +222,7 @@ const (
 	optionMetricsName = "metrics_name"
 )
 
-// What this package was written for: an older library lacks functions.
+// The version that this package was written for. An older library lacks functions.
 const (
 	abiMajor = 1
 	abiMinor = 2

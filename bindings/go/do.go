@@ -5,24 +5,25 @@ import (
 	"errors"
 )
 
-// Do acquires, works and unlocks, also when the work panics. The work's context is cancelled with
-// the given one, and when the hold is lost. Give it the method that acquires, such as lock.Acquire:
+// Do acquires a lock, runs the work and unlocks, even if the work panics. The work's context is
+// canceled with the given context and when the hold is lost. The acquire function is a method such
+// as lock.Acquire:
 //
 //	err := mortise.Do(ctx, lock.Acquire, func(ctx context.Context, hold *mortise.Hold) error {
 //		return write(ctx, hold.Token())
 //	})
 //
-// or, where more is to be said, a function that calls it:
+// An acquire with more arguments needs a function of its own:
 //
 //	two := func(ctx context.Context) (*mortise.Hold, error) { return semaphore.Acquire(ctx, 2) }
 //
-// The unlock is not under the given context, which may have ended the work: it has one of its own,
-// and waits for the server's answer for the client's command timeout at most.
+// The unlock does not depend on the given context, which may have ended the work. It waits for the
+// server's reply for the client's command timeout at most.
 //
-// The error is that of acquiring, else that of the work, else that of unlocking. It is ErrLost,
-// beside what the work returned, when the hold was lost before the end of the work, which may then
-// not have been alone. An unlock of which the server did not tell the outcome is no error: the work
-// was alone, and what may be left of the hold ends with its lease.
+// Do returns the first error of the acquire, the work and the unlock, in this order. When the hold
+// was lost before the end of the work, the error is ErrLost and also the work's own error. Another
+// client may then have held the lock during the work. An unlock with an unknown outcome is not an
+// error. The work was protected, and the lease ends what remains of the hold.
 func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	work func(ctx context.Context, hold *Hold) error) (err error) {
 	if acquire == nil || work == nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Status is what a call came to, and an error of its own: compare with errors.Is. Below zero are
-// errors, above zero outcomes of normal life. A later version of the library may add values.
+// Status is the result of a call, and also an error: compare with errors.Is. Negative values are
+// errors, positive values are normal outcomes. A later version of the library may add values.
 type Status int32
 
-// Error is the status in a few words, such as "mortise: timed out".
+// Error returns the status in a few words, such as "mortise: timed out".
 func (s Status) Error() string {
 	return "mortise: " + swig.Text(swig.Status_text(int32(s)))
 }
@@ -23,25 +23,26 @@ type Reason int32
 
 // Error is a failure with its details.
 type Error struct {
-	// Status says what kind of failure it is.
+	// Status is the kind of failure.
 	Status Status
-	// Message is a line that says what was wrong and how to mend it; it may be empty.
+	// Message explains in one line what was wrong and how to fix it. It may be empty.
 	Message string
-	// Lock is the name of the lock, or of the member of a Multi, that it is about; empty for none.
+	// Lock is the name of the lock, or of the member of a Multi. It is empty if no lock is
+	// concerned.
 	Lock string
-	// Reason says why the hold was lost, for ErrLost.
+	// Reason is why the hold was lost, for ErrLost.
 	Reason Reason
-	// ServerText has the server's own words, such as "READONLY You can't write…", or is empty.
+	// ServerText is the server's own message, such as "READONLY You can't write…", or empty.
 	ServerText string
 
 	isRetryable, isAmbiguous bool
 	causes                   []error // what else it is
 }
 
-// IsRetryable tells whether the same call may succeed later without any change.
+// IsRetryable reports whether the same call may succeed later without any change.
 func (e *Error) IsRetryable() bool { return e.isRetryable }
 
-// IsAmbiguous tells whether the request may have been carried out although the call failed.
+// IsAmbiguous reports whether the server may have executed the request although the call failed.
 func (e *Error) IsAmbiguous() bool { return e.isAmbiguous }
 
 func (e *Error) Error() string {
@@ -51,12 +52,12 @@ func (e *Error) Error() string {
 	return e.Status.Error() + ": " + e.Message
 }
 
-// Unwrap is the status, for errors.Is and errors.As.
+// Unwrap returns the status, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Status }
 
-// Is tells that a passed deadline and a cancelled wait are also what package context calls them,
-// that a failure of a call whose context is over is also the context's Err and Cause, and that a
-// loss during Do is also what the work returned.
+// Is reports whether the error matches the target. ErrTimedOut matches context.DeadlineExceeded,
+// and ErrCancelled matches context.Canceled. A failure of a call whose context is over also matches
+// the context's Err and Cause. A loss during Do also matches the error that the work returned.
 func (e *Error) Is(target error) bool {
 	if e.Status == ErrTimedOut && target == context.DeadlineExceeded ||
 		e.Status == ErrCancelled && target == context.Canceled {
@@ -70,7 +71,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// As finds the cause of the context's end, and what the work under Do returned.
+// As finds the cause of the context's end, and the error that the work under Do returned.
 func (e *Error) As(target any) bool {
 	if _, isStatus := target.(*Status); isStatus { // that of this failure
 		return false

@@ -7,44 +7,43 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Examination is what was found when the servers were examined.
+// Examination is the result of a health check of the servers.
 type Examination struct {
-	// Worst is the worst verdict of all findings; VerdictUnknown without any.
+	// Worst is the worst verdict of all findings. It is VerdictUnknown without findings.
 	Worst    Verdict
 	Findings []Finding
-	// JSON is all of it as one text.
+	// JSON is the whole result as one text.
 	JSON string
 }
 
-// Finding is what was found of one matter at one server.
+// Finding is the result of one check at one server.
 type Finding struct {
-	// Name stays the same in later versions, such as "maxmemory_policy".
+	// Name identifies the check, such as "maxmemory_policy". It stays the same in later versions.
 	Name    string
 	Verdict Verdict
 	// Server is the address, without user and password.
 	Server string
-	// Value is what was seen.
+	// Value is the observed value.
 	Value string
-	// Consequence is what could happen, and Mend what to do about it; both are empty where all is
-	// well.
+	// Consequence is what could happen, and Mend how to fix it. Both are empty if the check passed.
 	Consequence, Mend string
 }
 
-// Verdict is what an examination found of one matter; the higher, the worse. A later version of the
+// Verdict is the severity of a finding. Higher values are more severe. A later version of the
 // library may add values.
 type Verdict int32
 
-// String is "ok", "unknown", "warn" or "bad".
+// String returns "ok", "unknown", "warn" or "bad".
 func (v Verdict) String() string { return swig.Text(swig.Verdict_text(int32(v))) }
 
-// Examine examines the servers: their settings, rights and clocks, as far as they matter to
-// locks. It changes nothing at a server. The findings are on the page about examination.
+// Examine checks the settings, rights and clocks of the servers, as far as they matter to locks. It
+// changes nothing at a server. docs/examination.md lists the findings.
 func (c *Client) Examine(ctx context.Context) (*Examination, error) {
 	return c.examination(ctx, swig.Client_examine)
 }
 
-// Examination is what was found last, by Examine or, with WithExamination, when the client
-// connected last. It asks nobody, and is without findings where nothing was examined so far.
+// Examination returns the last result, without a request to a server. It comes from Examine or,
+// with WithExamination, from the last connect. It has no findings before the first health check.
 func (c *Client) Examination() (*Examination, error) {
 	return c.examination(context.Background(), swig.Client_examination)
 }

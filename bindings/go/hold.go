@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Hold is one successful acquire. It lasts until Unlock, or until it is lost for ever. Any
-// goroutine may use it. Keep it, or one of its contexts, while you work: what nobody refers to is
-// given back by the collector.
+// Hold is one successful acquire. It lasts until Unlock or until it is lost. Any goroutine may use
+// it. Keep the Hold or one of its contexts during the work: the garbage collector releases a Hold
+// without references.
 type Hold struct {
 	owner    *owner // kept from being collected
 	term     *term
@@ -41,13 +41,13 @@ func (h *Hold) during() *term {
 	return h.term
 }
 
-// Token is the fencing token: it rises with every grant of a mutex or to a writer; for readers see
-// RW.Token. Hand it to whatever the lock protects, and let that refuse a token lower than the
-// highest it has seen. 0 for a Multi, whose members have one each.
+// Token returns the fencing token. It rises with every grant of a mutex or to a writer. For readers
+// see RW.Token. Pass it to the protected resource, which must refuse a token lower than the highest
+// token it has seen. It is 0 for a Multi, whose members have their own tokens.
 func (h *Hold) Token() int64 { return h.during().token.Load() }
 
-// Err is nil while the hold lasts. Then it says why that ended: ErrLost, ErrNotOwner after an
-// unlock, or ErrClosed.
+// Err returns nil while the hold lasts. After that it returns the reason for the end: ErrLost,
+// ErrNotOwner after an unlock, or ErrClosed.
 func (h *Hold) Err() error {
 	if h != nil {
 		if reason := h.unlocked.Load(); reason != nil {
@@ -77,26 +77,26 @@ func (h *Hold) over() error {
 // isLast tells whether the handle has had no later hold.
 func (h *Hold) isLast() bool { return h.owner.number() == h.term.number }
 
-// Lost is closed when the hold is lost: its lease ended, or the server says that it is no longer
-// ours. After an unlock it stays open, so who waits for it has to wait for Context, too.
+// Lost returns a channel that is closed when the hold is lost: its lease ended, or the server no
+// longer has it. After an unlock the channel stays open, so its reader must also wait for Context.
 func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
 
-// AtRisk is closed when a third of the lease is left and nothing renews it, at the latest before
-// Lost.
+// AtRisk returns a channel that is closed when a third of the lease is left and the hold is not
+// being renewed. It is closed before Lost at the latest.
 func (h *Hold) AtRisk() <-chan struct{} { return h.during().whenAtRisk() }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
 type holdKey struct{ hold *Hold }
 
-// Context is cancelled when the hold ends, be it lost or unlocked: give it to the work that the
-// lock protects. With Go 1.20 or later context.Cause tells which. Bind is for work that has a
-// context already.
+// Context returns a context that is canceled when the hold is lost or unlocked. Pass it to the work
+// that the lock protects. With Go 1.20 or later context.Cause returns the reason. Use Bind for work
+// that already has a context.
 func (h *Hold) Context() context.Context {
 	return h.keptBy(h.during().context())
 }
 
-// Bind is a child of a context that is also cancelled when the hold ends. Call the function in the
-// end, as with context.WithCancel.
+// Bind returns a child of a context that is also canceled when the hold ends. Call the function in
+// the end, as with context.WithCancel.
 func (h *Hold) Bind(parent context.Context) (context.Context, context.CancelFunc) {
 	// What ends with the hold does not refer to it: it would not be collected while it lasts.
 	bound, cancel := h.during().bounds(given(parent))
@@ -108,16 +108,16 @@ func (h *Hold) keptBy(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holdKey{h}, true)
 }
 
-// IsHeld tells whether the hold lasts by the local clock. It costs no network, and is right also in
-// a process that was stopped for long.
+// IsHeld reports whether the hold lasts by the local clock. It sends no request. Its result is also
+// correct in a process that was stopped for long.
 func (h *Hold) IsHeld() bool {
 	// Not by Valid, whose last millisecond is 0: who is told that the hold is over must not extend it.
 	// In this order: what is held after the number was read may be another hold already.
 	return h.Err() == nil && h.owner.isHeld(h.mode.Load().isHeld) && h.isLast()
 }
 
-// Valid is how long the hold is still valid by the local clock, in whole milliseconds; 0 when it
-// has ended.
+// Valid returns how long the hold is still valid by the local clock, in whole milliseconds. It
+// returns 0 after the end.
 func (h *Hold) Valid() time.Duration {
 	if h.Err() != nil {
 		return 0
@@ -129,9 +129,10 @@ func (h *Hold) Valid() time.Duration {
 	return valid
 }
 
-// Extend makes the hold last at least this long from now; 0 is the lease that the handle was made
-// with. It never shortens it. Of a Multi all members are extended; a failure names the one that was
-// not, and the others are extended nevertheless, unless one had been lost before: then none is.
+// Extend makes the hold last at least this long from now. A lease of 0 is the lease of the handle.
+// Extend never shortens a hold. For a Multi it extends all members. If one of them fails, the error
+// names that member, and the others are extended. If a member was lost before, no member is
+// extended.
 func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	if err := h.over(); err != nil {
 		return h.core().told(ctx, err)
@@ -140,13 +141,14 @@ func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	return h.core().told(ctx, h.core().extend(ctx, lease, h.term.number))
 }
 
-// Unlock gives the lock back, and never ends a later hold of the same handle. First it cancels the
-// contexts of the hold, so that they are over before another holds. The context bounds the wait for
-// the answer only: the lock is given back also when the context is over, or nil. ErrLost says that
-// the hold was lost before, and a second Unlock is ErrNotOwner. After ErrBusy, ErrLimit and
-// ErrNoMemory the lock was not given back, and is renewed: call Unlock once more. The Hold and its
-// contexts are over all the same. After anything else nothing is held. A context that ends with
-// this very hold bounds nothing here; the wait then ends with the command timeout at the latest.
+// Unlock releases the lock. It never ends a later hold of the same handle. First it cancels the
+// contexts of the hold, so that they are over before another client holds the lock. The context
+// bounds only the wait for the reply: the lock is also released when the context is over or nil. A
+// context that ends with this hold does not bound the wait. The command timeout bounds it instead.
+//
+// ErrLost means that the hold was lost before. A second Unlock returns ErrNotOwner. After ErrBusy,
+// ErrLimit and ErrNoMemory the lock is not released and still renewed: call Unlock again. The Hold
+// and its contexts are nevertheless over. After any other error nothing is held.
 func (h *Hold) Unlock(ctx context.Context) error {
 	defer runtime.KeepAlive(h)
 	ctx = given(ctx)

@@ -6,36 +6,38 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Info is what the server knew of a lock when it was asked. To decide whether to act, use
-// Hold.IsHeld.
+// Info is the state of a lock at the server at the time of the query. Use Hold.IsHeld to decide
+// whether to act.
 type Info struct {
-	// IsHeld tells whether anybody held it, and IsMine whether the asking handle did.
+	// IsHeld reports whether any owner held the lock, and IsMine whether the querying handle did.
 	IsHeld, IsMine bool
-	// TimeLeft is the time until the holder's lease ends at the server; -1 ms when nobody holds.
+	// TimeLeft is the time until the holder's lease ends at the server. It is -1 ms without a
+	// holder.
 	TimeLeft time.Duration
 	// LatestToken is the newest fencing token of the database.
 	LatestToken int64
-	// HolderCount and WaiterCount are of all; Holders and Waiters show 16 of each at most.
+	// HolderCount and WaiterCount count all. Holders and Waiters list at most 16 of each.
 	HolderCount, WaiterCount int64
-	// Permits and PermitsInUse are of a semaphore; a Lock has one, a RW none.
+	// Permits and PermitsInUse describe a semaphore. Permits is 1 for a Lock and 0 for a RW.
 	Permits, PermitsInUse int64
 	// Holders and Waiters are in their order.
 	Holders, Waiters []Person
 }
 
-// Person is one who holds or waits.
+// Person is one holder or waiter.
 type Person struct {
-	// Owner is how the server stores it.
+	// Owner is the owner token as the server stores it.
 	Owner string
-	// Label is the handle's; Host and PID are of the process, empty and 0 when unknown.
+	// Label is the handle's label. Host and PID identify its process, and are empty and 0 when
+	// unknown.
 	Label, Host string
 	PID         int64
-	// IsExclusive tells that it is for the whole lock: a Lock, or to write.
+	// IsExclusive reports whether the hold excludes all others: a Lock, or a writer.
 	IsExclusive bool
-	// Weight is how many permits of a semaphore; else 1.
+	// Weight is the number of permits of a semaphore, otherwise 1.
 	Weight int64
-	// IsRetained tells that the client of a holder has unlocked and keeps the lock for its next
-	// acquire, by WithRetain.
+	// IsRetained reports that the holder has unlocked and its client keeps the lock for its next
+	// acquire; see WithRetain.
 	IsRetained bool
 }
 

@@ -11,30 +11,30 @@ import (
 // unreadLines is how many lines of a log are kept for who reads them.
 const unreadLines = 64
 
-// LogLevel is how bad it is what a line of a log tells; the lower, the worse. A later version of
-// the library may add values.
+// LogLevel is the severity of a log record. Lower values are more severe. A later version of the
+// library may add values.
 type LogLevel int32
 
-// String is "error", "warning" or "info".
+// String returns "error", "warning" or "info".
 func (l LogLevel) String() string { return swig.Text(swig.Log_level_text(int32(l))) }
 
-// LogSubject is what a line of a log is about. A later version of the library may add values.
+// LogSubject is the subject of a log record. A later version of the library may add values.
 type LogSubject int32
 
-// String is one word, such as "reconnected".
+// String returns one word, such as "reconnected".
 func (s LogSubject) String() string { return swig.Text(swig.Log_subject_text(int32(s))) }
 
-// LogLine is one line of a client's log.
+// LogLine is one record of a client's log.
 type LogLine struct {
 	Level   LogLevel
 	Subject LogSubject
-	// Text is the line, for people.
+	// Text is the message, for people.
 	Text string
-	// Lock is the name of the lock that it is about; "" where it is about a server.
+	// Lock is the name of the lock, or empty for a record about a server.
 	Lock string
-	// LeftOut is how many lines were left out just before this one.
+	// LeftOut is the number of records that were dropped just before this one.
 	LeftOut int64
-	// Err is what the matter came to; nil of what is well again.
+	// Err is the error that the record reports. It is nil if the problem is over.
 	Err error
 }
 
@@ -47,14 +47,14 @@ type reports struct {
 	over    chan struct{} // closed when another watch has replaced it
 }
 
-// Log tells what happens to the client, as bad as this level or worse: connections that end or come
-// back, servers that refuse it, other servers that are asked than before, holds that were lost. The
-// channel is closed when ctx is over or the client was closed, or by the next call of Log, which
+// Log reports events of the client with this level or a more severe one. The events are connections
+// that end or come back, servers that refuse the client, changes of the server, and lost holds. The
+// channel is closed when ctx is over, when the client is closed, or by the next call of Log, which
 // replaces it.
 //
-// Nothing ever waits for who reads it: lines are left out where they come too fast, ten of a
-// subject at once and then one in ten seconds, or where they are not read, and the next says how
-// many. So it is no place to learn of losses; a Hold's context is.
+// The client never waits for the reader of the channel. It drops records that are not read, and
+// limits each subject to ten records at once and then one in ten seconds. The next record has the
+// number of dropped records. Use a Hold's context to detect a loss.
 func (c *Client) Log(ctx context.Context, level LogLevel) (<-chan LogLine, error) {
 	r := &reports{lines: make(chan LogLine, unreadLines)}
 	e, err := c.watch(ctx, r, logOf, func(client, queue uintptr, tag int64, details uintptr) int32 {
@@ -73,9 +73,9 @@ func (c *Client) Log(ctx context.Context, level LogLevel) (<-chan LogLine, error
 	return r.lines, nil
 }
 
-// StatsEvery tells what the client has counted so far, every so often: 10 ms or more. The channel
-// is closed when ctx is over or the client was closed, or by the next call of StatsEvery, which
-// replaces it. While nobody reads, nothing is gathered.
+// StatsEvery sends the statistics of the client at this interval, at least 10 ms. The channel is
+// closed when ctx is over, when the client is closed, or by the next call of StatsEvery, which
+// replaces it. Statistics are not gathered while the channel is not read.
 func (c *Client) StatsEvery(ctx context.Context, interval time.Duration) (<-chan *Stats, error) {
 	r := &reports{due: make(chan struct{}, 1)}
 	e, err := c.watch(ctx, r, statsOf, func(client, queue uintptr, tag int64, details uintptr) int32 {

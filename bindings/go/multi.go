@@ -7,9 +7,9 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Multi is several locks that are acquired all or none, in an order that is the same in every
-// process, so that two with common names cannot deadlock. Its Hold is lost with the first of its
-// members. Each member keeps its own fencing token, see Lock.Token.
+// Multi is a set of locks that are acquired all or none. Every process acquires them in the same
+// order, so two sets with common names cannot deadlock. Its Hold is lost with the first lost
+// member. Each member has its own fencing token; see Lock.Token.
 type Multi struct{ owner *owner }
 
 var multiKind = &kind{
@@ -25,30 +25,30 @@ var multiKind = &kind{
 
 var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held}
 
-// Member is what a Multi can be made of; see OfLock, ToRead, ToWrite and OfSemaphore.
+// Member is a member of a Multi; see OfLock, ToRead, ToWrite and OfSemaphore.
 type Member struct {
 	owner *owner
 	add   func(multi, member, details uintptr) int32
 }
 
-// OfLock is a mutex as a member.
+// OfLock makes a mutex a member.
 func OfLock(lock *Lock) Member { return Member{lock.own(), swig.Multi_add_lock} }
 
-// ToRead is a read-write lock as a member, acquired to read.
+// ToRead makes a read-write lock a member that is acquired for reading.
 func ToRead(rw *RW) Member { return Member{rw.own(), swig.Multi_add_reader} }
 
-// ToWrite is a read-write lock as a member, acquired to write.
+// ToWrite makes a read-write lock a member that is acquired for writing.
 func ToWrite(rw *RW) Member { return Member{rw.own(), swig.Multi_add_writer} }
 
-// OfSemaphore is so many permits of a semaphore as a member.
+// OfSemaphore makes weight permits of a semaphore a member.
 func OfSemaphore(semaphore *Semaphore, weight int64) Member {
 	return Member{semaphore.own(), func(multi, member, details uintptr) int32 {
 		return swig.Multi_add_semaphore(multi, member, weight, details)
 	}}
 }
 
-// NewMulti makes a set of handles of this client, each name once, at most 64. Each stays usable by
-// itself.
+// NewMulti makes a set of at most 64 handles of this client, each name once. Each handle can still
+// be used on its own.
 func (c *Client) NewMulti(members ...Member) (*Multi, error) {
 	h, err := newHandle(c.core(), multiKind, func(client uintptr) (uintptr, error) {
 		return made(func(details uintptr) uintptr { return swig.Multi_new(client, details) })
@@ -91,34 +91,35 @@ func (m *Multi) own() *owner {
 	return m.owner
 }
 
-// Acquire waits until all members are held, or the context is over. Without all it holds none.
+// Acquire waits until all members are held or the context is over. On failure it holds no member.
 func (m *Multi) Acquire(ctx context.Context) (*Hold, error) {
 	return m.own().acquire(ctx, allHeld, nil, swig.Multi_acquire_async)
 }
 
-// Try acquires all members if all are free; else it is ErrNotAcquired, and the message names the
-// member that stood in the way.
+// Try acquires all members if all are free. Otherwise it returns ErrNotAcquired, and the message
+// names a member that was not free.
 func (m *Multi) Try(ctx context.Context) (*Hold, error) {
 	return m.own().acquire(ctx, allHeld, trying(swig.Multi_try_async), nil)
 }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
-// which runs on while the machine is suspended; 0 when nothing is held.
+// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
+// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
+// held.
 func (m *Multi) Deadline() int64 { return m.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
-// from beginning, until it is called with false. A hold is not touched. Most programs are content
-// with a context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
+// ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for
+// most programs.
 func (m *Multi) Interrupt(isOn bool) error { return m.own().interrupt(isOn) }
 
-// Close gives back what is held, and ends a call that waits with ErrClosed. The members stay.
+// Close releases the hold, and ends a waiting call with ErrClosed. The members stay open.
 func (m *Multi) Close() error { return m.own().close() }
 
-// IsHeld tells whether all members are held by the local clock. It costs no network.
+// IsHeld reports whether all members are held by the local clock. It sends no request.
 func (m *Multi) IsHeld() bool { return m.own().isHeld(swig.Multi_is_held) }
 
-// Valid is how long the member is still valid that ends first; 0 when nothing is held.
+// Valid returns the shortest remaining validity of all members, or 0 if nothing is held.
 func (m *Multi) Valid() time.Duration { return m.own().valid() }
 
-// MemberCount is how many members it has.
+// MemberCount returns the number of members.
 func (m *Multi) MemberCount() int { return int(look(m.own().core(), swig.Multi_member_count)) }

@@ -7,12 +7,12 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Unlimited is a WithMaxHold that never ends.
+// Unlimited is the WithMaxHold of a hold that is renewed without a limit.
 const Unlimited time.Duration = -1
 
-// Option is one setting. Given to Open it is a default of all the client's handles; the query of
-// the URL goes above it. Given to a handle it is laid over the client's settings: what is not given
-// stays as it is for the client.
+// Option is one setting. Given to Open it is a default for all handles of the client. The query of
+// the URL overrides it. Given to a handle it overrides the client's settings. All other settings
+// remain those of the client.
 type Option struct {
 	apply func(options uintptr) error
 }
@@ -22,11 +22,11 @@ func WithLease(lease time.Duration) Option {
 	return durationOption(optionLease, lease, swig.Options_set_lease_ms)
 }
 
-// WithRenewal sets whether holds are renewed by themselves, which is the default.
+// WithRenewal sets whether the client renews holds automatically, which is the default.
 func WithRenewal(isOn bool) Option { return switchOption(isOn, swig.Options_set_renewal) }
 
-// WithMaxHold sets how long a hold is renewed at most, so that a forgotten one ends: one hour by
-// default, up to 366 days, or Unlimited.
+// WithMaxHold sets how long a hold is renewed at most, so that a forgotten hold ends. The default
+// is one hour. The maximum is 366 days, or Unlimited.
 func WithMaxHold(maxHold time.Duration) Option {
 	if maxHold == Unlimited {
 		return numberOption(forever, swig.Options_set_max_hold_ms)
@@ -35,7 +35,7 @@ func WithMaxHold(maxHold time.Duration) Option {
 }
 
 // WithReentrant sets whether a handle may acquire again what it holds. Each Hold then needs its own
-// Unlock, and the lock is given back with the last.
+// Unlock, and the last Unlock releases the lock.
 func WithReentrant(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant) }
 
 // WithReentrantRead is WithReentrant for reading only.
@@ -48,12 +48,13 @@ func WithReentrantWrite(isOn bool) Option {
 	return switchOption(isOn, swig.Options_set_reentrant_write)
 }
 
-// WithFairStrict sets whether waiters are served in the order of their arrival among all clients.
-// By default one client may pass the lock on within itself a few times first.
+// WithFairStrict sets whether waiters of all clients are served in the order of arrival. By default
+// a client may pass the lock on internally a few times first.
 func WithFairStrict(isOn bool) Option { return switchOption(isOn, swig.Options_set_fair_strict) }
 
-// WithReleaseSent sets whether an Unlock returns when it is sent, and does not wait for the answer,
-// which saves a round trip. Where it then fails, a LogLine says so and the lease ends the hold.
+// WithReleaseSent sets whether an Unlock returns when the request is sent, without waiting for the
+// reply. This saves a round trip. If the request fails, a LogLine reports it and the lease ends the
+// hold.
 func WithReleaseSent(isOn bool) Option {
 	if isOn {
 		return WithOption(optionRelease, "sent")
@@ -61,9 +62,9 @@ func WithReleaseSent(isOn bool) Option {
 	return WithOption(optionRelease, "answered")
 }
 
-// WithRetain sets how long an Unlock that nobody waits for keeps the lock for the next acquire of
-// this client, which then costs no round trip: not at all by default, up to 366 days, at most half
-// of the lease. Others are handed it when they wait, and are refused when they try.
+// WithRetain sets how long the client keeps an unlocked lock without waiters for its next acquire,
+// which then needs no round trip. The default is 0. The maximum is half of the lease, and 366 days.
+// Other clients that wait are handed the lock. A Try of another client fails.
 func WithRetain(retain time.Duration) Option {
 	return durationOption(optionRetain, retain, swig.Options_set_retain_ms)
 }
@@ -71,64 +72,63 @@ func WithRetain(retain time.Duration) Option {
 // WithLabel sets a text that Query shows for the handle: UTF-8, at most 64 bytes.
 func WithLabel(label string) Option { return textOption(label, swig.Options_set_label) }
 
-// WithProtocol sets how the locks are written at the server; "queued" is the default.
+// WithProtocol sets how the locks are stored at the server. The default is "queued".
 func WithProtocol(protocol string) Option { return textOption(protocol, swig.Options_set_protocol) }
 
-// WithPollInterval sets how long a waiting acquire of a protocol without a queue pauses between two
-// attempts, on average: 1 ms to 60 s, 100 ms by default.
+// WithPollInterval sets the average pause between two attempts of a waiting acquire, in a protocol
+// without a queue: 1 ms to 60 s, 100 ms by default.
 func WithPollInterval(interval time.Duration) Option {
 	return durationOption(optionPollInterval, interval, swig.Options_set_poll_interval_ms)
 }
 
-// WithPollAttempts sets how many such attempts there are at most; -1, the default, is no limit.
+// WithPollAttempts sets the maximum number of such attempts. The default, -1, means no limit.
 func WithPollAttempts(attempts int64) Option {
 	return numberOption(attempts, swig.Options_set_poll_attempts)
 }
 
-// WithReadLifetime sets for how long a read counts for other programs, in the read-write lock's
-// protocol "hash": 1 ms to 366 days, by default as the lease.
+// WithReadLifetime sets for how long other programs respect a read, in the protocol "hash" of the
+// read-write lock: 1 ms to 366 days, by default the lease.
 func WithReadLifetime(lifetime time.Duration) Option {
 	return keyedDuration(optionReadLifetime, lifetime)
 }
 
-// WithWriteLifetime is the same for a write.
+// WithWriteLifetime is like WithReadLifetime, for a write.
 func WithWriteLifetime(lifetime time.Duration) Option {
 	return keyedDuration(optionWriteLifetime, lifetime)
 }
 
-// WithCommandTimeout sets how long the client waits for an answer of the server: 10 ms to 60 s, 3 s
+// WithCommandTimeout sets how long the client waits for a reply of the server: 10 ms to 60 s, 3 s
 // by default. For Open only.
 func WithCommandTimeout(timeout time.Duration) Option {
 	return durationOption(optionCommandTimeout, timeout, swig.Options_set_command_timeout_ms)
 }
 
-// WithDrift sets how far the speeds of this machine's clock and the server's may differ, in
-// millionths: 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock by so much
-// longer than its lease. For Open only.
+// WithDrift sets how much the clock rates of this machine and the server may differ, in millionths:
+// 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock longer than its lease
+// by this share. For Open only.
 func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
 
 // WithClientName sets the connection's name in CLIENT LIST: ASCII, at most 64 bytes, "mortise" by
 // default. For Open only.
 func WithClientName(name string) Option { return WithOption(optionClientName, name) }
 
-// WithPasswordFile names a file with the password by its whole path. It is read again at each
-// connect; a line end at its end is no part of the password. For Open only.
+// WithPasswordFile sets the absolute path of a file with the password. The client reads it again at
+// each connect. A final line end does not belong to the password. For Open only.
 func WithPasswordFile(path string) Option { return WithOption(optionPasswordFile, path) }
 
-// WithAdaptiveBusyPoll has a waiting call of C spin before it sleeps for as long as it pays, as it
-// does by default. For Open only.
+// WithAdaptiveBusyPoll makes a waiting call of C spin before it sleeps, for as long as this pays.
+// This is the default. For Open only.
 func WithAdaptiveBusyPoll() Option { return WithOption(optionBusyPoll, "auto") }
 
-// WithBusyPoll sets how long it spins whether it pays or not: up to 1 ms, 0 for never. For Open
-// only.
+// WithBusyPoll sets a fixed time that a waiting call spins: up to 1 ms, 0 for never. For Open only.
 func WithBusyPoll(spin time.Duration) Option {
 	us := int64(spin/time.Microsecond) + btoi(spin%time.Microsecond > 0)
 	return WithOption(optionBusyPoll, strconv.FormatInt(us, 10))
 }
 
 // WithLazyConnect sets whether Open returns at once and connects in the background, for as long as
-// it takes. Until then an acquire waits within its time, and all else says what stands in its way.
-// For Open only.
+// necessary. Until then an acquire waits within its time, and other calls return the reason why
+// there is no connection. For Open only.
 func WithLazyConnect(isOn bool) Option {
 	if isOn {
 		return WithOption(optionConnect, "lazy")
@@ -136,15 +136,16 @@ func WithLazyConnect(isOn bool) Option {
 	return WithOption(optionConnect, "wait")
 }
 
-// WithTLSCAFile names the file with the certificates of who signs servers, for a URL of rediss://,
-// in place of the system's; it is read again at each connect. For Open only.
+// WithTLSCAFile names the file with the certificates of the authorities that sign servers, for a
+// URL of rediss://. It replaces the authorities of the system. The client reads it again at each
+// connect. For Open only.
 func WithTLSCAFile(path string) Option { return WithOption(optionTlsCaFile, path) }
 
 // WithTLSCAFolder is the same for a folder, as "openssl rehash" makes it. For Open only.
 func WithTLSCAFolder(path string) Option { return WithOption(optionTlsCaFolder, path) }
 
-// WithTLSCertificateFile names the file with the certificate that the client shows the server; it
-// is read again at each connect. For Open only.
+// WithTLSCertificateFile names the file with the client's certificate. The client reads it again at
+// each connect. For Open only.
 func WithTLSCertificateFile(path string) Option {
 	return WithOption(optionTlsCertificateFile, path)
 }
@@ -152,12 +153,12 @@ func WithTLSCertificateFile(path string) Option {
 // WithTLSKeyFile names the file with the key of that certificate. For Open only.
 func WithTLSKeyFile(path string) Option { return WithOption(optionTlsKeyFile, path) }
 
-// WithTLSName sets the name or address that the server's certificate has to have, in place of the
+// WithTLSName sets the name or address that the server's certificate must have, in place of the
 // URL's host. For Open only.
 func WithTLSName(name string) Option { return WithOption(optionTlsName, name) }
 
-// WithTLSVerify sets whether the server has to prove who it is, which it has by default. Without it
-// anybody between client and server may be the server. For Open only.
+// WithTLSVerify sets whether the client verifies the server's certificate, which is the default.
+// Without verification anybody between client and server can act as the server. For Open only.
 func WithTLSVerify(isOn bool) Option {
 	if isOn {
 		return WithOption(optionTlsVerify, "on")
@@ -166,13 +167,13 @@ func WithTLSVerify(isOn bool) Option {
 }
 
 // WithSentinelPasswordFile names the file with the password of the Sentinels of a URL of
-// redis+sentinel://; it is read again at each connect. For Open only.
+// redis+sentinel://. The client reads it again at each connect. For Open only.
 func WithSentinelPasswordFile(path string) Option {
 	return WithOption(optionSentinelPasswordFile, path)
 }
 
-// WithSentinelTLS sets whether Sentinels are spoken to by TLS, in place of what the URL's scheme
-// says of servers. For Open only.
+// WithSentinelTLS sets whether the client uses TLS with the Sentinels. By default it follows the
+// URL's scheme, as for servers. For Open only.
 func WithSentinelTLS(isOn bool) Option {
 	if isOn {
 		return WithOption(optionSentinelTls, "on")
@@ -180,37 +181,38 @@ func WithSentinelTLS(isOn bool) Option {
 	return WithOption(optionSentinelTls, "off")
 }
 
-// WithSentinelTLSName sets the name or address that the Sentinels' certificates have to have, in
-// place of each one's host. For Open only.
+// WithSentinelTLSName sets the name or address that the Sentinels' certificates must have, in place
+// of each Sentinel's host. For Open only.
 func WithSentinelTLSName(name string) Option { return WithOption(optionSentinelTlsName, name) }
 
-// WithExamination sets whether the server is examined each time that it is connected to: "off", the
-// default; "warn", for Client.Examination to tell; or "strict", which also asks nothing of a server
-// with a finding that is bad, and lets Open fail with it. For Open only.
+// WithExamination sets whether the client checks the health of a server at each connect. The
+// default is "off". With "warn" Client.Examination returns the findings. With "strict" the client
+// also sends no requests to a server with a bad finding, and Open fails with that finding. For Open
+// only.
 func WithExamination(how string) Option { return WithOption(optionExamine, how) }
 
-// WithQuarantine sets how long a server of redlock: has to run before it votes, 60 s unless set. No
-// lease may be longer. With 0 it votes at once, which is safe only where servers forget nothing
+// WithQuarantine sets how long a server of redlock: has to run before it votes, 60 s by default. No
+// lease may be longer. With 0 a server votes at once, which is safe only if servers forget nothing
 // (appendfsync always). For Open only.
 func WithQuarantine(quarantine time.Duration) Option {
 	return keyedDuration(optionQuarantine, quarantine)
 }
 
-// WithAcks sets how many replicas of its server have a hold before it counts, none unless set. For
-// Open only.
+// WithAcks sets how many replicas must store a hold before it counts, 0 by default. For Open only.
 func WithAcks(replicas int) Option { return WithOption(optionAcks, strconv.Itoa(replicas)) }
 
-// WithAcksOfAll has all replicas that the Sentinels, or the cluster, know of have a hold before it
-// counts. For Open only.
+// WithAcksOfAll makes a hold count when all replicas that the Sentinels or the cluster know have
+// stored it. For Open only.
 func WithAcksOfAll() Option { return WithOption(optionAcks, "all") }
 
-// WithDurability sets where the server, and the replicas that acknowledge, have a hold before it
-// counts: in "memory", the default, or by "fsync" on their disks. For Open only.
+// WithDurability sets where the server and the acknowledging replicas store a hold before it
+// counts: in "memory", the default, or on disk with "fsync". For Open only.
 func WithDurability(where string) Option { return WithOption(optionDurability, where) }
 
-// WithMetricsName sets under which names Stats counts locks apart: "off", the default; "label", by
-// the handles' labels; "name", by the locks' names; or patterns such as "orders:*,jobs:*". There
-// are 200 names at most, the rest is counted as "other". For Open only.
+// WithMetricsName sets by which names Stats distinguishes locks. The default is "off". With "label"
+// the names are the handles' labels, with "name" the locks' names. Patterns such as
+// "orders:*,jobs:*" are also possible. There are at most 200 names. All others count as "other".
+// For Open only.
 func WithMetricsName(rule string) Option { return WithOption(optionMetricsName, rule) }
 
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").

@@ -8,8 +8,9 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// RW is one owner of one named read-write lock: many may read at once, one may write. Who comes
-// first is served first, so a waiting writer holds back later readers. A handle reads or writes.
+// RW is one owner of one named read-write lock: many owners may read at once, or one may write.
+// Waiters are served in the order of arrival, so a waiting writer holds back later readers. A
+// handle either reads or writes.
 type RW struct{ owner *owner }
 
 var rwKind = &kind{
@@ -55,38 +56,40 @@ func (c *Client) NewRW(name string, options ...Option) (*RW, error) {
 	return &RW{o}, nil
 }
 
-// Read waits until it may read, or the context is over.
+// Read waits until the handle may read, or the context is over.
 func (r *RW) Read(ctx context.Context) (*Hold, error) {
 	return r.own().acquire(ctx, reading, trying(swig.Rw_read_try_async), swig.Rw_read_acquire_async)
 }
 
-// TryRead reads if nobody writes or waits to write; else it is ErrNotAcquired.
+// TryRead acquires the lock for reading if there is no writer and no waiting writer. Otherwise it
+// returns ErrNotAcquired.
 func (r *RW) TryRead(ctx context.Context) (*Hold, error) {
 	return r.own().acquire(ctx, reading, trying(swig.Rw_read_try_async), nil)
 }
 
-// Write waits until it may write, or the context is over.
+// Write waits until the handle may write, or the context is over.
 func (r *RW) Write(ctx context.Context) (*Hold, error) {
 	return r.own().acquire(ctx, writing, trying(swig.Rw_write_try_async), swig.Rw_write_acquire_async)
 }
 
-// TryWrite writes if nobody holds the lock or waits for it; else it is ErrNotAcquired.
+// TryWrite acquires the lock for writing if there is no holder and no waiter. Otherwise it returns
+// ErrNotAcquired.
 func (r *RW) TryWrite(ctx context.Context) (*Hold, error) {
 	return r.own().acquire(ctx, writing, trying(swig.Rw_write_try_async), nil)
 }
 
-// TryUpgrade turns a hold for reading into one for writing if no other reads, ahead of those who
-// wait. It never waits for them, so two readers that both try cannot deadlock. The hold has a new
-// fencing token then. After ErrNotAcquired it reads on. When the context ends first, the upgrade
-// may still come to be.
+// TryUpgrade turns a hold for reading into a hold for writing, ahead of all waiters, if there is no
+// other reader. It never waits for other readers, so two readers that both try cannot deadlock. The
+// upgraded hold has a new fencing token. After ErrNotAcquired the handle still reads. When the
+// context ends first, the upgrade may still succeed.
 func (r *RW) TryUpgrade(ctx context.Context, hold *Hold) error {
 	return r.change(ctx, hold, (*handle).upgrade)
 }
 
-// Downgrade turns a hold for writing into one for reading, without a gap. The context bounds the
-// wait for the answer only, and may be nil: from the call on, whatever it returns, the hold is for
-// reading only; but for ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy, which change
-// nothing.
+// Downgrade turns a hold for writing into a hold for reading, without a gap. The context bounds
+// only the wait for the reply, and may be nil. From the call on, whatever it returns, the hold is
+// for reading only. The exceptions are ErrNotOwner, ErrAlreadyHeld, ErrUnsupported and ErrBusy,
+// which change nothing.
 func (r *RW) Downgrade(ctx context.Context, hold *Hold) error {
 	return r.change(given(ctx), hold, (*handle).downgrade)
 }
@@ -111,47 +114,48 @@ func (r *RW) own() *owner {
 	return r.owner
 }
 
-// IsReading tells whether this handle reads by the local clock, by itself or as a member of a
-// Multi. It costs no network.
+// IsReading reports whether this handle reads by the local clock, directly or as a member of a
+// Multi. It sends no request.
 func (r *RW) IsReading() bool { return r.own().isHeld(swig.Rw_is_reading) }
 
-// IsWriting is IsReading for writing.
+// IsWriting is like IsReading, for writing.
 func (r *RW) IsWriting() bool { return r.own().isHeld(swig.Rw_is_writing) }
 
-// Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
+// Valid returns how long the hold is still valid by the local clock, or 0 if nothing is held.
 func (r *RW) Valid() time.Duration { return r.own().valid() }
 
-// Token is the fencing token of the last hold, also after its end. 0 before the first. A writer's
-// token is above every earlier reader's and writer's. A reader's token is above every earlier
-// writer's and below every later one's, but among readers tokens do not rise: compare a reader's
-// token with the highest of a writer, and store only writers' tokens.
+// Token returns the fencing token of the last hold, also after its end. It is 0 before the first
+// hold. A writer's token is above every earlier token of readers and writers. A reader's token is
+// above every earlier writer's token and below every later one. Among readers, tokens do not rise.
+// Compare a reader's token with the highest token of a writer, and store only writers' tokens.
 func (r *RW) Token() int64 { return r.own().token() }
 
-// Query asks the server who holds the lock and who waits.
+// Query asks the server for the holders of the lock and its waiters.
 func (r *RW) Query(ctx context.Context) (*Info, error) { return r.own().query(ctx) }
 
-// ForceRelease ends somebody else's hold at once, for people who know that it is stuck: owner is
-// the Owner of an entry that Query gives. Who waits is next, with a higher token; the holder is
-// told, and its hold ends with ErrLost and the reason Forced. ErrNotOwner: it does not hold, or not
-// any more.
+// ForceRelease ends the hold of another owner at once. Use it only for a hold that is stuck. The
+// argument is the Owner of an entry that Query returns. The next waiter is granted the lock, with a
+// higher token. The holder is notified, and its hold ends with ErrLost and the reason Forced. If
+// the owner does not hold the lock, or no longer, ForceRelease returns ErrNotOwner.
 func (r *RW) ForceRelease(ctx context.Context, owner string) error {
 	return r.own().forceRelease(ctx, owner)
 }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
-// which runs on while the machine is suspended; 0 when nothing is held.
+// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
+// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
+// held.
 func (r *RW) Deadline() int64 { return r.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
-// from beginning, until it is called with false. A hold is not touched. Most programs are content
-// with a context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
+// ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for
+// most programs.
 func (r *RW) Interrupt(isOn bool) error { return r.own().interrupt(isOn) }
 
-// Name is the name that it was made with.
+// Name returns the name that the handle was made with.
 func (r *RW) Name() string { return r.own().named() }
 
-// Close gives back what is held, without waiting for the answer; a call that waits ends with
-// ErrClosed, and so does every later one. A second Close does nothing.
+// Close releases the hold without waiting for the reply. A waiting call ends with ErrClosed, and so
+// does every later call. A second Close does nothing.
 func (r *RW) Close() error { return r.own().close() }
 
 // upgrade has C turn reading into writing, and takes note of it when it has come to be.

@@ -8,8 +8,8 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Semaphore is one owner of permits of one named semaphore. It holds permits once at a time; for
-// more holds make more handles.
+// Semaphore is one owner of permits of one named semaphore. It has one hold at a time. Make more
+// handles for more holds.
 type Semaphore struct{ owner *owner }
 
 var semaphoreKind = &kind{
@@ -29,8 +29,8 @@ var semaphoreKind = &kind{
 
 var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held}
 
-// NewSemaphore makes a new owner of permits of this name; see NewLock. The first to use the name
-// sets the number of permits for all, 1 to 1000000; Resize changes it.
+// NewSemaphore makes a new owner of permits of the semaphore of this name; see NewLock. The first
+// user of the name sets the number of permits for all, 1 to 1000000. Resize changes it.
 func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*Semaphore, error) {
 	o, err := c.newNamed(semaphoreKind, name, options, func(client, options, details uintptr) uintptr {
 		return swig.Semaphore_new(client, name, permits, options, details)
@@ -41,8 +41,8 @@ func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*S
 	return &Semaphore{o}, nil
 }
 
-// Acquire waits until so many permits are its own, all at once, or the context is over. Who comes
-// first is served first, also when it wants many.
+// Acquire waits until weight permits are granted, all at once, or the context is over. Waiters are
+// served in the order of arrival, even if the first needs many permits.
 func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
 	return s.own().acquire(ctx, permitted, tryingFor(weight),
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
@@ -50,7 +50,8 @@ func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
 		})
 }
 
-// Try acquires so many permits if they are free and nobody waits; else it is ErrNotAcquired.
+// Try acquires weight permits if they are free and there is no waiter. Otherwise it returns
+// ErrNotAcquired.
 func (s *Semaphore) Try(ctx context.Context, weight int64) (*Hold, error) {
 	return s.own().acquire(ctx, permitted, tryingFor(weight), nil)
 }
@@ -61,7 +62,7 @@ func tryingFor(weight int64) submission {
 	}
 }
 
-// Resize changes how many permits there are, for all users of the name. Holds stay.
+// Resize changes the number of permits for all users of the name. Existing holds remain.
 func (s *Semaphore) Resize(ctx context.Context, permits int64) error {
 	o := s.own()
 	defer runtime.KeepAlive(o)
@@ -77,39 +78,41 @@ func (s *Semaphore) own() *owner {
 	return s.owner
 }
 
-// IsHeld tells whether this handle holds permits by the local clock, by itself or as a member of a
-// Multi. It costs no network.
+// IsHeld reports whether this handle holds permits by the local clock, directly or as a member of a
+// Multi. It sends no request.
 func (s *Semaphore) IsHeld() bool { return s.own().isHeld(swig.Semaphore_is_held) }
 
-// Valid is how long the hold is still valid by the local clock; 0 when nothing is held.
+// Valid returns how long the hold is still valid by the local clock, or 0 if nothing is held.
 func (s *Semaphore) Valid() time.Duration { return s.own().valid() }
 
-// Token is the fencing token of the last hold, also after its end. 0 before the first.
+// Token returns the fencing token of the last hold, also after its end. It is 0 before the first
+// hold.
 func (s *Semaphore) Token() int64 { return s.own().token() }
 
-// Query asks the server who holds permits and who waits.
+// Query asks the server for the holders of permits and the waiters.
 func (s *Semaphore) Query(ctx context.Context) (*Info, error) { return s.own().query(ctx) }
 
-// ForceRelease ends somebody else's hold at once, for people who know that it is stuck: owner is
-// the Owner of an entry that Query gives. Who waits is next, with a higher token; the holder is
-// told, and its hold ends with ErrLost and the reason Forced. ErrNotOwner: it does not hold, or not
-// any more.
+// ForceRelease ends the hold of another owner at once. Use it only for a hold that is stuck. The
+// argument is the Owner of an entry that Query returns. The next waiters are granted the permits,
+// with higher tokens. The holder is notified, and its hold ends with ErrLost and the reason Forced.
+// If the owner holds no permits, or no longer, ForceRelease returns ErrNotOwner.
 func (s *Semaphore) ForceRelease(ctx context.Context, owner string) error {
 	return s.own().forceRelease(ctx, owner)
 }
 
-// Deadline is when the hold ends unless it is renewed before, in nanoseconds of CLOCK_BOOTTIME,
-// which runs on while the machine is suspended; 0 when nothing is held.
+// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
+// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
+// held.
 func (s *Semaphore) Deadline() int64 { return s.own().deadline() }
 
-// Interrupt ends this handle's waiting acquire with ErrCancelled, and keeps every one that begins
-// from beginning, until it is called with false. A hold is not touched. Most programs are content
-// with a context.
+// Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
+// ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for
+// most programs.
 func (s *Semaphore) Interrupt(isOn bool) error { return s.own().interrupt(isOn) }
 
-// Name is the name that it was made with.
+// Name returns the name that the handle was made with.
 func (s *Semaphore) Name() string { return s.own().named() }
 
-// Close gives back what is held, without waiting for the answer; a call that waits ends with
-// ErrClosed, and so does every later one. A second Close does nothing.
+// Close releases the hold without waiting for the reply. A waiting call ends with ErrClosed, and so
+// does every later call. A second Close does nothing.
 func (s *Semaphore) Close() error { return s.own().close() }

@@ -6,30 +6,30 @@ import (
 	"github.com/mortise/mortise-go/internal/swig"
 )
 
-// Stats is what a client has counted since it was made. What the names mean is on the page about
-// statistics; the package metrics serves them to Prometheus.
+// Stats is what a client has counted since it was made. docs/statistics.md explains the names. The
+// package metrics serves them to Prometheus.
 type Stats struct {
-	// Samples are all numbers. A histogram has one for each of its buckets, its sum and its count, as
-	// in Prometheus' text.
+	// Samples are all values. A histogram has one sample for each bucket, its sum and its count, as
+	// in the text format of Prometheus.
 	Samples []Sample
-	// JSON and Prometheus are all of it as one text.
+	// JSON and Prometheus are all values as one text.
 	JSON, Prometheus string
 }
 
-// Sample is one number with its name and labels.
+// Sample is one value with its name and labels.
 type Sample struct {
-	// Name stays the same in later versions, such as "mortise_holds".
+	// Name is a name such as "mortise_holds". It stays the same in later versions.
 	Name string
-	// Type is "counter", "gauge" or "histogram", of which it is.
+	// Type is "counter", "gauge" or "histogram", the type of the metric.
 	Type string
-	// Labels are such as "kind" with "mutex".
+	// Labels are pairs such as "kind" with "mutex".
 	Labels map[string]string
 	// Value is in seconds, or a count.
 	Value float64
 }
 
-// Stats tells what the client has counted so far: acquires, holds, losses, round trips,
-// connections. It asks no server.
+// Stats returns what the client has counted so far: acquires, holds, losses, round trips,
+// connections. It sends no request.
 func (c *Client) Stats() (*Stats, error) {
 	e := c.core()
 	if e == nil {

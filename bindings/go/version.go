@@ -2,7 +2,7 @@ package mortise
 
 import "github.com/mortise/mortise-go/internal/swig"
 
-// Version is that of the C library, such as "1.2.0".
+// Version returns the version of the C library, such as "1.2.0".
 func Version() string { return swig.Text(swig.Version_text()) }
 
 func checkLibrary() error {

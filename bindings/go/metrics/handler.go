@@ -1,4 +1,4 @@
-// Package metrics serves what a client has counted to Prometheus.
+// Package metrics serves the statistics of a client to Prometheus.
 package metrics
 
 import (
@@ -7,8 +7,9 @@ import (
 	mortise "github.com/mortise/mortise-go"
 )
 
-// Handler answers with the client's statistics in Prometheus' text format, as /metrics does; after
-// the client was closed with 503 and why. A program with several clients gives each a path.
+// Handler returns a handler for a path such as /metrics. It replies with the client's statistics in
+// the text format of Prometheus. After the client is closed, it replies with 503 and the reason. A
+// program with several clients gives each its own path.
 func Handler(client *mortise.Client) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
 		stats, err := client.Stats()

@@ -1,4 +1,5 @@
---- What all clients that live hold and wait for, as a table of plain values.
+--- Converts a listing of the locks that all live clients hold and wait for to a table of plain
+-- values.
 local core = require "mortise.core"
 
 local TEXTS = {"client", "host", "label", "name", "kind", "mode", "waits", "source"}

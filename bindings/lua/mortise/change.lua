@@ -1,12 +1,12 @@
---- Upgrade and downgrade: what is held becomes something else, and its hold object becomes so with
--- it, so that the end of a block ends what is held then.
+--- Upgrade and downgrade. They change the mode of a hold and of its hold object, so that the end of
+-- a block ends the changed hold.
 local core = require "mortise.core"
 local handle = require "mortise.handle"
 local hold = require "mortise.hold"
 
 local change = {}
 
--- What the owner holds has the owner's token and this ending from now on; the number stays.
+-- Gives the owner's current hold the owner's token and this ending. The hold number stays the same.
 local function made(owner, ending)
   local calls, c_owner = owner.calls, owner.handle
   local number, token = calls.hold_number(c_owner), calls.token(c_owner)
@@ -15,7 +15,7 @@ local function made(owner, ending)
   end
 end
 
--- A downgrade has been made as soon as it is accepted, whatever the server answers.
+-- A downgrade takes effect as soon as it is accepted, whatever the server replies.
 local function settle(owner)
   local calls, c_owner = owner.calls, owner.handle
   if calls.is_reading(c_owner) and not calls.is_writing(c_owner) then
@@ -23,8 +23,8 @@ local function settle(owner)
   end
 end
 
--- The hold that a change has led to, by its event if it has one; a new one where the program has
--- none.
+-- Returns the hold that a change has led to, by its event if there is one. If the program has no
+-- hold object, it makes a new one.
 local function changed_hold(owner, ending, event)
   local number = event and event.hold_number or owner.calls.hold_number(owner.handle)
   for each in pairs(owner.holds) do
@@ -46,8 +46,8 @@ local function changing(call, ending)
   end
 end
 
--- An upgrade is made of the hold when its event is taken from the queue, or when the hold is asked
--- before.
+-- An upgrade changes the hold when its event is taken from the queue, or earlier when the hold is
+-- queried.
 local function begun(owner, queue)
   settle(owner)
   queue.upgrades[owner] = true
@@ -65,7 +65,8 @@ local function beginning(call)
   end
 end
 
---- For a queue: an upgrade has ended well. `owners` are those whose upgrades were begun there.
+--- For a queue: an upgrade has succeeded. `owners` are the owners that began an upgrade with this
+-- queue.
 function change.upgraded(owners)
   for owner in pairs(owners) do
     local is_upgraded = false
@@ -76,7 +77,8 @@ function change.upgraded(owners)
   end
 end
 
---- Adds methods to a class of owners. `changes` says for each what ends the hold then.
+--- Adds methods to a class of owners. `changes` names for each method the function that ends the
+-- changed hold.
 function change.add(class, prefix, changes)
   function class.prepare(object)
     object.holds = setmetatable({}, {__mode = "k"})

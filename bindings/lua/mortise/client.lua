@@ -1,4 +1,4 @@
---- A connection to one server, from which locks and queues are made.
+--- A connection to one deployment. It makes locks and queues.
 local census = require "mortise.census"
 local core = require "mortise.core"
 local examination = require "mortise.examination"
@@ -12,7 +12,7 @@ local client = handle.class("client", core.client_free)
 
 client.ping = handle.method(core.client_ping)
 
--- A method that reads what the client is asked for into a table.
+-- Makes a method that reads the result of a request to the client into a table.
 local function reading(find, read)
   return function(self, ...)
     local found, message, code, details = find(handle.unwrap(self), ...)
@@ -22,35 +22,36 @@ local function reading(find, read)
   end
 end
 
---- examine(): asks the servers for what matters to locks. A table with worst, json and findings,
--- of which each has name, verdict ("ok", "unknown", "warn" or "bad"), server, value, consequence
--- and mend.
+--- examine(): checks the health of the servers, as far as it matters to locks. Returns a table with
+-- worst, json and findings. Each finding has name, verdict ("ok", "unknown", "warn" or "bad"),
+-- server, value, consequence and `mend`, which explains how to fix it.
 client.examine = reading(core.client_examine, examination)
 
---- examination(): the same as it was found last, without asking.
+--- examination(): returns the last result of a health check, without a request to a server.
 client.examination = reading(core.client_examination, examination)
 
---- stats(): what the client has counted since it was opened, without asking a server. A table with
--- samples, of which each has name, type, value and labels, and all of it as the texts json and
--- prometheus.
+--- stats(): returns what the client has counted since it was opened, without a request to a server.
+-- The table has samples, and all of them as the texts json and prometheus. Each sample has name,
+-- type, value and labels.
 client.stats = reading(core.client_stats, stats)
 
---- census(timeout_ms): asks all clients that live what they hold and wait for, until all have
--- answered or that time is over. A table with answered, silent, truncated, json and entries, of
--- which each is what one client has to do with one lock.
+--- census(timeout_ms): asks all live clients which locks they hold and wait for, until all have
+-- replied or the time is over. Returns a table with answered, silent, truncated, json and entries.
+-- Each entry is about one client and one lock.
 client.census = reading(core.client_census, census)
 
---- scan(pattern, most_keys, timeout_ms): looks through the keys of the servers for locks, of each
--- server so many at most: for those in Mortise's own format with the pattern "", else for keys of
--- other programs, as SCAN has it. A table as of census(), whose entries have source "key".
+--- scan(pattern, most_keys, timeout_ms): searches the keys of the servers for locks, at most
+-- most_keys keys of each server. An empty pattern selects locks in Mortise's own format. Any other
+-- pattern selects keys of other programs in the syntax of SCAN. Returns a table as census() does.
+-- Its entries have source "key".
 client.scan = reading(core.client_scan, census)
 
---- set_credentials(user, password): says another user, "" for the server's default one, and
--- password on the live connection, and new connections log in with them. Both are any bytes. After
--- every failure those before stay in force.
+--- set_credentials(user, password): logs in with another user and password on the live connection.
+-- New connections also use them. Both are any bytes, and "" is the server's default user. After
+-- every failure the previous credentials stay in force.
 client.set_credentials = handle.method(core.client_set_credentials)
 
--- A method that has something told on a queue, or ends that where there is none.
+-- Makes a method that starts reports on a queue, or ends them without a queue.
 local function watching(watch, usual)
   return function(self, on, tag, how)
     local is_done, message, code, details =
@@ -61,21 +62,21 @@ local function watching(watch, usual)
   end
 end
 
---- watch_log(queue, tag, level): from now on what happens to this client, as bad as this level
--- (LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO) or worse, is told on the queue, each as an
--- event of kind EVENT_LOG with this tag. Without a queue nobody is told any more.
+--- watch_log(queue, tag, level): reports events of this client with this level or a more severe
+-- one: LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO. Each record is an event of kind
+-- EVENT_LOG with this tag on the queue. Without a queue the reports end.
 client.watch_log = watching(core.client_watch_log, core.LOG_LEVEL_INFO)
 
---- watch_stats(queue, tag, interval_ms): from now on an event of kind EVENT_STATS comes to the
--- queue every so often, for whoever calls stats() then. Without a queue it ends.
+--- watch_stats(queue, tag, interval_ms): puts an event of kind EVENT_STATS on the queue at this
+-- interval. The reader of the event then calls stats(). Without a queue the events end.
 client.watch_stats = watching(core.client_watch_stats, 0)
 
--- A function that makes an object of the class; `new` is given the client's C object and the rest.
+-- Makes a constructor of the class. `new` receives the client's C object and the other arguments.
 local function maker(class, new)
   return function(self, ...)
     local made, message, code, details = new(handle.unwrap(self), ...)
     if made then
-      -- The client stays as long as one of its handles does.
+      -- Keeps the client from being collected before its handles.
       local object = {handle = made, client = self}
       if class.prepare then class.prepare(object) end
       return setmetatable(object, class)
@@ -85,7 +86,7 @@ local function maker(class, new)
   end
 end
 
---- mortise.open([url [, options]]): without a URL it is that of the environment variable
+--- mortise.open([url [, options]]): opens a client. Without a URL it uses the environment variable
 -- MORTISE_URL. The options are the defaults of the client's locks.
 function client.open(url, options)
   local defaults, message, code, details = options_of(options)
@@ -104,22 +105,22 @@ local function named(new)
   end
 end
 
---- lock(name [, options]) and rw(name [, options]): a new owner; the name is any bytes. Options are
--- laid over those of the client.
+--- lock(name [, options]) and rw(name [, options]): make a new owner. The name is any bytes. The
+-- options override those of the client.
 client.lock = maker(locks.lock, named(core.lock_new))
 client.rw = maker(locks.rw, named(core.rw_new))
 
---- semaphore(name, permits [, options])
+--- semaphore(name, permits [, options]): makes a new owner of permits.
 client.semaphore = maker(locks.semaphore, function(from, name, permits, options)
   local made, message, code = options_of(options, from)
   if message then return nil, message, code end
   return core.semaphore_new(from, name, permits, made)
 end)
 
---- multi(): without members so far.
+--- multi(): makes a set of locks without members.
 client.multi = maker(locks.multi, core.multi_new)
 
---- queue([capacity])
+--- queue([capacity]): makes a queue of events.
 client.queue = maker(queue, core.queue_new)
 
 return client

@@ -1,10 +1,10 @@
---- Waiting that lets other coroutines run. A dispatcher has a queue; a coroutine that calls `await`
--- sleeps until its event has come, and the event loop calls `dispatch` when `fd()` is readable.
+--- Waiting that lets other coroutines run. A dispatcher has a queue. A coroutine that calls `await`
+-- sleeps until its event arrives. The event loop calls `dispatch` when `fd()` is readable.
 --
 --     local dispatcher = require("mortise.dispatcher").new(client)
 --     local hold = dispatcher:await(lock, "acquire", 5000)   -- in a coroutine
 --
--- The examples have the whole of it for luv and for cqueues.
+-- The examples show complete loops for luv and for cqueues.
 local core = require "mortise.core"
 local hold = require "mortise.hold"
 
@@ -12,13 +12,13 @@ local dispatcher = {}
 dispatcher.__index = dispatcher
 dispatcher.__name = "mortise.dispatcher"
 
--- How many events `dispatch` serves at once, so that under load the loop gets to its other work.
+-- How many events `dispatch` serves at once. Under load the loop also has to do its other work.
 local MOST_EVENTS = 256
 
--- The tag of calls whose end nobody waits for.
+-- The tag of calls without a waiting coroutine.
 local UNREAD = 0
 
--- How a coroutine sleeps and is woken where nothing else runs coroutines.
+-- How a coroutine sleeps and is woken without an event loop that runs coroutines.
 local function park()
   local sleeper = coroutine.running()
   return coroutine.yield, function()
@@ -27,22 +27,23 @@ local function park()
   end
 end
 
--- Whether a coroutine can sleep here. To be asked before a call is made: afterwards nobody would be
--- there to take what it gives.
+-- Whether the current coroutine can sleep. Has to be checked before a call is made. Otherwise no
+-- coroutine could take the result of the call.
 local can_sleep = coroutine.isyieldable or function() -- luacheck: ignore 143
   local running, is_main = coroutine.running()
   if not running or is_main then return false end
   if _VERSION ~= "Lua 5.1" then return true end
-  -- There a function in C, such as pcall, lets nobody below it yield.
+  -- In Lua 5.1 a function in C, such as pcall, prevents all functions that it calls from yielding.
   for level = 2, math.huge do
     local info = debug.getinfo(level, "S")
     if not info or info.what == "C" then return info == nil end
   end
 end
 
---- `loop_park` is for a loop with its own idea of sleeping: called in a coroutine, it gives two
--- functions, one that puts this coroutine to sleep and one that wakes it. A third one, for a loop
--- with its own coroutines, says whether the sleeper is gone, so that nobody would be woken.
+--- new(client [, loop_park]): makes a dispatcher. `loop_park` is for an event loop with its own way
+-- to sleep. It is called in a coroutine and returns two functions: the first puts this coroutine to
+-- sleep, the second wakes it. A loop with its own coroutines returns a third function. It reports
+-- whether the sleeper has ended and can no longer be woken.
 function dispatcher.new(client, loop_park)
   local new_queue = type(client) == "table" and client.queue
   if not new_queue then error("client has to be of type client, not " .. type(client), 2) end
@@ -52,7 +53,7 @@ function dispatcher.new(client, loop_park)
                        watchers = {}, watched = setmetatable({}, {__mode = "k"})}, dispatcher)
 end
 
---- A descriptor that is readable while there is something to dispatch.
+--- Returns a descriptor that is readable while there are events to dispatch.
 function dispatcher:fd()
   return self.queue:fd()
 end
@@ -62,27 +63,27 @@ local function new_tag(self)
   return self.last_tag
 end
 
--- Begins a call and sleeps until it has ended. Misuse is returned, too: only `await` knows whose
--- line to blame.
+-- Begins a call and sleeps until it has ended. Misuse is also returned: only `await` knows the
+-- caller's line.
 local function sleep_through(self, object, method, ...)
   local tag = new_tag(self)
   local sleep, wake, is_gone = self.park()
   local is_accepted, message, code, details = object:begin(method, self.queue, tag, ...)
   if not is_accepted then return nil, message, code, details end
 
-  -- No functions of this one, whose variables may be gone with the coroutine.
+  -- Holds no closures of this function: their variables may end with the coroutine.
   local sleeper = {object = object, method = method, wake = wake, is_gone = is_gone,
                    thread = not is_gone and coroutine.running()}
   self.sleepers[tag] = sleeper
-  -- Somebody else may wake us, too.
+  -- Other code may also wake this coroutine.
   while not sleeper.event do sleep() end
   local event = sleeper.event
   if event.status ~= core.OK then return nil, event.message, event.status, event.details end
   return object:hold_of(method, event) or true
 end
 
---- Calls a method of a lock or a hold, one that has an `_async` form or is a `with`, and lets other
--- coroutines run until it has ended. Gives what the method gives.
+--- Calls a method of a lock or a hold, and lets other coroutines run until it has ended. The method
+-- has an `_async` form or is a `with`. Returns what the method returns.
 function dispatcher:await(object, method, ...)
   local is_ours = type(object) == "table" and object.begin
   local acquire, fn = is_ours and object.blocks and object.blocks[method], (...)
@@ -105,14 +106,14 @@ function dispatcher:await(object, method, ...)
   if not acquire then return value end
   return hold.run(value, fn, function()
     local is_released, problem, outcome = sleep_through(self, value, "unlock")
-    -- A queue that is full or was shut down takes no call; then without it.
+    -- A queue that is full or shut down accepts no call. Unlock without it.
     if not value.is_over then return value:unlock() end
     return is_released, problem, outcome
   end)
 end
 
---- Calls fn with each event that tells of a loss or a risk of this lock. Replaces an earlier
--- watch; without fn it only ends it.
+--- Calls fn with each event about a loss or a risk of this lock. Replaces an earlier watch. Without
+-- fn it only ends the earlier watch.
 function dispatcher:watch(owner, fn)
   local watch = type(owner) == "table" and owner.calls and owner.calls.watch
   if not watch then error(tostring(owner) .. " cannot be watched", 2) end
@@ -130,13 +131,13 @@ end
 
 -- ---- waking ---------------------------------------------------------------------------------
 
--- Whether whoever waited was closed.
+-- Whether the waiting coroutine was closed.
 local function is_closed(sleeper)
   if sleeper.is_gone then return sleeper.is_gone() end
   return coroutine.status(sleeper.thread) == "dead"
 end
 
--- A grant that nobody takes is not to stay.
+-- Releases a grant without a waiting coroutine.
 local function give_back(self, sleeper)
   local unwanted = sleeper.object:hold_of(sleeper.method, sleeper.event)
   if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
@@ -149,7 +150,7 @@ local function serve(self, event)
   self.sleepers[event.tag] = nil
   sleeper.event = event
   if not is_closed(sleeper) then
-    -- What the coroutine drops is to be collected before it sleeps again.
+    -- Lets the collector take objects that the coroutine drops before it sleeps again.
     sleeper.object = nil
     sleeper.wake()
   elseif event.status == core.OK then
@@ -157,9 +158,9 @@ local function serve(self, event)
   end
 end
 
---- Wakes those whose events have come, after waiting for the first for at most `timeout_ms`, 0
--- unless given. Gives the number of events, of which it serves at most 256: `fd()` stays readable
--- while there are more. Or nil, message, code: SHUT_DOWN after `close`.
+--- Wakes the coroutines whose events have arrived. Waits for the first event for at most
+-- `timeout_ms`, 0 by default. Returns the number of served events, at most 256: `fd()` stays
+-- readable while there are more. After `close` it returns nil, message, code with SHUT_DOWN.
 function dispatcher:dispatch(timeout_ms)
   local count = 0
   while count < MOST_EVENTS do
@@ -175,12 +176,12 @@ function dispatcher:dispatch(timeout_ms)
   return count
 end
 
---- Whether no coroutine waits here.
+--- Returns whether no coroutine waits with this dispatcher.
 function dispatcher:is_idle()
   return next(self.sleepers) == nil
 end
 
---- Ends what still waits, as CANCELLED, and frees the queue.
+--- Ends all waits with CANCELLED, and frees the queue.
 function dispatcher:close()
   if self.queue.is_closed then return end
   self.queue:shutdown()

@@ -1,4 +1,4 @@
---- What was found when the servers were examined, as a table of plain values.
+--- Converts the result of a health check of the servers to a table of plain values.
 local core = require "mortise.core"
 
 local texts = {"name", "server", "value", "consequence", "mend"}

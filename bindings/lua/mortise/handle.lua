@@ -1,17 +1,19 @@
---- What all handles have in common: a table whose field `handle` is the C library's object, and
--- whose methods call it. Misuse is raised at the caller's line; every other outcome is returned.
+--- The common part of all handles. A handle is a table whose field `handle` is the C library's
+-- object, and whose methods call it. Misuse is raised at the caller's line. Every other result is
+-- returned.
 local core = require "mortise.core"
 
 local handle = {}
 
--- The C object of one of our tables; anything else as it is, for the C layer to say what is wrong.
+-- Returns the C object of one of our tables. Other values are returned unchanged, so that the C
+-- layer reports the mistake.
 local function unwrap(value)
   return type(value) == "table" and rawget(value, "handle") or value
 end
 handle.unwrap = unwrap
 
---- A method that calls a function of the C layer with the handle and all arguments. Misuse is
--- raised here, and not further down, so that the caller is one level above.
+--- Makes a method that calls a function of the C layer with the handle and all arguments. Misuse is
+-- raised in the method itself, so that the caller is one level above.
 function handle.method(call)
   return function(self, ...)
     local value, message, code, details = call(unwrap(self), ...)
@@ -21,8 +23,8 @@ function handle.method(call)
   end
 end
 
---- The same for what asks nobody and takes nothing: it has no outcome but its value, and is cheaper
--- without the room for others.
+--- Makes a method without arguments that sends no request. It returns only its value. Without room
+-- for other results it is cheaper.
 function handle.look(call)
   return function(self)
     local value = call(type(self) == "table" and self.handle or self)
@@ -32,7 +34,7 @@ function handle.look(call)
   end
 end
 
---- The same where the first argument is one of our tables.
+--- As `method`, for a method whose first argument is one of our tables.
 function handle.method_with(call)
   return function(self, other, ...)
     local value, message, code, details = call(unwrap(self), unwrap(other), ...)
@@ -42,7 +44,7 @@ function handle.method_with(call)
   end
 end
 
---- A class of handles that `free` frees; `close` may be called again, and is what `<close>` calls.
+--- Makes a class of handles that `free` frees. `close` may be called again, and `<close>` calls it.
 function handle.class(name, free)
   local class = {}
   class.__index = class
@@ -56,7 +58,7 @@ function handle.class(name, free)
     if message then error(message, 2) end
     self.is_closed = true
   end
-  -- Of a block's end, which also gives the error that ended it.
+  -- Runs at the end of a block. It also receives the error that ended the block.
   function class.__close(self)
     self:close()
   end

@@ -1,5 +1,5 @@
---- What an acquire gives: the right to one lock until it is unlocked or lost. On Lua 5.4
--- `local hold <close> = assert(lock:acquire())` unlocks at the end of the block, whatever happens.
+--- The result of an acquire: the right to one lock until it is unlocked or lost. On Lua 5.4
+-- `local hold <close> = assert(lock:acquire())` always unlocks at the end of the block.
 local core = require "mortise.core"
 
 local hold = {}
@@ -10,8 +10,8 @@ function hold.__tostring(self)
   return ("mortise.hold (%s)"):format(self.token and ("token %.0f"):format(self.token) or "multi")
 end
 
---- `ending` is the name of the C layer's function that ends this hold. `event` is that of its
--- grant; without one the hold is the owner's present one.
+--- Makes a hold. `ending` is the name of the C layer's function that ends this hold. `event` is the
+-- event of its grant. Without an event the hold is the owner's current one.
 function hold.new(owner, ending, event)
   local calls, c_owner = owner.calls, owner.handle
   local new = setmetatable({
@@ -23,7 +23,7 @@ function hold.new(owner, ending, event)
   return new
 end
 
--- What a message begins with: the lock's name, as the C library shows it.
+-- The beginning of a message: the lock's name, as the C library prints it.
 local function title(owner)
   local name = owner.calls.name and owner.calls.name(owner.handle)
   if not name then return "" end
@@ -31,7 +31,7 @@ local function title(owner)
   return ('"%s%s": '):format(shown, #name > 64 and "…" or "")
 end
 
--- The owner of a hold that was not ended here, or nil, message, code.
+-- Returns the owner of a hold that was not ended with this object, or nil, message, code.
 local function owner_of(self)
   if getmetatable(self) ~= hold then
     return nil, "hold has to be of type hold, not " .. type(self), core.INVALID_ARGUMENT
@@ -40,15 +40,15 @@ local function owner_of(self)
   return nil, title(self.owner) .. "this hold has ended already", core.NOT_OWNER
 end
 
--- Whether the owner's latest hold is this one, or nil, message, code. A token does not tell:
--- consecutive holds of a reader may have the same.
+-- Returns whether the owner's latest hold is this one, or nil, message, code. Tokens cannot be
+-- compared: consecutive holds of a reader may have the same token.
 local function is_latest(self)
   local number, message, code = self.owner.calls.hold_number(self.owner.handle)
   if not number then return nil, message, code end
   return number == self.number
 end
 
--- true if it is, or nil, message, code, details.
+-- Returns true if it is the latest, or nil, message, code, details.
 local function check_latest(self)
   local owner = self.owner
   local is_mine, message, code = is_latest(self)
@@ -60,7 +60,7 @@ local function check_latest(self)
   }
 end
 
--- Calls the C layer's function for a method of the owner if the owner's hold is this one.
+-- Calls the C layer's function for a method of the owner if the owner's latest hold is this one.
 local function call(self, method, ...)
   local owner, message, code = owner_of(self)
   if not owner then return nil, message, code end
@@ -70,7 +70,7 @@ local function call(self, method, ...)
   return owner.calls[method](owner.handle, ...)
 end
 
--- What the owner says of itself if its hold is this one, else nil.
+-- Returns a value of the owner if the owner's latest hold is this one, otherwise nil.
 local function look(self, method)
   local owner, message, code = owner_of(self)
   if owner then
@@ -82,7 +82,7 @@ local function look(self, method)
   if code == core.INVALID_ARGUMENT then error(message, 3) end
 end
 
--- With these an unlock was not even begun, and the hold is as it was.
+-- After these codes the unlock did not begin, and the hold is unchanged.
 local NOT_BEGUN = {[core.BUSY] = true, [core.LIMIT] = true, [core.SHUT_DOWN] = true,
                    [core.NO_MEMORY] = true}
 
@@ -94,8 +94,8 @@ local function holds_nothing(owner)
   return owner.calls.deadline_ns(owner.handle) == 0
 end
 
---- Lets a hold know that it was upgraded, which gives it another token under its number. Gives
--- whether it was.
+--- Updates a hold after an upgrade, which changes the token but not the number. Returns whether the
+-- hold was upgraded.
 function hold.follow_upgrade(self)
   if self.ending ~= READ then return false end
   local owner = self.owner
@@ -106,11 +106,11 @@ function hold.follow_upgrade(self)
   return true
 end
 
--- Whether this hold ends in another way than it knew, as it does from now on.
+-- Returns whether the ending of this hold has changed, and updates it.
 local function has_changed(self)
   if hold.follow_upgrade(self) then return true end
   if not OTHER[self.ending] or not holds_nothing(self.owner) then return false end
-  -- It may have been lost while it was being changed, and ends as what it was to be.
+  -- It may have been lost during the change. Its ending is then that of the intended mode.
   self.ending = OTHER[self.ending]
   return true
 end
@@ -121,7 +121,7 @@ local function end_here(self, queue, tag)
   return calls[self.ending .. "_async"](c_owner, queue.handle, tag, self.number)
 end
 
--- Ends this hold; with a queue begins to.
+-- Ends this hold. With a queue it only begins to end it.
 local function finish(self, queue, tag)
   local owner, message, code = owner_of(self)
   if not owner then return nil, message, code end
@@ -135,12 +135,12 @@ local function finish(self, queue, tag)
   return is_ok, message, code, details
 end
 
--- The method that says whether there is a hold, by what ends it.
+-- The method that reports whether there is a hold, by the ending.
 local IS_HELD = {unlock_hold = "is_held", release_hold = "is_held", [READ] = "is_reading",
                  [WRITE] = "is_writing"}
 
---- true, or nil, message, code: LOST when the hold had been lost before, or when it had ended and
--- its handle was acquired again.
+--- Unlocks. Returns true, or nil, message, code. The code is LOST if the hold was lost before, or
+-- if it had ended and its handle was acquired again.
 function hold:unlock()
   local is_ok, message, code, details = finish(self)
   if code == core.INVALID_ARGUMENT then error(message, 2) end
@@ -148,7 +148,7 @@ function hold:unlock()
   return nil, message, code, details
 end
 
---- Whether this hold is still valid by the local clock. Sends nothing.
+--- Returns whether this hold is still valid by the local clock. Sends no request.
 function hold:is_held()
   local is_held = look(self, type(self) == "table" and IS_HELD[self.ending])
   if is_held == false and hold.follow_upgrade(self) then
@@ -157,38 +157,38 @@ function hold:is_held()
   return is_held or false
 end
 
---- How long it is still valid by the local clock, in milliseconds.
+--- Returns how long the hold is still valid by the local clock, in milliseconds.
 function hold:valid_ms()
   local left_ms = look(self, "valid_ms")
   return left_ms or 0
 end
 
---- Makes the hold last at least `lease_ms` (the lock's lease unless given) from now.
+--- Makes the hold last at least `lease_ms` from now. The default is the lock's lease.
 function hold:extend(lease_ms)
   local is_ok, message, code, details = call(self, "extend", lease_ms)
-  -- Meanwhile an acquire in the background may have got another hold, which it then extended.
+  -- An acquire in the background may have replaced the hold, and the call has extended its hold.
   if is_ok then is_ok, message, code, details = check_latest(self) end
   if is_ok then return true end
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   return nil, message, code, details
 end
 
--- What a dispatcher can await, none of which gives a hold.
+-- The methods that a dispatcher can await. None of them returns a hold.
 hold.calls = {unlock_async = true, extend_async = true}
 
 function hold.hold_of() end
 
---- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is returned, too.
+--- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is also returned.
 function hold:begin(method, queue, tag, ...)
   if method ~= "unlock" then return call(self, method .. "_async", queue.handle, tag, ...) end
   return finish(self, queue, tag)
 end
 
--- With these nothing is held here any more, and the lease ends what the server may still have.
+-- After these codes the client holds nothing, and the lease ends what the server may still have.
 local IS_LEFT_TO_LEASE = {[core.UNKNOWN] = true, [core.UNREACHABLE] = true}
 
--- Unlocks at the end of a block, unless that was done in it. true, or nil, message, code when the
--- block may not have been alone or the lock is still held.
+-- Unlocks at the end of a block, unless the block has unlocked. Returns true, or nil, message, code
+-- if the block may not have been protected or the lock is still held.
 local function leave(self, unlock)
   local owner = self.owner
   if self.is_over or owner.is_closed then return true end
@@ -198,13 +198,14 @@ local function leave(self, unlock)
   return nil, message, code
 end
 
---- The end of a block. Raises an error when the unlock is refused, unless one is on its way.
+--- Unlocks at the end of a block. Raises an error if the unlock is refused, unless another error
+-- ended the block.
 function hold:__close(problem)
   local is_left, message = leave(self, hold.unlock)
   if not is_left and problem == nil then error(message, 2) end
 end
 
--- What `run` ends with once fn has come back from under the lock.
+-- The results of `run`, after fn has returned.
 local function come_back(self, unlock, is_fine, ...)
   local is_left, message, code = leave(self, unlock)
   if not is_fine then error((...), 0) end
@@ -212,9 +213,9 @@ local function come_back(self, unlock, is_fine, ...)
   return true, ...
 end
 
---- Calls fn with the hold, then unlocks, also when fn raises. Gives true and fn's results; when the
--- hold was lost meanwhile, or the unlock is refused, nil, message, code and fn's results. On Lua
--- 5.1 fn cannot yield.
+--- Calls fn with the hold, then unlocks, even if fn raises an error. Returns true and fn's results.
+-- If the hold was lost during fn or the unlock is refused, returns nil, message, code and fn's
+-- results. On Lua 5.1 fn cannot yield.
 function hold.run(self, fn, unlock)
   return come_back(self, unlock or hold.unlock, pcall(fn, self))
 end

@@ -1,4 +1,4 @@
---- What the server knows of a lock, as a table of plain values.
+--- Converts the state of a lock at the server to a table of plain values.
 local core = require "mortise.core"
 
 local function entry(info, index)

@@ -5,13 +5,13 @@
 --     local lock = client:lock("report", {lease = "30s"})
 --     print(lock:with(function(hold) return hold.token end, 5000))
 --
--- README.md beside this folder says what there is. Statuses and kinds of event are fields of this
--- table: mortise.TIMED_OUT, mortise.EVENT_LOST, …
+-- README.md in the parent folder describes the interface. Statuses and kinds of event are fields of
+-- this table: mortise.TIMED_OUT, mortise.EVENT_LOST, …
 local core = require "mortise.core"
 local client = require "mortise.client"
 local handle = require "mortise.handle"
 
--- A library that is older than what this was compiled for would be called amiss.
+-- Rejects a library that is older than the one this module was compiled for.
 assert(core.check_abi(core.ABI_MAJOR, core.VERSION_MINOR))
 
 local mortise = {
@@ -26,7 +26,7 @@ for name, value in pairs(core) do
   if type(value) == "number" then mortise[name] = value end
 end
 
--- In C it is a negative number, which as a timeout is a mistake here.
+-- In C it is a negative number, which is a mistake as a timeout in Lua.
 mortise.FOREVER = math.huge
 
 return mortise

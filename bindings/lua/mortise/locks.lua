@@ -1,6 +1,6 @@
---- The kinds of lock. Each object is one owner of one name, a multi of several. A method gives its
--- value, or nil, message, code, and for an error {server_text, is_retryable, is_ambiguous}, too.
--- Times are milliseconds; without a timeout an acquire waits for as long as it takes.
+--- The kinds of lock. Each object is one owner of one name. A multi owns several names. A method
+-- returns its value, or nil, message, code. An error also has {server_text, is_retryable,
+-- is_ambiguous}. Times are milliseconds. Without a timeout an acquire waits as long as necessary.
 local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
@@ -8,13 +8,13 @@ local owner = require "mortise.owner"
 
 local locks = {}
 
--- Mutex. try() and acquire([timeout_ms]) give a hold; with(fn [, timeout_ms]).
+-- Mutex. try() and acquire([timeout_ms]) return a hold. with(fn [, timeout_ms]) runs fn with it.
 locks.lock = owner.class(
   "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"unlock", "extend", "cancel", "interrupt"})
 
--- Read-write lock, the same for each side.
+-- Read-write lock. It has the methods of a mutex for reading and for writing.
 locks.rw = owner.class(
   "rw", {
     read_try = "read_unlock_hold", read_acquire = "read_unlock_hold",
@@ -24,7 +24,7 @@ locks.rw = owner.class(
   {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
 
--- These give the hold that there is, which they change.
+-- These return the current hold, which they change.
 change.add(locks.rw, "rw", {upgrade_try = "write_unlock_hold", downgrade = "read_unlock_hold"})
 
 -- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
@@ -34,7 +34,7 @@ locks.semaphore = owner.class(
   {"release", "resize", "extend", "cancel", "interrupt"})
 
 -- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
--- add_semaphore(semaphore [, weight]) make members.
+-- add_semaphore(semaphore [, weight]) add members.
 locks.multi = owner.class(
   "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "hold_number", "member_count"},
@@ -45,7 +45,7 @@ for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} 
   locks.multi[name] = function(self, member, ...)
     local is_added, message, code, details = add(handle.unwrap(self), handle.unwrap(member), ...)
     if is_added then
-      -- A member that is collected would be freed.
+      -- Keeps the member from being collected, which would free it.
       self.members = self.members or {}
       self.members[#self.members + 1] = member
       return true

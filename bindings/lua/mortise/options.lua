@@ -1,17 +1,17 @@
---- Options as a table, such as {lease = "30s", reentrant = true}, for the C layer.
+--- Converts options in a table, such as {lease = "30s", reentrant = true}, for the C layer.
 local core = require "mortise.core"
 
 local function text(value)
   if type(value) == "boolean" then return value and "on" or "off" end
   if value == math.huge then return "unlimited" end
-  -- Not tostring, which writes a whole number as 5000.0 or 1e+15.
+  -- tostring would write a whole number as 5000.0 or 1e+15.
   if type(value) == "number" and value % 1 == 0 then return ("%.0f"):format(value) end
   if type(value) == "number" then return tostring(value) end
   return value
 end
 
---- An object of the C layer, or nil for nil. With the C object of a client they are laid over that
--- client's. On failure nil, message, code.
+--- Returns an object of the C layer, or nil for nil. With the C object of a client, the options
+-- override those of that client. On failure returns nil, message, code.
 return function(options, client)
   if options == nil then return nil end
   if type(options) ~= "table" then

@@ -1,4 +1,4 @@
---- What mutexes, read-write locks, semaphores and multis have in common.
+--- The common part of mutexes, read-write locks, semaphores and multis.
 local core = require "mortise.core"
 local handle = require "mortise.handle"
 local hold = require "mortise.hold"
@@ -6,7 +6,7 @@ local info = require "mortise.info"
 
 local owner = {}
 
--- A method that acquires: gives a hold.
+-- Makes a method that acquires and returns a hold.
 local function acquiring(call, ending)
   return function(self, ...)
     local is_ok, message, code, details = call(handle.unwrap(self), ...)
@@ -16,7 +16,7 @@ local function acquiring(call, ending)
   end
 end
 
--- A method that acquires, calls fn under the lock and unlocks; see hold.run.
+-- Makes a method that acquires, calls fn under the lock and unlocks. See hold.run.
 local function running(call, ending)
   return function(self, fn, ...)
     if type(fn) ~= "function" then error("fn has to be a function, not " .. type(fn), 2) end
@@ -37,22 +37,24 @@ local function querying(call)
   end
 end
 
--- For the dispatcher: begins a method that ends on a queue. Misuse is returned, too.
+-- For the dispatcher: begins a method that ends on a queue. Misuse is also returned.
 local function begin(self, method, queue, tag, ...)
   return self.calls[method .. "_async"](self.handle, queue.handle, tag, ...)
 end
 
--- For the dispatcher: the hold that a method has acquired, by its event; nil if it acquires none.
+-- For the dispatcher: returns the hold that a method has acquired, by its event, or nil if the
+-- method acquires none.
 local function hold_of(self, method, event)
   local ending = self.endings[method]
   return ending and hold.new(self, ending, event)
 end
 
---- A class from the C layer's functions `<prefix>_<method>`. `endings` says for each method that
--- acquires which function ends its hold by the number, `blocks` for each `with` which one
--- acquires; `looks` ask nobody and take nothing, `plain` are the other methods. What has an
--- `_async` form in C gets it here: `<method>_async(queue, tag, …)`. `calls` has the C layer's
--- functions by the names of the methods; they do not raise misuse.
+--- Makes a class from the C layer's functions `<prefix>_<method>`. `endings` names for each method
+-- that acquires the function that ends its hold by the number. `blocks` names for each `with` the
+-- method that acquires. `looks` are methods without arguments that send no request. `plain` are the
+-- other methods. A method with an `_async` form in C also gets it in Lua:
+-- `<method>_async(queue, tag, …)`. `calls` has the C layer's functions by the names of the methods.
+-- They do not raise misuse.
 function owner.class(prefix, endings, blocks, looks, plain)
   local class = handle.class(prefix, core[prefix .. "_free"])
   class.endings, class.blocks, class.calls = endings, blocks, {}

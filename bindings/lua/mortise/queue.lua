@@ -1,18 +1,19 @@
---- Where `_async` calls end and watched handles tell of losses; `fd()` is for an event loop.
+--- A queue of events. `_async` calls end on it, and watched handles report losses on it. `fd()` is
+-- for an event loop.
 local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
 
 local queue = handle.class("queue", core.queue_free)
 
--- The owners whose upgrades will end here.
+-- The owners with an upgrade that ends on this queue.
 function queue.prepare(object)
   object.upgrades = setmetatable({}, {__mode = "k"})
 end
 
 queue.fd = handle.method(core.queue_fd)
 
--- What is next is filled in here, and read at once.
+-- The next event is filled in here, and read at once.
 local filled = core.event_new()
 
 local function read(event)
@@ -50,7 +51,7 @@ local function read(event)
   return result
 end
 
---- As `next`, but misuse is returned, too.
+--- As `next`, but misuse is also returned.
 function queue:take(timeout_ms)
   local is_ok, message, code, details = core.queue_next(handle.unwrap(self), timeout_ms, filled)
   if is_ok then
@@ -63,9 +64,10 @@ function queue:take(timeout_ms)
   return nil, message, code, details
 end
 
---- The oldest event, after at most `timeout_ms`: a table with kind, tag, status, token,
--- hold_number, and if need be message, lock_name, reason and details; of a line of the log also
--- level, subject and left_out. Or nil, message, code: TIMED_OUT, or SHUT_DOWN once it is drained.
+--- Returns the oldest event. Waits for it for at most `timeout_ms`. An event is a table with kind,
+-- tag, status, token and hold_number. It may also have message, lock_name, reason and details. A
+-- log record also has level, subject and left_out, the number of dropped records. Without an event
+-- it returns nil, message, code: TIMED_OUT, or SHUT_DOWN once the queue is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)
   if event then return event end
@@ -73,7 +75,7 @@ function queue:next(timeout_ms)
   return nil, message, code, details
 end
 
--- These two give nothing, so there is nothing but misuse to look for. In C they allow for NULL.
+-- These two return nothing, so the only result to check is misuse. In C they accept NULL.
 for _, name in ipairs {"wake", "shutdown"} do
   local call = core["queue_" .. name]
   queue[name] = function(self)

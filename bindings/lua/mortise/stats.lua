@@ -1,4 +1,4 @@
---- What a client has counted, as a table of plain values.
+--- Converts the statistics of a client to a table of plain values.
 local core = require "mortise.core"
 
 return function(stats)

@@ -5,7 +5,7 @@ package org.mortise;
  * Why a hold was lost, or is at risk. The numbers are those of the C library, and are never reused.
  */
 public enum LossReason {
-  /** It is not known. */
+  /** The reason is not known. */
   UNKNOWN(${MORTISE_REASON_NONE}),
 ${reasons};
 
@@ -25,7 +25,7 @@ ${reasons};
     return code;
   }
 
-  /** A reason that a later version of the C library adds is not known here. */
+  /** UNKNOWN for a reason that a later version of the C library adds. */
   static LossReason of(int code) {
     for (LossReason reason : ALL) {
       if (reason.code == code) return reason;

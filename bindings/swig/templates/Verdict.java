@@ -2,8 +2,8 @@
 package org.mortise;
 
 /**
- * What an examination found of one matter; the later, the worse. The numbers are those of the C
- * library, and are never reused.
+ * Severity of a finding. Later values are more severe. The numbers are those of the C library, and
+ * are never reused.
  */
 public enum Verdict {
 ${verdicts};

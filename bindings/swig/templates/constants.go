@@ -2,28 +2,28 @@
 
 package mortise
 
-// Every failure of this package is one of these, to errors.Is.
+// Every failure of this package is one of these values for errors.Is.
 const (
 ${statuses}
 )
 
 const (
-	// NoReason: it is about no loss, or the reason is not known.
+	// NoReason: there was no loss, or the reason is not known.
 	NoReason Reason = ${MORTISE_REASON_NONE}
 ${reasons}
 )
 
-// What an examination found. The higher, the worse.
+// The severity of a finding. Higher values are more severe.
 const (
 ${verdicts}
 )
 
-// How bad it is what a line of a log tells. The lower, the worse.
+// The severity of a log record. Lower values are more severe.
 const (
 ${log_levels}
 )
 
-// What a line of a log is about.
+// The subject of a log record.
 const (
 ${log_subjects}
 )
@@ -38,7 +38,7 @@ const (
 ${options}
 )
 
-// What this package was written for: an older library lacks functions.
+// The version that this package was written for. An older library lacks functions.
 const (
 	abiMajor = ${MORTISE_ABI_MAJOR}
 	abiMinor = ${MORTISE_VERSION_MINOR}

@@ -55,8 +55,11 @@ ends_before_the_lease() {
     skip "no network namespaces ($(tail -1 "$folder/reason")); the next test has a proxy instead"
   coproc network { exec "$namespaces" 2 2>/dev/null 3>&-; }
   read -r _ net <&"${network[0]}"
-  at() { nsenter --preserve-credentials --user="$net/user" --net="$net/$1" "${@:2}"; }
-  at 1 redis-server --port 6379 --protected-mode no --save '' --dir "$folder" >"$folder/log" 2>&1 3>&- &
+  local enter=(nsenter --preserve-credentials --user="$net/user")
+  at() { "${enter[@]}" --net="$net/$1" "${@:2}"; }
+  # Not by at(): then $! would be a shell's, and the server would outlive the test.
+  "${enter[@]}" --net="$net/1" redis-server --port 6379 --protected-mode no --save '' \
+    --dir "$folder" >"$folder/log" 2>&1 3>&- &
   started+=($!)
   until_it at 2 redis-cli -h 10.77.0.1 ping
   holds_by at 2 mortise exec --url redis://10.77.0.1

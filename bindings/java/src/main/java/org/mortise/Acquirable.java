@@ -5,22 +5,22 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What can be acquired, as a lease. Not acquired is an empty {@link Optional}; every other failure
- * is a {@link MortiseException}, thrown or in the future.
+ * A lock or permits that can be acquired, as a lease. An acquire without success returns an empty
+ * {@link Optional}. Every other failure is a {@link MortiseException}, thrown or in the future.
  *
- * <p>Futures are completed on the client's callback executor. Completing one by hand, by {@code
- * cancel} or {@code orTimeout}, ends the wait, and a grant that wins the race is given back.
- * Completing one that depends on it, as {@code thenApply} makes them, does not.
+ * <p>Futures are completed on the client's callback executor. Completing a future by hand, by
+ * {@code cancel} or {@code orTimeout}, ends the wait. A grant that wins the race is released.
+ * Completing a dependent future, as {@code thenApply} makes it, does not end the wait.
  *
- * <p>What was granted to an acquire that was cancelled or interrupted is given back in the
- * background. Until that is done the next acquire of its owner waits for it, within its own time,
- * and its other calls answer as for an owner that holds nothing.
+ * <p>A grant to a canceled or interrupted acquire is released in the background. Until then the
+ * next acquire of its owner waits for this release, within its own time. Other calls of the owner
+ * behave as if it held nothing.
  */
 public interface Acquirable {
   /**
    * Acquires if it is free, within the client's command timeout.
    *
-   * @return the lease, or empty when somebody else holds it
+   * @return the lease, or empty when another owner holds it
    */
   Optional<Lease> tryAcquire();
 
@@ -29,24 +29,24 @@ public interface Acquirable {
    *
    * @param timeout how long to wait; at most 366 days, rounded up to milliseconds
    * @return the lease, or empty when the timeout passed first
-   * @throws InterruptedException at once if this thread is interrupted, also when the server does
-   *     not answer; then nothing is held
+   * @throws InterruptedException at once if this thread is interrupted, even if the server does not
+   *     reply; then nothing is held
    */
   Optional<Lease> tryAcquire(Duration timeout) throws InterruptedException;
 
   /**
-   * Acquires, waiting for its turn as long as it takes.
+   * Acquires, waiting for its turn for as long as necessary.
    *
    * @return the lease
-   * @throws InterruptedException at once if this thread is interrupted, also when the server does
-   *     not answer; then nothing is held
+   * @throws InterruptedException at once if this thread is interrupted, even if the server does not
+   *     reply; then nothing is held
    */
   Lease acquire() throws InterruptedException;
 
   /**
    * As {@link #tryAcquire()}, without blocking.
    *
-   * @return completed with the lease, or with empty when somebody else holds it
+   * @return completed with the lease, or with empty when another owner holds it
    */
   CompletableFuture<Optional<Lease>> tryAcquireAsync();
 

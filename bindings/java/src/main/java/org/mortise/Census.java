@@ -7,43 +7,44 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What all clients that live hold and wait for, as they have told. What it tells and what it does
- * not is on the page about it.
+ * A listing of the locks that all live clients hold and wait for, as these clients report them.
+ * docs/census.md describes what it includes.
  *
- * @param answered how many clients have
- * @param silent how many live and have not in time
- * @param truncated how many have, but not to the end in time
- * @param entries what they have told
- * @param json all of it as one JSON text
+ * @param answered how many clients replied, including the calling client
+ * @param silent how many live clients did not reply in time
+ * @param truncated how many clients replied incompletely
+ * @param entries the replies
+ * @param json the whole listing as one JSON text
  */
 public record Census(
     long answered, long silent, long truncated, List<Entry> entries, String json) {
 
   /**
-   * What one client has to do with one lock.
+   * The relation of one client to one lock.
    *
-   * @param client which client
-   * @param host where it runs
-   * @param pid where it runs
-   * @param label that of its handle
-   * @param name the lock's
+   * @param client the client
+   * @param host the host of its process
+   * @param pid the id of its process
+   * @param label the label of its handle
+   * @param name the lock's name
    * @param kind {@code mutex}, {@code rw} or {@code semaphore}
-   * @param mode {@code exclusive} or {@code shared}, as it holds or first waits; empty without
-   *     either
-   * @param holds whether it holds, 1 or 0
-   * @param token of its hold
-   * @param held for how long it has held
+   * @param mode {@code exclusive} or {@code shared}, for the hold, or without a hold for the first
+   *     waiter; empty without both
+   * @param holds 1 if the client holds the lock, otherwise 0
+   * @param token the token of its hold
+   * @param held for how long it has held the lock
    * @param timeLeft until its hold ends
-   * @param permits of its hold
-   * @param waiters how many in this client wait
-   * @param waited for how long the first of them has
+   * @param permits the permits of its hold
+   * @param waiters the number of waiters in this client
+   * @param waited for how long the first of them has waited
    * @param grants how many acquires were granted since the client has handles of the lock
-   * @param contended how many of its acquires have found the lock taken
-   * @param waitedTotal for how long those that were granted have waited
-   * @param waits how many of these waited up to how many seconds, such as {@code 0.0005:12 0.01:3}
-   * @param retained 1 while the client keeps the lock for its next acquire, by {@link
-   *     MortiseOptions#withRetain}; else 0
-   * @param source {@code client}, or {@code key} where a key of a server tells of it
+   * @param contended how many of its acquires found the lock taken
+   * @param waitedTotal the total wait of the granted acquires
+   * @param waits a histogram of these waits: upper bound in seconds and count, such as
+   *     {@code 0.0005:12 0.01:3}
+   * @param retained 1 while the client keeps the lock for its next acquire, otherwise 0; see {@link
+   *     MortiseOptions#withRetain}
+   * @param source {@code client}, or {@code key} for an entry that was read from a key of a server
    */
   public record Entry(
       String client,

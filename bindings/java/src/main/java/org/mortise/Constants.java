@@ -33,7 +33,7 @@ final class Constants {
   static final int EVENT_UPGRADED = 6;
   /** A downgrade ended. */
   static final int EVENT_DOWNGRADED = 7;
-  /** A line of a client's log: see {@link MortiseClient#watchLog}. */
+  /** A record of a client's log: see {@link MortiseClient#watchLog}. */
   static final int EVENT_LOG = 8;
   /** A client's statistics are due: see {@link MortiseClient#watchStats}. */
   static final int EVENT_STATS = 9;

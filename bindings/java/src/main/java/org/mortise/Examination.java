@@ -6,23 +6,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What was found when the servers were examined.
+ * The result of a health check of the servers.
  *
- * @param worst the worst verdict of all findings; {@link Verdict#UNKNOWN} without any
+ * @param worst the worst verdict of all findings; {@link Verdict#UNKNOWN} without findings
  * @param findings the findings, the same for each server
- * @param json all of it as one JSON text
+ * @param json the whole result as one JSON text
  */
 public record Examination(Verdict worst, List<Finding> findings, String json) {
 
   /**
-   * What was found of one matter at one server.
+   * The result of one check at one server.
    *
    * @param name stays the same in later versions, such as {@code maxmemory_policy}
-   * @param verdict what was found
+   * @param verdict the severity
    * @param server its address, without user and password
-   * @param value what was seen
-   * @param consequence what could happen; empty where all is well
-   * @param mend what to do about it; empty where all is well
+   * @param value the observed value
+   * @param consequence what could happen; empty if the check passed
+   * @param mend how to fix it; empty if the check passed
    */
   public record Finding(
       String name,

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A hold on a lock. It ends by {@link #close()}, or it is lost, for ever: a lease cannot stop a
- * paused process from acting after its end. Hand the fencing {@link #token()} to whatever you
- * protect and let it refuse a token lower than the highest that it has seen.
+ * A hold on a lock. It ends by {@link #close()}, or it is lost and never comes back. A lease cannot
+ * stop a paused process from acting after its end. Pass the fencing {@link #token()} to the
+ * protected resource, which must refuse a token lower than the highest token it has seen.
  */
 public final class Lease implements AutoCloseable {
   private final Owner owner;
@@ -37,19 +37,19 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * The fencing token: it rises with every grant of a mutex or to a writer, and never changes
-   * during a hold, but for an upgrade. Among readers tokens do not rise: a fence compares a
-   * reader's token with the highest of a writer, and stores only writers' tokens. It stays readable
-   * after the end.
+   * The fencing token. It rises with every grant of a mutex or to a writer. It never changes during
+   * a hold, except by an upgrade. Among readers tokens do not rise: compare a reader's token with
+   * the highest token of a writer, and store only writers' tokens. The token stays readable after
+   * the end.
    *
-   * @return the token, below 2<sup>53</sup>; 0 of a {@link Multi}, whose members have their own
+   * @return the token, below 2<sup>53</sup>; 0 for a {@link Multi}, whose members have their own
    */
   public long token() {
     return hold.token();
   }
 
   /**
-   * Whether it is still held, by the local clock. Asks nobody.
+   * Whether the lease is still held, by the local clock. It sends no request.
    *
    * @return true until it is released or lost
    */
@@ -59,8 +59,8 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * How long it is still valid without a renewal, by the local clock. Right after a wait it can be
-   * shorter than the lease, until the first renewal confirms the grant.
+   * How long the lease is still valid without a renewal, by the local clock. Right after a wait it
+   * can be shorter than the owner's lease, until the first renewal confirms the grant.
    *
    * @return milliseconds, rounded down; 0 when it is not held
    */
@@ -70,16 +70,17 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Tells when the hold is lost: its lease ended, or the server no longer has it. That is when to
-   * stop what it protects. A {@link Multi}'s is lost with the first of its members.
+   * A future that completes when the hold is lost: its lease ended, or the server no longer has it.
+   * Stop the protected work then. The hold of a {@link Multi} is lost with the first lost member.
    *
-   * <p>A release is no loss: afterwards this is never completed, also where the release itself says
-   * that the hold had been lost. So let something depend on it rather than wait for it, or wait for
-   * the work as well. Who keeps it keeps the lease and its owner from being collected. Completing
-   * it by hand, as by {@code cancel}, ends no hold.
+   * <p>A release is no loss. After a release the future is never completed, even if the release
+   * itself reports that the hold was lost. So let a stage depend on the future, or also wait for
+   * the work. A reference to the future keeps the lease and its owner from being collected.
+   * Completing the future by hand, as by {@code cancel}, ends no hold.
    *
-   * @return completed with the reason, on the client's callback executor; the same one each time.
-   *     The reason can be {@link LossReason#UNKNOWN} when this was first called after the loss
+   * @return completed with the reason, on the client's callback executor; the same future each
+   *     time. The reason can be {@link LossReason#UNKNOWN} when this was first called after the
+   *     loss
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */
@@ -100,11 +101,12 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Makes the hold last at least so long from now; never shortens it. Of a {@link Multi} all
-   * members are extended, also when another fails, unless one was lost before: then none is.
+   * Makes the hold last at least this long from now. It never shortens the hold. For a {@link
+   * Multi} it extends all members, even if one of them fails. If a member was lost before, no
+   * member is extended.
    *
    * @param lease 50 ms to 366 days, or zero for the owner's lease
-   * @throws MortiseException with {@link Status#LOST} when it was lost before, {@link
+   * @throws MortiseException with {@link Status#LOST} when the hold was lost before, {@link
    *     Status#NOT_OWNER} when it was released, and others, after which the old end stands
    */
   public void extend(Duration lease) {
@@ -116,7 +118,7 @@ public final class Lease implements AutoCloseable {
    * As {@link #extend}, without blocking.
    *
    * @param lease 50 ms to 366 days, or zero for the owner's lease
-   * @return completed when the server has agreed
+   * @return completed when the server has confirmed
    */
   public CompletableFuture<Void> extendAsync(Duration lease) {
     long leaseMillis = Times.roundedUp(lease, "lease");
@@ -134,13 +136,14 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * Ends the hold and lets the next one in. After it returns or throws, nothing is held, but for
-   * {@link Status#BUSY}.
+   * Ends the hold and lets the next waiter acquire. After it returns or throws, nothing is held,
+   * except after {@link Status#BUSY}.
    *
-   * @return true when it was held until now; false when it had been lost, or was released before
-   * @throws MortiseException with {@link Status#BUSY} when another call on the owner is at work, as
-   *     an upgrade: it is still held, to be released afterwards; any other when the server did not
-   *     confirm the end, which comes with the end of the lease at the latest
+   * @return true when it was held until now; false when it was lost or released before
+   * @throws MortiseException with {@link Status#BUSY} when another call on the owner is in
+   *     progress, such as an upgrade. The lease is still held, and has to be released afterwards.
+   *     Any other status: the server did not confirm the end, which comes with the end of the lease
+   *     at the latest
    */
   public boolean release() {
     if (!isReleased.compareAndSet(false, true)) return false;
@@ -169,10 +172,10 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
-   * As {@link #release}, and quiet: nothing is held afterwards, whatever the server said. Call
-   * {@link #release} to know.
+   * As {@link #release}, without reporting failures: nothing is held afterwards, whatever the
+   * server replied. Call {@link #release} to learn the result.
    *
-   * @throws MortiseException with {@link Status#BUSY} only: it is still held
+   * @throws MortiseException with {@link Status#BUSY} only: the lease is still held
    */
   @Override
   public void close() {

@@ -7,18 +7,18 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * What the server knew of a lock when it was asked.
+ * The state of a lock at the server at the time of the query.
  *
- * @param isHeld whether somebody held it
- * @param isMine whether that was the owner that asked
- * @param timeLeftMillis until the holder's lease ends at the server; -1 when nobody holds
+ * @param isHeld whether any owner held it
+ * @param isMine whether the querying owner held it
+ * @param timeLeftMillis until the holder's lease ends at the server; -1 without a holder
  * @param latestToken the newest fencing token drawn in the database; the holder's is not above it
- * @param holderCount how many hold it
- * @param permits how many permits a semaphore has; 1 of a mutex, 0 of a read-write lock
- * @param permitsInUse how many permits of a semaphore are in use
- * @param waiterCount how many clients wait
- * @param holders up to 16 of those who hold it
- * @param waiters up to 16 of those who wait, in their order
+ * @param holderCount the number of holders
+ * @param permits the permits of a semaphore; 1 for a mutex, 0 for a read-write lock
+ * @param permitsInUse the permits of a semaphore that are in use
+ * @param waiterCount the number of waiting clients
+ * @param holders up to 16 of the holders
+ * @param waiters up to 16 of the waiters, in their order
  */
 public record LockInfo(
     boolean isHeld,
@@ -33,16 +33,16 @@ public record LockInfo(
     List<Entry> waiters) {
 
   /**
-   * Somebody who holds or waits.
+   * One holder or waiter.
    *
    * @param owner the owner as the server stores it
    * @param host its host name; empty when unknown
    * @param processId its process; 0 when unknown
    * @param label its label; empty when it has none
-   * @param isExclusive whether it is for the whole lock: a mutex, a writer
-   * @param weight how many permits of a semaphore, else 1
-   * @param isRetained whether the client of a holder has unlocked and keeps the lock for its next
-   *     acquire, by {@link MortiseOptions#withRetain}
+   * @param isExclusive whether the hold excludes all others: a mutex, a writer
+   * @param weight the number of permits of a semaphore, otherwise 1
+   * @param isRetained whether the holder has unlocked and its client keeps the lock for its next
+   *     acquire; see {@link MortiseOptions#withRetain}
    */
   public record Entry(
       String owner,

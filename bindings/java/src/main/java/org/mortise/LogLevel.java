@@ -2,8 +2,8 @@
 package org.mortise;
 
 /**
- * How bad it is what a line of a client's log tells; the earlier, the worse. The numbers are those
- * of the C library, and are never reused.
+ * Severity of a log record. Earlier values are more severe. The numbers are those of the C library,
+ * and are never reused.
  */
 public enum LogLevel {
   /** An operator must act: a hold was lost, a server refuses this client. */

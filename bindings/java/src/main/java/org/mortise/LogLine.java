@@ -4,14 +4,14 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * One line of a client's log.
+ * One record of a client's log.
  *
- * @param level how bad it is
- * @param subject what it is about
- * @param text the line, for people
- * @param lock the name of the lock that it is about, as text; empty where it is about a server
- * @param reason why a hold was lost; {@link LossReason#UNKNOWN} of anything else
- * @param leftOut how many lines were left out just before this one
+ * @param level its severity
+ * @param subject its subject
+ * @param text the message, for people
+ * @param lock the name of the lock as text; empty for a record about a server
+ * @param reason why a hold was lost; {@link LossReason#UNKNOWN} for other subjects
+ * @param leftOut how many records were dropped just before this one
  */
 public record LogLine(
     LogLevel level,
@@ -22,7 +22,7 @@ public record LogLine(
     long leftOut) {
 
   /**
-   * Who writes lines to a logger of the platform, at its levels of the same names.
+   * A listener that writes records to a logger of the platform, at its levels of the same names.
    *
    * @param logger such as {@code System.getLogger("org.mortise")}
    * @return for {@link MortiseClient#watchLog}

@@ -1,14 +1,15 @@
 package org.mortise;
 
 /**
- * Is told when a hold is lost, or is about to be, once for each hold. Several holds of a reader can
- * have the same token. It runs on the client's callback executor, and what it throws goes to that
+ * Receives losses and risks of holds, once for each hold. Several holds of a reader can have the
+ * same token. The listener runs on the client's callback executor. Its exceptions go to that
  * thread's uncaught exception handler.
  */
 @FunctionalInterface
 public interface LossListener {
   /**
-   * A hold was lost: its lease ended, or the server no longer has it. Stop what it protected.
+   * A hold was lost: its lease ended, or the server no longer has it. Stop the work that it
+   * protected.
    *
    * @param name the lock's name
    * @param token the fencing token of the lost hold
@@ -16,7 +17,7 @@ public interface LossListener {
   void lost(String name, long token);
 
   /**
-   * As {@link #lost(String, long)}, which it calls unless overridden, with the reason.
+   * As {@link #lost(String, long)}, with the reason. It calls that method unless overridden.
    *
    * @param name the lock's name
    * @param token the fencing token of the lost hold
@@ -27,8 +28,8 @@ public interface LossListener {
   }
 
   /**
-   * A hold has a third of its lease left and is not being renewed; told once per hold. It does
-   * nothing unless overridden.
+   * A hold has a third of its lease left and is not being renewed. It is called once per hold, and
+   * does nothing unless overridden.
    *
    * @param name the lock's name
    * @param token the fencing token of the hold
@@ -36,7 +37,7 @@ public interface LossListener {
   default void atRisk(String name, long token) {}
 
   /**
-   * As {@link #atRisk(String, long)}, which it calls unless overridden, with the reason.
+   * As {@link #atRisk(String, long)}, with the reason. It calls that method unless overridden.
    *
    * @param name the lock's name
    * @param token the fencing token of the hold

@@ -5,7 +5,7 @@ package org.mortise;
  * Why a hold was lost, or is at risk. The numbers are those of the C library, and are never reused.
  */
 public enum LossReason {
-  /** It is not known. */
+  /** The reason is not known. */
   UNKNOWN(0),
   /** Its lease ended, or will end, before a renewal was confirmed. */
   EXPIRED(1),
@@ -21,7 +21,7 @@ public enum LossReason {
   SERVER_LOST(3),
   /** The limit of {@link MortiseOptions#withMaxHold} ended the renewals. */
   MAX_HOLD(4),
-  /** {@link Owner#forceRelease} was called for this hold, somewhere. */
+  /** A client called {@link Owner#forceRelease} for this hold. */
   FORCED(5);
 
   private static final LossReason[] ALL = values();
@@ -40,7 +40,7 @@ public enum LossReason {
     return code;
   }
 
-  /** A reason that a later version of the C library adds is not known here. */
+  /** UNKNOWN for a reason that a later version of the C library adds. */
   static LossReason of(int code) {
     for (LossReason reason : ALL) {
       if (reason.code == code) return reason;

@@ -14,17 +14,17 @@ import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 
 /**
- * A connection to one deployment, shared by all that is made from it. Any thread may use it,
- * virtual threads included: they never block their carrier.
+ * A connection to one deployment. All owners and locks that are made from it share it. Any thread
+ * may use it, also virtual threads: they never block their carrier.
  *
  * <ul>
  *   <li>{@link #lock} and {@link #readWriteLock} are Java's own interfaces: a thread is an owner.
  *   <li>{@link #mutex}, {@link #readWrite}, {@link #semaphore} and {@link #multi} make explicit
- *       owners, which no thread is bound to, with leases and futures.
+ *       owners with leases and futures. They are not bound to a thread.
  * </ul>
  *
- * <p>Close it to give everything back. A client that is forgotten is closed some time after it, and
- * all that was made from it, was collected as garbage.
+ * <p>Close it to release everything. A forgotten client is closed some time after the garbage
+ * collector has collected it and all that was made from it.
  */
 public final class MortiseClient implements AutoCloseable {
   static final Cleaner CLEANER = Cleaner.create();
@@ -55,15 +55,15 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param url such as {@code redis://localhost}, {@code unix:///run/redis.sock} or {@code local:};
    *     options can follow, as in {@code redis://localhost?lease=10s}
-   * @return the client, connected. A server that is not there yet, or still loading, is tried for
-   *     the command timeout
+   * @return the client, connected. If the server cannot be reached or is still loading, the client
+   *     retries for the command timeout
    */
   public static MortiseClient open(String url) {
     return builder(url).open();
   }
 
   /**
-   * Opens a client of the URL in the environment variable {@code MORTISE_URL}, with the default
+   * Opens a client with the URL in the environment variable {@code MORTISE_URL} and the default
    * options.
    *
    * @return the client, connected
@@ -83,7 +83,7 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Prepares a client of the URL in the environment variable {@code MORTISE_URL}.
+   * Prepares a client with the URL in the environment variable {@code MORTISE_URL}.
    *
    * @return a builder
    */
@@ -91,7 +91,7 @@ public final class MortiseClient implements AutoCloseable {
     return new Builder(null);
   }
 
-  /** What a client can be told before it is opened. */
+  /** The settings of a client before it is opened. */
   public static final class Builder {
     private final String url;
     private MortiseOptions options = MortiseOptions.DEFAULTS;
@@ -105,7 +105,7 @@ public final class MortiseClient implements AutoCloseable {
     }
 
     /**
-     * The defaults of all owners; the URL's own options come before them.
+     * Sets the defaults of all owners. The options in the URL override them.
      *
      * @param options {@link MortiseOptions#DEFAULTS} unless set
      * @return this
@@ -141,9 +141,9 @@ public final class MortiseClient implements AutoCloseable {
     }
 
     /**
-     * Who is told of every loss of every owner of this client.
+     * Sets a listener for every loss of every owner of this client.
      *
-     * @param listener nobody unless set
+     * @param listener none unless set
      * @return this
      */
     public Builder lossListener(LossListener listener) {
@@ -160,7 +160,7 @@ public final class MortiseClient implements AutoCloseable {
     /**
      * Opens the client.
      *
-     * @return the client, connected unless the options say {@link MortiseOptions#withLazyConnect}
+     * @return the client, connected unless the options have {@link MortiseOptions#withLazyConnect}
      */
     public MortiseClient open() {
       return new MortiseClient(this);
@@ -177,7 +177,7 @@ public final class MortiseClient implements AutoCloseable {
     return new String(Threads.compute(MortiseNative::version_text), UTF_8);
   }
 
-  /** Asks the server for a sign of life. */
+  /** Checks that the server replies. */
   public void ping() {
     Threads.block(
         () -> {
@@ -192,41 +192,41 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Examines the servers: their settings, rights and clocks, as far as they matter to locks. It
-   * changes nothing at a server.
+   * Checks the health of the servers: their settings, rights and clocks, as far as they matter to
+   * locks. It changes nothing at a server.
    *
-   * @return what was found; the findings are on the page about examination
+   * @return the result; docs/examination.md lists the findings
    */
   public Examination examine() {
     return Examination.take(found(MortiseNative::client_examine));
   }
 
   /**
-   * What was found last: by {@link #examine} or, with {@link MortiseOptions#withExamination}, when
-   * the client connected last. Asks nobody.
+   * Returns the last result, without a request to a server. It comes from {@link #examine} or, with
+   * {@link MortiseOptions#withExamination}, from the last connect.
    *
-   * @return what was found; without findings where nothing was examined so far
+   * @return the last result; without findings before the first health check
    */
   public Examination examination() {
     return Examination.take(found(MortiseNative::client_examination));
   }
 
   /**
-   * What the client has counted since it was made: acquires, holds, losses, round trips,
-   * connections. Asks no server.
+   * Returns what the client has counted since it was made: acquires, holds, losses, round trips,
+   * connections. It sends no request.
    *
-   * @return the statistics; their names are on the page about statistics
+   * @return the statistics; docs/statistics.md explains their names
    */
   public Stats stats() {
     return Stats.take(found(MortiseNative::client_stats));
   }
 
   /**
-   * Asks all clients that live what they hold and wait for. Ends when all have answered, or after
-   * that time, and is then without those who have not.
+   * Asks all live clients which locks they hold and wait for. It returns when all have replied or
+   * the time is over. The result then lacks the clients that have not replied.
    *
    * @param patience 1 ms to 1 minute
-   * @return the census
+   * @return a listing of the locks
    */
   public Census census(Duration patience) {
     long timeoutMs = patience.toMillis();
@@ -234,14 +234,15 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Looks through the keys of the servers for locks: for holds of clients that are dead or stopped,
-   * which no {@link #census} tells. It changes nothing.
+   * Searches the keys of the servers for locks. It finds holds of dead or stopped clients, which no
+   * {@link #census} reports. It changes nothing.
    *
-   * @param pattern empty for locks in Mortise's own format, else the pattern of keys of other
-   *     programs, as SCAN has it, such as {@code lock:*}
-   * @param mostKeys how many are looked at of each server
+   * @param pattern empty for locks in Mortise's own format; otherwise a pattern for keys of other
+   *     programs in the syntax of SCAN, such as {@code lock:*}
+   * @param mostKeys how many keys of each server are read at most
    * @param patience 1 ms to 1 minute
-   * @return what was found, as a census of keys
+   * @return the locks that were found, as a listing of keys; it counts servers that replied instead
+   *     of clients
    */
   public Census scan(String pattern, long mostKeys, Duration patience) {
     byte[] names = pattern.getBytes(UTF_8);
@@ -251,15 +252,15 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * From now on what happens to this client, as bad as this level or worse, is told line by line,
-   * by the executor of callbacks: connections that end or come back, servers that refuse it, other
-   * servers that are asked than before, holds that were lost. Replaces an earlier listener.
+   * Starts to report events of this client with this level or a more severe one. The events are
+   * connections that end or come back, servers that refuse the client, changes of the server, and
+   * lost holds. The callback executor runs the listener. An earlier listener is replaced.
    *
-   * <p>Nothing ever waits for the listener: lines are left out where they come too fast, ten of a
-   * subject at once and then one in ten seconds, and the next one says how many. So it is no place
-   * to learn of losses: see {@link Builder#lossListener}.
+   * <p>The client never waits for the listener. It drops records that come too fast: each subject
+   * has ten records at once and then one in ten seconds. The next record has the number of dropped
+   * records. Use {@link Builder#lossListener} to detect losses.
    *
-   * @param level what is told, as bad as this or worse
+   * @param level the least severe level that is reported
    * @param listener such as {@link LogLine#to}
    */
   public void watchLog(LogLevel level, Consumer<? super LogLine> listener) {
@@ -272,7 +273,7 @@ public final class MortiseClient implements AutoCloseable {
     Reference.reachabilityFence(this);
   }
 
-  /** Ends that. */
+  /** Ends the reports of {@link #watchLog}. */
   public void unwatchLog() {
     core.unwatch(
         core.log,
@@ -282,11 +283,11 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * From now on the statistics are told every so often, by the executor of callbacks. Replaces an
-   * earlier listener.
+   * Starts to report the statistics at this interval. The callback executor runs the listener. An
+   * earlier listener is replaced.
    *
    * @param interval 10 ms or more
-   * @param listener what {@link #stats} gives at that moment
+   * @param listener receives the result of {@link #stats} at that moment
    */
   public void watchStats(Duration interval, Consumer<? super Stats> listener) {
     long intervalMs = interval.toMillis();
@@ -308,7 +309,7 @@ public final class MortiseClient implements AutoCloseable {
     Reference.reachabilityFence(this);
   }
 
-  /** Ends that. */
+  /** Ends the reports of {@link #watchStats}. */
   public void unwatchStats() {
     core.unwatch(
         core.statistics,
@@ -330,14 +331,16 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Gives the client another user and password, where the program knows when they change. They are
-   * said on the live connection, whose answer is waited for, and new connections log in with them.
-   * Holds and waits go on. Without a connection at the moment they are kept, and tried at once.
-   * After every failure those before stay in force. A client that reads its password from a file,
-   * by {@link MortiseOptions#withPasswordFile}, needs no such call.
+   * Gives the client another user and password, for programs that know when these change. The
+   * client logs in with them on the live connection and waits for the reply. New connections also
+   * use them. Holds and waits go on.
+   *
+   * <p>Without a connection, the client stores the credentials and tries to connect at once. After
+   * every failure the previous credentials stay in force. A client with {@link
+   * MortiseOptions#withPasswordFile} reads its password by itself and needs no such call.
    *
    * @param user empty for the server's default user
-   * @param password as UTF-8; it is not changed
+   * @param password encoded as UTF-8; it is not changed
    */
   public void setCredentials(String user, char[] password) {
     ByteBuffer coded = UTF_8.encode(CharBuffer.wrap(password));
@@ -352,7 +355,7 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * The same with a password of any bytes.
+   * As {@link #setCredentials(String, char[])}, with a password of any bytes.
    *
    * @param user empty for the server's default user
    * @param password it is not changed
@@ -378,7 +381,7 @@ public final class MortiseClient implements AutoCloseable {
    * A mutex whose owners are threads.
    *
    * @param name the name, as UTF-8
-   * @return the lock; all of one name are one to a thread
+   * @return the lock; all lock objects of one name are the same lock to a thread
    */
   public MortiseLock lock(String name) {
     return new MortiseLock(this, Name.of(name), null);
@@ -398,7 +401,7 @@ public final class MortiseClient implements AutoCloseable {
    * A mutex whose owners are threads, with options of its own.
    *
    * @param name the name, as UTF-8
-   * @param options laid over the client's
+   * @param options override the client's options
    * @return the lock
    */
   public MortiseLock lock(String name, MortiseOptions options) {
@@ -429,7 +432,7 @@ public final class MortiseClient implements AutoCloseable {
    * A read-write lock whose owners are threads, with options of its own.
    *
    * @param name the name, as UTF-8
-   * @param options laid over the client's
+   * @param options override the client's options
    * @return the lock
    */
   public MortiseReadWriteLock readWriteLock(String name, MortiseOptions options) {
@@ -453,7 +456,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a mutex.
    *
    * @param name the name, as UTF-8
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public MutexOwner mutex(String name, MortiseOptions options) {
@@ -464,7 +467,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a mutex.
    *
    * @param name any bytes
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public MutexOwner mutex(byte[] name, MortiseOptions options) {
@@ -485,7 +488,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a read-write lock.
    *
    * @param name the name, as UTF-8
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public ReadWriteOwner readWrite(String name, MortiseOptions options) {
@@ -496,7 +499,7 @@ public final class MortiseClient implements AutoCloseable {
    * A new owner of a read-write lock.
    *
    * @param name any bytes
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public ReadWriteOwner readWrite(byte[] name, MortiseOptions options) {
@@ -519,7 +522,7 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param name the name, as UTF-8
    * @param permits how many there are; the first to use the name sets it for all
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public SemaphoreOwner semaphore(String name, long permits, MortiseOptions options) {
@@ -531,7 +534,7 @@ public final class MortiseClient implements AutoCloseable {
    *
    * @param name any bytes
    * @param permits how many there are; the first to use the name sets it for all
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @return the owner
    */
   public SemaphoreOwner semaphore(byte[] name, long permits, MortiseOptions options) {
@@ -548,8 +551,8 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
-   * Closes the client: everything that waits ends with {@link Status#CLOSED}, holds are given back
-   * without waiting for the answer, and what was made from it says CLOSED from then on. When it
+   * Closes the client. All waits end with {@link Status#CLOSED}, and holds are released without
+   * waiting for the reply. All later calls of its owners and locks fail with CLOSED. When it
    * returns, all futures were handed to the callback executor.
    */
   @Override

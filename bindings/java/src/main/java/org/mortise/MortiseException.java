@@ -2,7 +2,7 @@ package org.mortise;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-/** Whatever Mortise has to say that is not a result. {@link #status()} tells one from another. */
+/** Every failure of Mortise. {@link #status()} distinguishes them. */
 public final class MortiseException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -82,16 +82,16 @@ public final class MortiseException extends RuntimeException {
   }
 
   /**
-   * What happened.
+   * The result of the call.
    *
-   * @return the status, {@link Status#OTHER} for one that this version does not know
+   * @return the status; {@link Status#OTHER} for a status that this version does not know
    */
   public Status status() {
     return Status.of(code);
   }
 
   /**
-   * The status as a number: positive for an outcome of normal life, negative for an error.
+   * The status as a number: positive for a normal outcome, negative for an error.
    *
    * @return the number
    */
@@ -100,19 +100,18 @@ public final class MortiseException extends RuntimeException {
   }
 
   /**
-   * The name of the lock, or of the member of a {@link Multi}, that it is about. The message begins
-   * with it.
+   * The name of the lock, or of the member of a {@link Multi}. The message begins with it.
    *
-   * @return the name, or {@code ""} when it is about none
+   * @return the name, or {@code ""} if no lock is concerned
    */
   public String lockName() {
     return lockName;
   }
 
   /**
-   * The server's own words.
+   * The server's own message.
    *
-   * @return such as {@code "READONLY You can't write…"}, or {@code ""} when it had none
+   * @return such as {@code "READONLY You can't write…"}, or {@code ""} without one
    */
   public String serverText() {
     return serverText;
@@ -128,7 +127,7 @@ public final class MortiseException extends RuntimeException {
   }
 
   /**
-   * Whether the request may have been carried out although the call failed.
+   * Whether the server may have executed the request although the call failed.
    *
    * @return true if it may
    */

@@ -4,13 +4,12 @@ import java.time.Duration;
 
 /**
  * A mutex as a {@link java.util.concurrent.locks.Lock}: each thread is an owner, and may lock again
- * what it holds. All locks of one name and one client are one to a thread. As with Java's own, a
- * thread that dies without having unlocked keeps the lock, here until {@code max_hold} ends it.
- * {@link #tryLock()} does not pass those who wait.
+ * what it holds. All lock objects of one name and one client are the same lock to a thread. A
+ * thread that dies without an unlock keeps the lock, as with Java's own, until {@code max_hold}
+ * ends it. An untimed {@link #tryLock()} does not pass waiters.
  *
  * <p>Failures of the server are a {@link MortiseException}. {@link #unlock()} throws one with
- * {@link Status#LOST} when the hold had been lost before, so that work that was not protected is
- * known.
+ * {@link Status#LOST} when the hold was lost before, so that unprotected work is reported.
  */
 public final class MortiseLock extends ThreadOwnedLock {
   private final Name name;
@@ -51,8 +50,8 @@ public final class MortiseLock extends ThreadOwnedLock {
    * Ends this thread's hold, or one of its several acquires.
    *
    * @throws IllegalMonitorStateException if this thread does not hold it
-   * @throws MortiseException with {@link Status#LOST} if the hold had been lost, or because the
-   *     server did not confirm the end; this thread holds nothing then, too
+   * @throws MortiseException with {@link Status#LOST} if the hold was lost before, or because the
+   *     server did not confirm the end; this thread then holds nothing
    */
   @Override
   public void unlock() {
@@ -67,12 +66,12 @@ public final class MortiseLock extends ThreadOwnedLock {
   }
 
   /**
-   * Makes this thread's hold last at least so long from now; never shortens it.
+   * Makes this thread's hold last at least this long from now. It never shortens the hold.
    *
    * @param lease 50 ms to 366 days, or zero for the lock's lease
    * @throws IllegalMonitorStateException if this thread does not hold it
-   * @throws MortiseException with {@link Status#LOST} when it was lost before, and others, after
-   *     which the old end stands
+   * @throws MortiseException with {@link Status#LOST} if the hold was lost before, and others,
+   *     after which the old end stands
    */
   public void extend(Duration lease) {
     MutexOwner owner = requireHeld().owner();
@@ -82,7 +81,7 @@ public final class MortiseLock extends ThreadOwnedLock {
   /**
    * The lock's name.
    *
-   * @return the name, with a replacement character for what is not UTF-8
+   * @return the name, with a replacement character for bytes that are not UTF-8
    */
   public String name() {
     return name.toString();
@@ -109,7 +108,7 @@ public final class MortiseLock extends ThreadOwnedLock {
   }
 
   /**
-   * How often this thread has to unlock it.
+   * How many unlocks this thread needs to release the lock.
    *
    * @return 0 when this thread does not hold it
    */
@@ -119,7 +118,7 @@ public final class MortiseLock extends ThreadOwnedLock {
   }
 
   /**
-   * The fencing token of this thread's hold, for whatever the lock protects.
+   * The fencing token of this thread's hold, for the protected resource.
    *
    * @return the token
    * @throws IllegalMonitorStateException if this thread does not hold it

@@ -12,14 +12,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Settings of a client, which are the defaults of its owners, or of one owner, where they are laid
- * over those of its client: what is not set stays as it is for the client. Immutable: each method
- * returns new options. Values are checked when the options are used.
+ * Settings of a client or of one owner. A client's settings are the defaults of its owners. An
+ * owner's settings override those of its client, and all other settings remain those of the client.
+ * Options are immutable: each method returns new options. Values are checked when the options are
+ * used.
  */
 public final class MortiseOptions {
   /**
-   * Nothing is set. For a client that is a lease of 30 s that is renewed for an hour, not
-   * reentrant, fair=batch, timeout 3 s; for an owner it is what its client has.
+   * No option is set. A client then has a lease of 30 s that is renewed for an hour, is not
+   * reentrant, and has fair=batch and a command timeout of 3 s. An owner has the options of its
+   * client.
    */
   public static final MortiseOptions DEFAULTS = new MortiseOptions(Map.of());
 
@@ -36,7 +38,7 @@ public final class MortiseOptions {
   /**
    * Sets one option from text, as the query of a URL does.
    *
-   * @param key such as {@code "lease"}; Mortise's page docs/options.md has a table of them
+   * @param key such as {@code "lease"}; docs/options.md has a table of the keys
    * @param value such as {@code "30s"} or {@code "on"}
    * @return options with that value
    */
@@ -57,7 +59,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether holds are renewed by themselves.
+   * Whether the client renews holds automatically.
    *
    * @param isOn true, the default, to renew them
    * @return options with that value
@@ -67,7 +69,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * How long a hold is renewed at most, so that a forgotten one ends.
+   * How long a hold is renewed at most, so that a forgotten hold ends.
    *
    * @param maxHold 1 ms to 366 days; see {@link #withUnlimitedHold}
    * @return options with that value
@@ -77,8 +79,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * As {@link #withMaxHold}, without an end: a hold is renewed for as long as its client lives. For
-   * work that is watched by other means, such as a leader's.
+   * Removes the limit of {@link #withMaxHold}: a hold is renewed for as long as its client lives.
+   * Use it for work that is monitored by other means, such as a leader's.
    *
    * @return options with that value
    */
@@ -87,8 +89,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether an owner may acquire again what it holds; each further lease is counted locally. The
-   * {@link java.util.concurrent.locks.Lock} adapters are reentrant always.
+   * Whether an owner may acquire again what it holds. Each further lease is counted locally. The
+   * {@link java.util.concurrent.locks.Lock} adapters are always reentrant.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -98,7 +100,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * The same for reading a read-write lock only.
+   * As {@link #withReentrant}, only for reading a read-write lock.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -108,7 +110,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * The same for writing, and for a mutex.
+   * As {@link #withReentrant}, for writing and for a mutex.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -118,8 +120,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether it is first come, first served among all clients, rather than with short preference for
-   * the holder's own client.
+   * Whether waiters of all clients are served in the order of arrival. Otherwise a client may pass
+   * the lock on internally a few times first.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -129,8 +131,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether an unlock returns when it is sent, and does not wait for the answer, which saves a
-   * round trip. Where it then fails, a {@link LogLine} says so and the lease ends the hold.
+   * Whether an unlock returns when the request is sent, without waiting for the reply. This saves a
+   * round trip. If the request fails, a {@link LogLine} reports it and the lease ends the hold.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -140,11 +142,11 @@ public final class MortiseOptions {
   }
 
   /**
-   * How long an unlock that nobody waits for keeps the lock for the next acquire of this client,
-   * which then costs no round trip. Others are handed it when they wait, and are refused when they
-   * try.
+   * How long the client keeps an unlocked lock without waiters for its next acquire, which then
+   * needs no round trip. Other clients that wait are handed the lock. An acquire of another client
+   * that does not wait fails.
    *
-   * @param retain up to 366 days, at most half of the lease; zero, not at all, is the default
+   * @param retain up to 366 days, and at most half of the lease; zero, the default, keeps no lock
    * @return options with that value
    */
   public MortiseOptions withRetain(Duration retain) {
@@ -152,10 +154,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * How locks are stored at the server; all who use a name must agree.
+   * How locks are stored at the server. All users of a name must use the same protocol.
    *
-   * @param protocol {@code "queued"}, Mortise's own, is the default; docs/protocols.md lists
-   *     those of other programs
+   * @param protocol {@code "queued"}, Mortise's own, is the default; docs/protocols.md lists those
+   *     of other programs
    * @return options with that value
    */
   public MortiseOptions withProtocol(String protocol) {
@@ -163,7 +165,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * The pause between two attempts, on average, with a protocol in which one waits by trying again.
+   * The average pause between two attempts, with a protocol whose waiters retry.
    *
    * @param interval 1 ms to 60 s
    * @return options with that value
@@ -173,7 +175,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * How many attempts an acquire makes at most, with such a protocol. One that has made them says
+   * How many attempts an acquire makes at most, with such a protocol. After that it ends with
    * {@link Status#NOT_ACQUIRED}.
    *
    * @param attempts 1 to 1 000 000 000; unlimited unless set
@@ -184,10 +186,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * For how long a read counts for other programs, in the read-write lock's protocol {@code
-   * "hash"}.
+   * For how long other programs respect a read, in the protocol {@code "hash"} of the read-write
+   * lock.
    *
-   * @param lifetime 1 ms to 366 days; as the lease unless set
+   * @param lifetime 1 ms to 366 days; the lease unless set
    * @return options with that value
    */
   public MortiseOptions withReadLifetime(Duration lifetime) {
@@ -195,9 +197,9 @@ public final class MortiseOptions {
   }
 
   /**
-   * The same for a write.
+   * As {@link #withReadLifetime}, for a write.
    *
-   * @param lifetime 1 ms to 366 days; as the lease unless set
+   * @param lifetime 1 ms to 366 days; the lease unless set
    * @return options with that value
    */
   public MortiseOptions withWriteLifetime(Duration lifetime) {
@@ -235,9 +237,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * A file with the password, which is read again at each connect. For clients only.
+   * A file with the password. The client reads it again at each connect. For clients only.
    *
-   * @param file a regular file of at most 16384 bytes, of which a line end at its end is no part
+   * @param file a regular file of at most 16384 bytes; a final line end does not belong to the
+   *     password
    * @return options with that value
    */
   public MortiseOptions withPasswordFile(Path file) {
@@ -255,7 +258,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * A waiting native call spins for as long as it pays, as it does unless this is set. For clients
+   * Makes a waiting native call spin for as long as this pays, which is the default. For clients
    * only.
    *
    * @return options with that value
@@ -265,12 +268,11 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether opening a client returns at once and connects in the background, for as long as it
-   * takes. Until then an acquire waits within its time, and all else says what stands in its way.
-   * For clients only.
+   * Whether opening a client returns at once and connects in the background, for as long as
+   * necessary. Until then an acquire waits within its time, and other calls report why there is no
+   * connection. For clients only.
    *
-   * @param isOn false is the default: a server that is not there yet is tried for the command
-   *     timeout
+   * @param isOn false is the default: the client tries to connect for the command timeout
    * @return options with that value
    */
   public MortiseOptions withLazyConnect(boolean isOn) {
@@ -278,8 +280,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether the JVM's end gives back what the client holds: by a return from main, {@code
-   * System.exit} or SIGTERM. For clients only.
+   * Whether the client's holds are released when the JVM ends: by a return from main,
+   * {@code System.exit} or SIGTERM. For clients only.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -289,8 +291,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * How far the speeds of this machine's clock and the server's may differ. The server keeps a lock
-   * by so much longer than its lease. For clients only.
+   * How much the clock rates of this machine and the server may differ. The server keeps a lock
+   * longer than its lease by this share. For clients only.
    *
    * @param millionths 1000 (0.1 %) to 200000 (20 %); 100000 unless set
    * @return options with that value
@@ -300,10 +302,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * The file with the certificates of who signs servers, for a URL of {@code rediss://}. It is read
-   * again at each connect. For clients only.
+   * The file with the certificates of the authorities that sign servers, for a URL of
+   * {@code rediss://}. The client reads it again at each connect. For clients only.
    *
-   * @param path a whole path; the system's authorities count unless set
+   * @param path an absolute path; the system's authorities are used unless set
    * @return options with that value
    */
   public MortiseOptions withTlsCaFile(String path) {
@@ -311,9 +313,9 @@ public final class MortiseOptions {
   }
 
   /**
-   * The same as a folder, as {@code openssl rehash} makes it. For clients only.
+   * As {@link #withTlsCaFile}, for a folder as {@code openssl rehash} makes it. For clients only.
    *
-   * @param path a whole path
+   * @param path an absolute path
    * @return options with that value
    */
   public MortiseOptions withTlsCaFolder(String path) {
@@ -321,10 +323,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * The file with the certificate that the client shows the server. It is read again at each
-   * connect. For clients only.
+   * The file with the client's certificate. The client reads it again at each connect. For clients
+   * only.
    *
-   * @param path a whole path; the client shows none unless set
+   * @param path an absolute path; the client has no certificate unless set
    * @return options with that value
    */
   public MortiseOptions withTlsCertificateFile(String path) {
@@ -334,7 +336,7 @@ public final class MortiseOptions {
   /**
    * The file with the key of that certificate. For clients only.
    *
-   * @param path a whole path
+   * @param path an absolute path
    * @return options with that value
    */
   public MortiseOptions withTlsKeyFile(String path) {
@@ -342,7 +344,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * The name or address that the server's certificate has to have. For clients only.
+   * The name or address that the server's certificate must have. For clients only.
    *
    * @param name the URL's host unless set
    * @return options with that value
@@ -352,8 +354,8 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether the server has to prove who it is. Without it anybody between client and server may be
-   * the server. For clients only.
+   * Whether the client verifies the server's certificate. Without verification anybody between
+   * client and server can act as the server. For clients only.
    *
    * @param isOn true is the default
    * @return options with that value
@@ -363,10 +365,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * The file with the password of the Sentinels of a URL of {@code redis+sentinel://}. It is read
-   * again at each connect. For clients only.
+   * The file with the password of the Sentinels of a URL of {@code redis+sentinel://}. The client
+   * reads it again at each connect. For clients only.
    *
-   * @param path a whole path; none unless set
+   * @param path an absolute path; none unless set
    * @return options with that value
    */
   public MortiseOptions withSentinelPasswordFile(String path) {
@@ -374,9 +376,9 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether Sentinels are spoken to by TLS. For clients only.
+   * Whether the client uses TLS with the Sentinels. For clients only.
    *
-   * @param isOn what the URL's scheme says of servers unless set
+   * @param isOn unless set, the URL's scheme decides, as for servers
    * @return options with that value
    */
   public MortiseOptions withSentinelTls(boolean isOn) {
@@ -384,9 +386,9 @@ public final class MortiseOptions {
   }
 
   /**
-   * The name or address that the Sentinels' certificates have to have. For clients only.
+   * The name or address that the Sentinels' certificates must have. For clients only.
    *
-   * @param name each one's host unless set
+   * @param name each Sentinel's host unless set
    * @return options with that value
    */
   public MortiseOptions withSentinelTlsName(String name) {
@@ -394,11 +396,11 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether the server is examined each time that it is connected to. For clients only.
+   * Whether the client checks the health of a server at each connect. For clients only.
    *
-   * @param how {@code off} is the default; {@code warn} is for {@link MortiseClient#examination} to
-   *     tell; {@code strict} also asks nothing of a server with a finding that is bad, and lets
-   *     {@link MortiseClient#open} fail with it
+   * @param how {@code off} is the default. With {@code warn} {@link MortiseClient#examination}
+   *     returns the findings. With {@code strict} the client also sends no requests to a server
+   *     with a bad finding, and {@link MortiseClient#open} fails with that finding
    * @return options with that value
    */
   public MortiseOptions withExamination(String how) {
@@ -409,8 +411,8 @@ public final class MortiseOptions {
    * How long a server of {@code redlock:} has to run before it votes. No lease may be longer. For
    * clients only.
    *
-   * @param quarantine 60 seconds is the default; with zero it votes at once, which is safe only
-   *     where servers forget nothing ({@code appendfsync always})
+   * @param quarantine 60 seconds is the default; with zero a server votes at once, which is safe
+   *     only if servers forget nothing ({@code appendfsync always})
    * @return options with that value
    */
   public MortiseOptions withQuarantine(Duration quarantine) {
@@ -418,7 +420,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * How many replicas of its server have a hold before it counts. For clients only.
+   * How many replicas must store a hold before it counts. For clients only.
    *
    * @param replicas 0 to 64; none unless set
    * @return options with that value
@@ -428,7 +430,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * All replicas that the Sentinels, or the cluster, know of have a hold before it counts. For
+   * Makes a hold count when all replicas that the Sentinels or the cluster know have stored it. For
    * clients only.
    *
    * @return options with that value
@@ -438,10 +440,10 @@ public final class MortiseOptions {
   }
 
   /**
-   * Where the server, and the replicas that acknowledge, have a hold before it counts. For clients
+   * Where the server and the acknowledging replicas store a hold before it counts. For clients
    * only.
    *
-   * @param where {@code memory} is the default; {@code fsync} is on their disks
+   * @param where {@code memory} is the default; {@code fsync} is on disk
    * @return options with that value
    */
   public MortiseOptions withDurability(String where) {
@@ -449,11 +451,11 @@ public final class MortiseOptions {
   }
 
   /**
-   * Under which names {@link MortiseClient#stats} counts locks apart: 200 at most, the rest is
-   * {@code other}. For clients only.
+   * By which names {@link MortiseClient#stats} distinguishes locks. There are at most 200 names,
+   * and all others count as {@code other}. For clients only.
    *
-   * @param rule {@code off} is the default; {@code label} is the handles' labels; {@code name} the
-   *     locks' names; or patterns of these, such as {@code orders:*,jobs:*}
+   * @param rule {@code off} is the default; {@code label} uses the handles' labels, {@code name}
+   *     the locks' names; patterns such as {@code orders:*,jobs:*} are also possible
    * @return options with that value
    */
   public MortiseOptions withMetricsName(String rule) {

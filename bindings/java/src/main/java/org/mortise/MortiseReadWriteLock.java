@@ -5,14 +5,14 @@ import java.util.concurrent.locks.ReadWriteLock;
 
 /**
  * A read-write lock as a {@link ReadWriteLock}: each thread is an owner. As with {@link
- * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, a
- * writer may also read, and one that unlocks the write lock then goes on reading. A reader that
- * locks the write lock, which would wait for itself for ever there, gets a {@link MortiseException}
- * with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
+ * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, and a
+ * writer may also read. Such a writer continues to read after it unlocks the write lock. A reader
+ * that locks the write lock would wait for itself forever there. Here it gets a {@link
+ * MortiseException} with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
  *
  * <p>Another difference: with Mortise's own protocol the untimed {@code tryLock()} of either lock
- * does not barge past waiters. While a writer waits, it returns false also where only readers hold
- * the lock. A thread that reads may still read again.
+ * does not barge past waiters. While a writer waits, it returns false, even if only readers hold
+ * the lock. A reading thread may still read again.
  */
 public final class MortiseReadWriteLock implements ReadWriteLock {
   private final Name name;
@@ -42,17 +42,18 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   /**
    * The lock's name.
    *
-   * @return the name, with a replacement character for what is not UTF-8
+   * @return the name, with a replacement character for bytes that are not UTF-8
    */
   public String name() {
     return name.toString();
   }
 
   /**
-   * Turns this thread's hold for reading into one for writing if no other reads. It never waits.
+   * Turns this thread's hold for reading into a hold for writing if there is no other reader. It
+   * never waits.
    *
-   * @return true: this thread holds the write lock, and no longer the read lock; false: others
-   *     read, too, and it reads on
+   * @return true: this thread holds the write lock, and no longer the read lock; false: there are
+   *     other readers, and this thread still reads
    * @throws IllegalMonitorStateException if this thread does not read
    * @throws MortiseException with {@link Status#ALREADY_HELD} if this thread reads more than once
    *     or writes already, and others
@@ -70,7 +71,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   }
 
   /**
-   * Whether this thread reads, by the local clock; also when it does while it writes.
+   * Whether this thread reads, by the local clock. This includes reading during a write.
    *
    * @return true if it does
    */
@@ -100,10 +101,10 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   }
 
   /**
-   * The fencing token of this thread's hold. A writer's token is above every earlier reader's and
-   * writer's. A reader's token is above every earlier writer's and below every later one's, but
-   * among readers tokens do not rise: compare a reader's token with the highest of a writer, and
-   * store only writers' tokens.
+   * The fencing token of this thread's hold. A writer's token is above every earlier token of
+   * readers and writers. A reader's token is above every earlier writer's token and below every
+   * later one. Among readers, tokens do not rise. Compare a reader's token with the highest token
+   * of a writer, and store only writers' tokens.
    *
    * @return the token
    * @throws IllegalMonitorStateException if this thread holds neither

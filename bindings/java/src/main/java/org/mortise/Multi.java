@@ -7,9 +7,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
 /**
- * Several locks that are acquired all or none, in an order that is the same in every process, so
- * that two multis with common names cannot deadlock. Members are owners of the same client, each
- * name once; they stay usable by themselves, and keep their own tokens, leases and notices.
+ * A set of locks that are acquired all or none. Every process acquires them in the same order, so
+ * two sets with common names cannot deadlock. Members are owners of the same client, each name
+ * once. Each member can still be used on its own, and keeps its own tokens, leases and listeners.
  */
 public final class Multi extends LeasingOwner {
   private static final OwnerCalls CALLS =
@@ -83,7 +83,7 @@ public final class Multi extends LeasingOwner {
   }
 
   /**
-   * Adds a read-write lock that is acquired to read.
+   * Adds a read-write lock that is acquired for reading.
    *
    * @param member a read-write lock of this client
    * @return this
@@ -95,7 +95,7 @@ public final class Multi extends LeasingOwner {
   }
 
   /**
-   * Adds a read-write lock that is acquired to write.
+   * Adds a read-write lock that is acquired for writing.
    *
    * @param member a read-write lock of this client
    * @return this
@@ -120,9 +120,9 @@ public final class Multi extends LeasingOwner {
   }
 
   /**
-   * How many members it has.
+   * The number of members.
    *
-   * @return their number; 0 once it is closed
+   * @return the number; 0 once it is closed
    */
   public int memberCount() {
     return (int) read(MortiseNative::multi_member_count);

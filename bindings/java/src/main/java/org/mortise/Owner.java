@@ -15,12 +15,12 @@ import java.util.function.LongBinaryOperator;
 import java.util.function.LongUnaryOperator;
 
 /**
- * One owner of one name. Two owners never share a hold, and a hold never follows a thread: any
- * thread may use any owner. While one call acquires or releases, another that does so fails with
- * {@link Status#BUSY}; give each concurrent user an owner of its own.
+ * One owner of one name. Two owners never share a hold. A hold does not belong to a thread: any
+ * thread may use any owner. While one call acquires or releases, another such call fails with
+ * {@link Status#BUSY}. Give each concurrent user its own owner.
  *
- * <p>Close it when it is no longer needed; what it holds is given back then. An owner that is
- * forgotten is closed some time after it was collected as garbage.
+ * <p>Close it when it is no longer needed. This releases its hold. A forgotten owner is closed some
+ * time after the garbage collector has collected it.
  */
 public abstract class Owner implements AutoCloseable {
   private final MortiseClient client;
@@ -42,7 +42,7 @@ public abstract class Owner implements AutoCloseable {
   /**
    * Makes the native object.
    *
-   * @param options laid over the client's, or null for these
+   * @param options override the client's options; null for the client's options
    * @param make from the native client and the native options, 0 for the client's
    */
   Owner(
@@ -84,7 +84,7 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * The client that it was made from.
+   * The client that made this owner.
    *
    * @return the client
    */
@@ -93,18 +93,18 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * The name of what it owns.
+   * The name of the lock.
    *
-   * @return the name, with a replacement character for what is not UTF-8
+   * @return the name, with a replacement character for bytes that are not UTF-8
    */
   public String name() {
     return name.toString();
   }
 
   /**
-   * The name of what it owns.
+   * The name of the lock as bytes.
    *
-   * @return the bytes that it was made with
+   * @return the bytes that the owner was made with
    */
   public byte[] nameBytes() {
     return name.bytes().clone();
@@ -113,8 +113,8 @@ public abstract class Owner implements AutoCloseable {
   /**
    * When its hold ends unless it is renewed before.
    *
-   * @return nanoseconds of CLOCK_BOOTTIME, which runs on while the machine is suspended and is not
-   *     that of {@link System#nanoTime}; 0 when it holds nothing
+   * @return nanoseconds of CLOCK_BOOTTIME, which also runs while the machine is suspended and is
+   *     not the clock of {@link System#nanoTime}; 0 when it holds nothing
    */
   public long deadlineNanos() {
     return read(calls.deadlineNanos());
@@ -149,9 +149,9 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * The fencing token of its hold, or of its last one.
+   * The fencing token of its hold, or of its last hold.
    *
-   * @return the token; 0 before the first
+   * @return the token; 0 before the first hold
    */
   public long token() {
     return read(calls.token());
@@ -161,18 +161,17 @@ public abstract class Owner implements AutoCloseable {
    * Ends its waiting acquire, of any thread or future, with {@link Status#CANCELLED}. A grant may
    * win the race.
    *
-   * @return whether a wait was told to end
+   * @return whether there was a wait to end
    */
   public boolean cancel() {
     return call(calls.cancel()) == Status.OK.code();
   }
 
   /**
-   * Ends its waiting acquire as {@link #cancel} does, and keeps every acquire that begins from now
-   * on from beginning: it fails with {@link Status#CANCELLED} until this is called with false. What
-   * it holds is not touched.
+   * Ends its waiting acquire as {@link #cancel} does. Later acquires also fail with {@link
+   * Status#CANCELLED} until this is called with false. A hold is not affected.
    *
-   * @param isOn true: interrupted from now on; false: not any more
+   * @param isOn true: interrupted from now on; false: no longer interrupted
    */
   public void interrupt(boolean isOn) {
     synchronized (turn) {
@@ -201,22 +200,23 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * Asks the server who holds and who waits. To decide whether to act, use {@link #isHeld}: what
-   * the server says may be old when it arrives.
+   * Asks the server for the holders and the waiters. Use {@link #isHeld} to decide whether to act:
+   * the reply of the server may be outdated when it arrives.
    *
-   * @return what the server knows
+   * @return the state at the server
    */
   public LockInfo query() {
     return LockInfo.of(info -> Threads.block(() -> call(it -> calls.query().query(it, info))));
   }
 
   /**
-   * Ends somebody else's hold of this lock at once, for people who know that it is stuck. Whoever
-   * waits is next and has a higher fencing token. The holder is told, and its hold is lost for the
-   * reason {@link LossReason#FORCED}; what it does until it has heard, two do at a time.
+   * Ends the hold of another owner at once. Use it only for a hold that is stuck. The next waiter
+   * is granted the lock, with a higher fencing token. The holder is notified, and its hold is lost
+   * for the reason {@link LossReason#FORCED}. Until the holder is notified, it may work at the same
+   * time as the next one.
    *
-   * @param owner who holds, as {@link LockInfo.Entry#owner} says
-   * @return whether it was so; false: it does not hold, or not any more, and nothing has changed
+   * @param owner the holder, as in {@link LockInfo.Entry#owner}
+   * @return true if the hold was ended; false if that owner does not hold the lock, or no longer
    */
   public boolean forceRelease(String owner) {
     byte[] whose = owner.getBytes(UTF_8);
@@ -225,11 +225,11 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * From now on this listener is told of this owner's losses and risks; of a {@link Multi} it is
-   * told those of its members, with their names.
+   * Adds a listener for the losses and risks of this owner. For a {@link Multi} it receives those
+   * of its members, with their names.
    *
-   * @param listener runs on the client's callback executor; it must not refer to this owner, which
-   *     could not be collected then
+   * @param listener runs on the client's callback executor; it must not refer to this owner,
+   *     because the owner could then not be collected
    */
   public void addLossListener(LossListener listener) {
     Objects.requireNonNull(listener, "listener");
@@ -266,8 +266,8 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * Closes it. A hold is given back without waiting for the answer, and an acquire that waits ends
-   * with {@link Status#CLOSED}.
+   * Closes it. Its hold is released without waiting for the reply, and a waiting acquire ends with
+   * {@link Status#CLOSED}.
    */
   @Override
   public void close() {
@@ -294,7 +294,7 @@ public abstract class Owner implements AutoCloseable {
     return turn;
   }
 
-  /** Nobody enters any more, and who is inside is told to leave. */
+  /** No call can begin, and running calls are asked to end. */
   boolean isClosed() {
     return handle.isClosed();
   }

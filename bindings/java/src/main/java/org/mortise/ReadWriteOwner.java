@@ -3,8 +3,9 @@ package org.mortise;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One owner of a read-write lock: many may read at once, one may write. It reads or writes. Who
- * comes first is served first: a waiting writer holds back later readers.
+ * One owner of a read-write lock: many owners may read at once, or one may write. An owner either
+ * reads or writes. Waiters are served in the order of arrival: a waiting writer holds back later
+ * readers.
  */
 public final class ReadWriteOwner extends Owner {
   private static final OwnerCalls CALLS =
@@ -53,7 +54,7 @@ public final class ReadWriteOwner extends Owner {
   }
 
   /**
-   * To acquire for reading.
+   * The lock for reading.
    *
    * @return what can be acquired
    */
@@ -62,7 +63,7 @@ public final class ReadWriteOwner extends Owner {
   }
 
   /**
-   * To acquire for writing.
+   * The lock for writing.
    *
    * @return what can be acquired
    */
@@ -89,13 +90,14 @@ public final class ReadWriteOwner extends Owner {
   }
 
   /**
-   * Turns a hold for reading into one for writing if no other reads, ahead of those who wait. It
-   * never waits, so two readers that both try cannot deadlock. The lease gets a new fencing token.
+   * Turns a hold for reading into a hold for writing, ahead of all waiters, if there is no other
+   * reader. It never waits, so two readers that both try cannot deadlock. The lease gets a new
+   * fencing token.
    *
-   * @return true: it writes; false: others read too, and it reads on
-   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not
-   *     read,
-   *     {@link Status#ALREADY_HELD} when it writes already or reads more than once, and others
+   * @return true: the owner writes; false: there are other readers, and the owner still reads
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when the owner does
+   *     not read, {@link Status#ALREADY_HELD} when it writes already or reads more than once, and
+   *     others
    */
   public boolean tryUpgrade() {
     if (Threads.mustNotBlock()) return upgraded(Threads.join(upgradeLater()).code());
@@ -105,19 +107,19 @@ public final class ReadWriteOwner extends Owner {
   /**
    * As {@link #tryUpgrade}, without blocking.
    *
-   * @return completed as that returns
+   * @return completed with its result
    */
   public CompletableFuture<Boolean> tryUpgradeAsync() {
     return deliver(upgradeLater(), event -> upgraded(event.code()));
   }
 
   /**
-   * Turns a hold for writing into one for reading, without a gap, and lets in the readers that wait
-   * at the head of the queue. The fencing token stays. From the call on, whatever comes of it, this
+   * Turns a hold for writing into a hold for reading, without a gap. The readers at the head of the
+   * queue may then also read. The fencing token stays. From the call on, whatever its result, this
    * owner only reads.
    *
-   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when it does not
-   *     write, {@link Status#ALREADY_HELD} when it was acquired more than once, and others
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when the owner does
+   *     not write, {@link Status#ALREADY_HELD} when it was acquired more than once, and others
    */
   public void downgrade() {
     if (Threads.mustNotBlock()) {
@@ -134,7 +136,7 @@ public final class ReadWriteOwner extends Owner {
   /**
    * As {@link #downgrade}, without blocking.
    *
-   * @return completed when the server has agreed
+   * @return completed when the server has confirmed
    */
   public CompletableFuture<Void> downgradeAsync() {
     return deliver(

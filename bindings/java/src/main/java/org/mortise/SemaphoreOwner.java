@@ -1,9 +1,9 @@
 package org.mortise;
 
 /**
- * One owner of permits of a semaphore. It holds permits once at a time; for more holds make more
- * owners. Who comes first is served first, so a waiter for many permits is not passed by those who
- * want few.
+ * One owner of permits of a semaphore. It has one hold at a time. Make more owners for more holds.
+ * Waiters are served in the order of arrival, so later waiters for few permits do not pass a waiter
+ * for many.
  */
 public final class SemaphoreOwner extends LeasingOwner {
   private static final OwnerCalls CALLS =
@@ -35,9 +35,9 @@ public final class SemaphoreOwner extends LeasingOwner {
   }
 
   /**
-   * To acquire so many permits at once; this owner itself acquires one.
+   * Several permits that are acquired at once. This owner itself acquires one permit.
    *
-   * @param weight how many, 1 to the number of permits
+   * @param weight the number of permits, 1 to all permits of the semaphore
    * @return what can be acquired
    */
   public Acquirable of(long weight) {
@@ -45,7 +45,7 @@ public final class SemaphoreOwner extends LeasingOwner {
   }
 
   /**
-   * Changes how many permits there are, for all users of the name. Holds in force stay.
+   * Changes the number of permits for all users of the name. Existing holds remain.
    *
    * @param permits 1 to 1 000 000
    */

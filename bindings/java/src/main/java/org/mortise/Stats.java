@@ -9,21 +9,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a client has counted since it was made. What the names mean is on the page about statistics.
+ * What a client has counted since it was made. docs/statistics.md explains the names.
  *
- * @param samples all numbers; a histogram has one for each of its buckets, its sum and its count,
- *     as in Prometheus' text
- * @param json all of it as one JSON text
- * @param prometheus all of it in the text format of Prometheus, version 0.0.4
+ * @param samples all values; a histogram has one sample for each bucket, its sum and its count, as
+ *     in the text format of Prometheus
+ * @param json all values as one JSON text
+ * @param prometheus all values in the text format of Prometheus, version 0.0.4
  */
 public record Stats(List<Sample> samples, String json, String prometheus) {
 
   /**
-   * One number with its name and labels.
+   * One value with its name and labels.
    *
    * @param name stays the same in later versions, such as {@code mortise_holds}
-   * @param type {@code counter}, {@code gauge} or {@code histogram}, of which it is
-   * @param labels such as {@code kind} with {@code mutex}, in their order
+   * @param type {@code counter}, {@code gauge} or {@code histogram}, the type of the metric
+   * @param labels pairs such as {@code kind} with {@code mutex}, in their order
    * @param value in seconds, or a count
    */
   public record Sample(String name, String type, Map<String, String> labels, double value) {}

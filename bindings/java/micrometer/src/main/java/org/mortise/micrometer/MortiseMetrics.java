@@ -8,11 +8,11 @@ import java.util.Objects;
 import org.mortise.MortiseClient;
 
 /**
- * What a client has counted, as meters: {@code mortise_losses_total} is the counter {@code
- * mortise.losses}, {@code mortise_hold_seconds} the timer {@code mortise.hold}.
+ * The statistics of a client as meters: {@code mortise_losses_total} is the counter
+ * {@code mortise.losses}, {@code mortise_hold_seconds} the timer {@code mortise.hold}.
  *
- * <p>A registry that it was bound to does not keep the client from being collected. When the client
- * is closed, its counters and timers stay what they were last, and its gauges are not a number.
+ * <p>A bound registry does not keep the client from being collected. After the client is closed,
+ * its counters and timers keep their last values, and its gauges are not a number.
  */
 public final class MortiseMetrics implements MeterBinder {
   private final MortiseClient client;
@@ -21,7 +21,7 @@ public final class MortiseMetrics implements MeterBinder {
   /**
    * The meters of a registry's only client.
    *
-   * @param client whose statistics are read
+   * @param client the source of the statistics
    */
   public MortiseMetrics(MortiseClient client) {
     this(client, Tags.empty());
@@ -30,9 +30,9 @@ public final class MortiseMetrics implements MeterBinder {
   /**
    * The meters of one client of several.
    *
-   * @param client whose statistics are read
-   * @param tags of all its meters, which tell it from others: of two clients with the same tags a
-   *     registry has the one that was bound last
+   * @param client the source of the statistics
+   * @param tags the tags of all its meters, which distinguish it from others: of two clients with
+   *     the same tags, a registry has the client that was bound last
    */
   public MortiseMetrics(MortiseClient client, Iterable<Tag> tags) {
     this.client = Objects.requireNonNull(client, "client");
@@ -40,8 +40,8 @@ public final class MortiseMetrics implements MeterBinder {
   }
 
   /**
-   * Registers what there is to count so far. What comes later, such as the first acquire that timed
-   * out, is registered when a meter is read.
+   * Registers the meters that exist so far. Later meters, such as the first acquire that timed out,
+   * are registered when a meter is read.
    *
    * @throws org.mortise.MortiseException if the client is closed
    */

@@ -15,14 +15,14 @@ import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /**
- * A lock of a {@link MortiseLockRegistry}. A thread is its owner, and may lock again what it holds;
- * who waits is served in the order of arrival. Let what it protects refuse a {@link #token()} lower
- * than the highest that it has seen: nothing else can keep a paused process from acting after its
- * lease.
+ * A lock of a {@link MortiseLockRegistry}. A thread is its owner, and may lock again what it holds.
+ * Waiters are served in the order of arrival. Let the protected resource refuse a {@link #token()}
+ * lower than the highest token it has seen. Nothing else can keep a paused process from acting
+ * after its lease.
  *
- * <p>A lock that was not to be had because of the server is a {@link CannotAcquireLockException}
- * with the {@link MortiseException} as its cause. So is one that this thread has lost, until it is
- * unlocked.
+ * <p>If the server prevents an acquire, a {@link CannotAcquireLockException} is thrown, with the
+ * {@link MortiseException} as its cause. The same happens for a lock that this thread has lost,
+ * until it is unlocked.
  */
 public final class MortiseDistributedLock implements DistributedLock {
   /** One of the ways to lock. */
@@ -52,7 +52,7 @@ public final class MortiseDistributedLock implements DistributedLock {
 
   /**
    * As {@link #lock()}, with a lease of its own. It is renewed as others are, unless the registry's
-   * options say otherwise. What this thread holds already keeps the lease that it has.
+   * options disable renewal. If this thread already holds the lock, the lease of the hold remains.
    *
    * @param ttl 50 ms to 366 days
    */
@@ -117,14 +117,13 @@ public final class MortiseDistributedLock implements DistributedLock {
   }
 
   /**
-   * Ends this thread's hold, or one of its several acquires. An interrupt does not keep it from
-   * that.
+   * Ends this thread's hold, or one of its several acquires. An interrupt does not prevent it.
    *
    * @throws IllegalStateException if this thread does not hold it
-   * @throws ConcurrentModificationException if the hold had been lost before: somebody else may
-   *     have held it since
+   * @throws ConcurrentModificationException if the hold was lost before: another owner may have
+   *     held the lock since
    * @throws MortiseException because the server did not confirm the end, which comes with the end
-   *     of the lease at the latest; this thread holds nothing then, too
+   *     of the lease at the latest; this thread then holds nothing
    */
   @Override
   public void unlock() {
@@ -148,7 +147,7 @@ public final class MortiseDistributedLock implements DistributedLock {
   }
 
   /**
-   * Not supported: there is no way to wait for another host's signal.
+   * Not supported: a thread cannot wait for another host's signal.
    *
    * @throws UnsupportedOperationException always
    */
@@ -167,8 +166,7 @@ public final class MortiseDistributedLock implements DistributedLock {
   }
 
   /**
-   * The fencing token of this thread's hold, for whatever the lock protects. It rises with every
-   * grant.
+   * The fencing token of this thread's hold, for the protected resource. It rises with every grant.
    *
    * @return the token
    * @throws IllegalMonitorStateException if this thread does not hold it
@@ -178,7 +176,7 @@ public final class MortiseDistributedLock implements DistributedLock {
   }
 
   /**
-   * Whether this thread holds it, by the local clock. Asks nobody.
+   * Whether this thread holds it, by the local clock. It sends no request.
    *
    * @return true until it is unlocked or lost
    */
@@ -197,7 +195,7 @@ public final class MortiseDistributedLock implements DistributedLock {
 
   /**
    * Whether it is a lock of the same registry and the same key. Locks of two registries are not
-   * equal, also where they are one lock to a thread: their leases may differ.
+   * equal, even if they are the same lock to a thread: their leases may differ.
    */
   @Override
   public boolean equals(Object other) {

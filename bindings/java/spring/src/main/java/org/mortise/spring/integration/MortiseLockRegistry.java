@@ -9,13 +9,13 @@ import org.springframework.integration.support.locks.ExpirableLockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Spring Integration's registry of locks, on Mortise: a lock excludes all threads of all hosts but
- * the one that holds it. Holds are leases, which are renewed without a task scheduler; {@link
- * MortiseDistributedLock} tells how one ends.
+ * Spring Integration's registry of locks, on Mortise. A lock excludes all threads of all hosts
+ * except its holder. Holds are leases that are renewed without a task scheduler. {@link
+ * MortiseDistributedLock} describes how a hold ends.
  *
- * <p>It keeps nothing but the client, which stays open until whoever opened it closes it. So all
- * registries of one client and one registry key are one, the locks of one key are one lock to a
- * thread, and there is no bound to how many there are.
+ * <p>A registry stores nothing but the client, and never closes it. So all registries of one client
+ * and one registry key share their locks. The locks of one key are the same lock to a thread. The
+ * number of locks is not limited.
  */
 public final class MortiseLockRegistry
     implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
@@ -26,7 +26,7 @@ public final class MortiseLockRegistry
   /**
    * A registry whose locks are named as their keys are.
    *
-   * @param client whose options hold; it has to stay open as long as locks are used
+   * @param client its options apply; it has to stay open as long as locks are used
    */
   public MortiseLockRegistry(MortiseClient client) {
     this(client, "", MortiseOptions.DEFAULTS);
@@ -36,9 +36,10 @@ public final class MortiseLockRegistry
    * A registry whose locks are named {@code registryKey:lockKey}.
    *
    * @param client it has to stay open as long as locks are used
-   * @param registryKey told from those of other programs that use the server; empty for names that
-   *     are the keys alone
-   * @param options laid over the client's; for a leader {@link MortiseOptions#withUnlimitedHold}
+   * @param registryKey distinguishes the locks from those of other programs that use the server;
+   *     empty for names that are the keys alone
+   * @param options override the client's options; for a leader {@link
+   *     MortiseOptions#withUnlimitedHold}
    */
   public MortiseLockRegistry(MortiseClient client, String registryKey, MortiseOptions options) {
     this.client = Objects.requireNonNull(client, "client");
@@ -51,7 +52,7 @@ public final class MortiseLockRegistry
    * The lock of a key.
    *
    * @param lockKey a String
-   * @return the lock; any two of one key are equal, and one lock to a thread
+   * @return the lock; any two locks of one key are equal, and the same lock to a thread
    * @throws IllegalArgumentException if the key is no String
    */
   @Override
@@ -65,11 +66,11 @@ public final class MortiseLockRegistry
   }
 
   /**
-   * Makes this thread's hold last at least for the lease from now. Where holds are renewed, as they
-   * are unless the options say otherwise, nobody needs it.
+   * Makes this thread's hold last at least for the lease from now. It is only needed if the options
+   * disable renewal.
    *
    * @param lockKey the key of a lock that this thread holds
-   * @throws IllegalStateException if this thread does not hold it, or holds it no longer
+   * @throws IllegalStateException if this thread does not hold it, or no longer holds it
    */
   @Override
   public void renewLock(Object lockKey) {
@@ -77,11 +78,11 @@ public final class MortiseLockRegistry
   }
 
   /**
-   * Makes this thread's hold last at least so long from now; never shortens it.
+   * Makes this thread's hold last at least this long from now. It never shortens the hold.
    *
    * @param lockKey the key of a lock that this thread holds
    * @param ttl 50 ms to 366 days
-   * @throws IllegalStateException if this thread does not hold it, or holds it no longer
+   * @throws IllegalStateException if this thread does not hold it, or no longer holds it
    */
   @Override
   public void renewLock(Object lockKey, Duration ttl) {
@@ -89,9 +90,9 @@ public final class MortiseLockRegistry
   }
 
   /**
-   * Does nothing: a lock that is not held is kept nowhere.
+   * Does nothing: the registry does not store locks.
    *
-   * @param age of any value
+   * @param age any value
    */
   @Override
   public void expireUnusedOlderThan(long age) {}
