@@ -225,7 +225,7 @@ const (
 // The version that this package was written for. An older library lacks functions.
 const (
 	abiMajor = 1
-	abiMinor = 2
+	abiMinor = 0
 )
 
 const (

@@ -2,7 +2,7 @@ package mortise
 
 import "github.com/mortise/mortise-go/internal/swig"
 
-// Version returns the version of the C library, such as "1.2.0".
+// Version returns the version of the C library, such as "1.0.0".
 func Version() string { return swig.Text(swig.Version_text()) }
 
 func checkLibrary() error {
@@ -10,5 +10,5 @@ func checkLibrary() error {
 		return nil
 	}
 	return failure(ErrUnsupported, "the library is "+Version()+
-		", which this package does not go with; install one from 1.2 on")
+		", which this package does not go with; install one from 1.0 on")
 }

@@ -9100,9 +9100,9 @@ static swig_lua_attribute swig_SwigModule_attributes[] = {
 };
 static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("VERSION_MAJOR", 1)},
-    {SWIG_LUA_CONSTTAB_INT("VERSION_MINOR", 2)},
+    {SWIG_LUA_CONSTTAB_INT("VERSION_MINOR", 0)},
     {SWIG_LUA_CONSTTAB_INT("VERSION_PATCH", 0)},
-    {SWIG_LUA_CONSTTAB_INT("VERSION_NUMBER", 1002000)},
+    {SWIG_LUA_CONSTTAB_INT("VERSION_NUMBER", 1000000)},
     {SWIG_LUA_CONSTTAB_INT("ABI_MAJOR", 1)},
     {SWIG_LUA_CONSTTAB_INT("FOREVER", (-1))},
     {SWIG_LUA_CONSTTAB_INT("MIN_LEASE_MS", 50)},

@@ -52,7 +52,7 @@ std::string census::gaps() const {
   };
   std::string words;
   if (silent > 0) {
-    words = clients(silent) + " not answered, and may be stopped, slow, or older than 1.2";
+    words = clients(silent) + " not answered, and may be stopped or slow";
   }
   if (truncated > 0) {
     words += (words.empty() ? "" : "; ") + clients(truncated) +

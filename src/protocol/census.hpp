@@ -1,6 +1,6 @@
 // What clients tell each other of their locks, for people: a question goes to the inboxes of all
-// that live, and each answers to the asker's inbox, page by page. Clients before 1.2 know neither
-// message and leave it. No owner token is in it: nobody can end a hold by what he hears.
+// that live, and each answers to the asker's inbox, page by page. No owner token is in it: nobody
+// can end a hold by what he hears.
 #pragma once
 
 #include <cstddef>

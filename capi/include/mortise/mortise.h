@@ -39,12 +39,12 @@
 #include <stdint.h>
 
 #define MORTISE_VERSION_MAJOR 1
-#define MORTISE_VERSION_MINOR 2
+#define MORTISE_VERSION_MINOR 0
 #define MORTISE_VERSION_PATCH 0
 /** The version as one number: major * 1000000 + minor * 1000 + patch. */
-#define MORTISE_VERSION_NUMBER 1002000
+#define MORTISE_VERSION_NUMBER 1000000
 /** The version as text. */
-#define MORTISE_VERSION_TEXT "1.2.0"
+#define MORTISE_VERSION_TEXT "1.0.0"
 /** The major version of the ABI, for `mortise_get_api` and `mortise_check_abi`. */
 #define MORTISE_ABI_MAJOR 1
 

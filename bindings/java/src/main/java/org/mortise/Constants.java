@@ -4,7 +4,7 @@ package org.mortise;
 /** Of the C library, where the classes that users see do not have them. */
 final class Constants {
   /** The version of these classes, which the native library has to be of. */
-  static final String VERSION = "1.2.0";
+  static final String VERSION = "1.0.0";
   /** A timeout that never ends. */
   static final int FOREVER = -1;
   /** The longest timeout or lease, in milliseconds. */

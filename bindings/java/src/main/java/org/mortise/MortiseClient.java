@@ -170,7 +170,7 @@ public final class MortiseClient implements AutoCloseable {
   /**
    * The version of the native library.
    *
-   * @return such as {@code "1.2.0"}
+   * @return such as {@code "1.0.0"}
    */
   public static String version() {
     // The first to call has the library loaded by a static initialiser, which would keep a carrier.

@@ -1,9 +1,9 @@
 rockspec_format = "3.0"
 package = "mortise"
-version = "1.2.0-1"
+version = "1.0.0-1"
 source = {
   url = "git+https://github.com/mortise/mortise.git",
-  tag = "v1.2.0",
+  tag = "v1.0.0",
   dir = "mortise/bindings/lua",
 }
 description = {
