@@ -1,21 +1,19 @@
 # The long tests begin first, also where CTest has not measured them yet. Each has how many seconds it
 # takes on two processors. CTest ignores unknown names.
 
-# These compute a lot: builds, JVMs, simulations, runs in many languages. They begin before all others
-# and take turns, in one more lane than there are processors, because some wait for half of their time.
-# The tests that mostly wait run next to them. PROCESSORS would not do: CTest starts a test that needs
-# several only when as many are free at once, which is at the end.
+# These compute most of the time: builds, JVMs, simulations. They begin before all others and take
+# turns, in one more lane than there are processors, because none computes all the time. The tests
+# that mostly wait run next to them. PROCESSORS would not do: CTest starts a test that needs several
+# only when as many are free at once, which is at the end.
 include(ProcessorCount)
 processorcount(lanes)
 math(EXPR lanes "${lanes} + 1")
 set(number 0)
 foreach(test
     packaging.install=200
-    conformance.deployments=150
-    simulation.lock=140
-    bindings.go.test=130
-    conformance.languages=80
-    java.tests=64
+    java.tests=100
+    simulation.lock=90
+    bindings.go.test=80
     cli.manual=35
     simulation.cluster=33
     conformance.runner=29
@@ -42,6 +40,8 @@ endforeach()
 # These mostly wait. `./dev test` prints those that took longest.
 foreach(test
     cli.missing=110
+    conformance.deployments=105
+    conformance.languages=80
     cli.exec=50
     capi.names_test=45
     sentinel_tests.sentinel_partitions=43
