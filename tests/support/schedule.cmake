@@ -14,11 +14,11 @@ foreach(test
     java.tests=100
     simulation.lock=90
     bindings.go.test=80
+    simulation.cluster=75
+    simulation.redlock=70
     cli.manual=35
-    simulation.cluster=33
     conformance.runner=29
     java.virtual_21=27
-    simulation.redlock=25
     packaging.late_packages=24
     docs.README=24
     java.virtual_25=22
