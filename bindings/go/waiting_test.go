@@ -280,7 +280,8 @@ func TestTenThousandWait(t *testing.T) {
 			t.Fatalf("waiter %d was served as number %d", order[i], i)
 		}
 	}
-	if mostThreads > 32 {
+	// A thread for each waiter would be many. The runtime starts some while the machine is slow.
+	if mostThreads > 100 {
 		t.Fatalf("%d threads for %d waiters", mostThreads, many)
 	}
 	t.Logf("%d waiters, at most %d threads", many, mostThreads)

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -55,6 +56,7 @@ class disguised {
     return call(std::string_view(all.text.data(), static_cast<std::size_t>(at - all.text.data())));
   }
 
+  [[nodiscard]] char first() const { return static_cast<char>(masked_[0] ^ mask); }
   [[nodiscard]] bool is_at(const char* text) const {
     for (const char c : masked_) {
       if (*text++ != static_cast<char>(c ^ mask)) return false;
@@ -70,11 +72,15 @@ class disguised {
 
 std::array<char, 1U << 20U> window;
 
-// In a part of it: at which of them it begins.
+// In the first bytes of the window. Without optimization the C library looks at them much faster.
 int count_in(const disguised& secret, std::size_t size) {
   int count = 0;
-  for (std::size_t at = 0; at + disguised::size <= size; ++at) {
-    if (secret.is_at(window.data() + at)) ++count;
+  const char* const end = window.data() + size - disguised::size + 1;
+  for (const char* at = window.data(); at < end; ++at) {
+    at = static_cast<const char*>(
+        std::memchr(at, secret.first(), static_cast<std::size_t>(end - at)));
+    if (at == nullptr) break;
+    if (secret.is_at(at)) ++count;
   }
   return count;
 }

@@ -4,7 +4,7 @@
  * wake up woke up later than the tolerance, 150 ms unless given. A failure on a machine that kept
  * up is final. Each repetition is a line of the file that MORTISE_TEST_REPEATS names.
  *
- * On each processor a thread sleeps for 5 ms and again. The longest delay is the stall.
+ * On each processor a thread sleeps for 20 ms and again. The longest delay is the stall.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { most_repeats = 2, sleep_ms = 5, default_tolerance_ms = 150, not_started = 127 };
+enum { most_repeats = 2, sleep_ms = 20, default_tolerance_ms = 150, not_started = 127 };
 static const int64_t ns_per_ms = 1000000;
 
 static _Atomic int64_t longest_stall_ns;
