@@ -51,6 +51,9 @@ class router {
     virtual ~link() = default;
     // There is one more server.
     virtual void add_server(int server, const endpoint& where) = 0;
+    // The number belongs to another server from now on. The server before is not connected to, and
+    // owes no answers. If this throws, nothing has changed.
+    virtual void change_server(int server, const endpoint& where) = 0;
     // Connects, and again whenever the connection ends; on_up() follows.
     virtual void connect(int server) noexcept = 0;
     // Ends it, until connect() comes again; on_down() follows where it was up.
@@ -79,8 +82,9 @@ class router {
 
   // The servers that a URL names.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
-  // The server there, which is known from now on; no_server where too many are.
-  int number_of(const endpoint& where);
+  // The server there, which is known from now on; no_server where too many are. Reuses the number
+  // of a server that left the cluster some time ago.
+  int number_of(const endpoint& where, time_ns now);
   // One more uses the slot, or one less.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
@@ -134,6 +138,8 @@ class router {
 
   struct server_state {
     endpoint where;
+    bool is_listed = false;  // in the last topology
+    time_ns named_at = 0;    // when the client last met its address
     bool is_begun = false;
     bool is_up = false;
     bool was_up = false;  // ever
@@ -160,6 +166,9 @@ class router {
     outcome problem;
   };
 
+  [[nodiscard]] static bool is_forgotten(const server_state& one, time_ns now) noexcept;
+  [[nodiscard]] int find_reusable(time_ns now) const;
+  void reuse(int server, const endpoint& where, time_ns now);
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void turn_to(int slot, used_slot& state, int server);
@@ -175,7 +184,7 @@ class router {
   void look_after_slot(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
-  void note_owners(const std::vector<slot_range>& told);
+  void note_owners(const std::vector<slot_range>& told, time_ns now);
   bool go_where_they_are();
   void leave_the_replaced(time_ns now);
   [[nodiscard]] std::vector<bool> needed(time_ns now) const;

@@ -63,7 +63,8 @@ void router::seek(time_ns now) {
   const auto count = static_cast<int>(servers_.size());
   for (int step = 1; step <= count; ++step) {
     const auto next = (before + step) % count;
-    if (servers_[static_cast<std::size_t>(next)].is_begun) continue;
+    const auto& one = servers_[static_cast<std::size_t>(next)];
+    if (one.is_begun || is_forgotten(one, now)) continue;
     topology_.sought = next;
     topology_.sought_at = now;
     topology_.next = now + patience_ns_;
@@ -93,14 +94,17 @@ void router::on_no_topology(int server, const outcome& why, time_ns now) {
   topology_.next = now + shortest_pause_ns;
 }
 
-void router::note_owners(const std::vector<slot_range>& told) {
+void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
   owners_.fill(no_server);
   for (auto& one : servers_) one.replicas.clear();
+  std::vector<int> listed;
   for (const auto& range : told) {
-    const auto master = number_of(range.master);
+    const auto master = number_of(range.master, now);
     if (master == no_server) continue;
+    listed.push_back(master);
     for (const auto& where : range.replicas) {
-      const auto replica = number_of(where);
+      const auto replica = number_of(where, now);
+      if (replica != no_server) listed.push_back(replica);
       auto& known = servers_[static_cast<std::size_t>(master)].replicas;
       const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
       if (replica != no_server && is_new) known.push_back(replica);
@@ -108,6 +112,8 @@ void router::note_owners(const std::vector<slot_range>& told) {
     auto* const first = owners_.begin() + range.first;
     std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
   }
+  for (auto& one : servers_) one.is_listed = false;
+  for (const auto server : listed) servers_[static_cast<std::size_t>(server)].is_listed = true;
 }
 
 // Sends each slot to its owner. Whether all that are used are here.
@@ -130,7 +136,7 @@ void router::on_topology(int server, const std::vector<slot_range>& told, time_n
     topology_.next = now + shortest_pause_ns;
     return;
   }
-  note_owners(told);
+  note_owners(told, now);
   is_known_ = true;
   problem_ = {};
   topology_.is_wanted = false;

@@ -13,6 +13,7 @@
 #include "deployment/admission.hpp"
 #include "deployment/deployment.hpp"
 #include "deployment/server_config.hpp"
+#include "deployment/server_place.hpp"
 #include "deployment/step_request.hpp"
 #include "redis/connection.hpp"
 
@@ -37,12 +38,16 @@ class cluster_server final : private redis::session_listener,
     virtual void on_server_listening(std::string_view channel) noexcept = 0;
   };
 
-  cluster_server(net::reactor& loop, int number, cluster::endpoint where,
+  // `config.where` is the place.
+  cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                  redis::connection_config config, const settings& terms, std::string_view client_id,
                  listener& hears);
 
   [[nodiscard]] int number() const noexcept { return number_; }
-  [[nodiscard]] const cluster::endpoint& where() const noexcept { return where_; }
+  [[nodiscard]] cluster::endpoint where() const { return place_->at(); }
+  // Becomes the server at another address, of which nothing is known. While it rests, and owes no
+  // answers. If this throws, nothing has changed.
+  void change(const cluster::endpoint& where);
   // Connects, and again after rest(). Another outcome than ok: it never comes up.
   outcome begin();
   // It is not connected to until it is needed again.
@@ -96,7 +101,7 @@ class cluster_server final : private redis::session_listener,
   void on_shortfall() noexcept override {}  // what a server says of its replicas is the latest
 
   const int number_;
-  const cluster::endpoint where_;
+  const std::shared_ptr<server_place> place_;
   listener& hears_;
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
