@@ -64,6 +64,7 @@ void cluster_server::keep_credentials(const redis::login& offered) {
 void cluster_server::on_up(const redis::session_facts& facts) noexcept {
   if (acks_) acks_->meet(facts);
   lacks_seed_ = false;
+  tells_epochs_ = true;
   known_.store(facts.compare_and_delete, std::memory_order_relaxed);
   entry_.on_up();
 }

@@ -73,6 +73,9 @@ class cluster_server final : private redis::session_listener,
   // Whether it has forgotten the script of an arrival, which the greeting loads (hazard 27).
   [[nodiscard]] bool lacks_seed() const noexcept { return lacks_seed_; }
   void note_lack_of_seed() noexcept { lacks_seed_ = true; }
+  // Whether it may be asked for config epochs; not where this session's user lacks the right.
+  [[nodiscard]] bool tells_epochs() const noexcept { return tells_epochs_; }
+  void note_lack_of_epochs() noexcept { tells_epochs_ = false; }
   // Who says whether its replicas have something; nullptr where nobody wants to know.
   [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
 
@@ -107,6 +110,7 @@ class cluster_server final : private redis::session_listener,
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
   std::atomic<bool> lacks_seed_{false};
+  std::atomic<bool> tells_epochs_{true};
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{true};
   const std::unique_ptr<acknowledgements> acks_;  // which the connection tells of its end

@@ -15,8 +15,11 @@ constexpr time_ns forget_ns = 60 * ns_per_s;
 
 class forgotten_servers : public routers {
  protected:
-  // The map of a cluster whose first master and its replica have these addresses.
+  // The map of a cluster whose first master and its replica have these addresses. The master before
+  // has ended.
   void tell_first(const endpoint& master, const endpoint& replica) {
+    const auto before = ways.server_of(slot);
+    if (before != cluster::no_server && number_at(master) != before) fail(before);
     ways.on_topology(number_at(stable), {{0, 8191, master, {replica}}, {8192, 16383, stable, {}}},
                      now);
   }

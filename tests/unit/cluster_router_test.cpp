@@ -343,18 +343,6 @@ TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
   EXPECT_GE(now, asked_at + patience_ns);
 }
 
-TEST_F(routers, a_stale_topology_is_corrected_by_who_has_the_slot) {
-  know_and_use();
-  ways.on_up(1, now);
-  ways.on_up(3, now);
-  tell_topology(3, "b");
-  expect("100 is away, connect 1, arrive 100 at 1");
-  end_arrival(end::moved, {"a", 1});
-  expect("arrive 100 at 0");
-  end_arrival(end::here);
-  expect("100 is here at 0");
-}
-
 TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {
   know_and_use();
   tell_topology(0, "b");
