@@ -22,6 +22,9 @@ constexpr time_ns longest_again_ns = 200 * ns_per_ms;
 constexpr int most_hops = 5;
 // A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
 constexpr std::size_t most_servers = 4096;
+// A server that left the cluster is forgotten after so long. Its address may belong to a server of
+// another cluster by then.
+constexpr time_ns forget_ns = 60 * ns_per_s;
 // Servers in containers or behind NAT announce an address of their own network unless told another.
 constexpr auto* mend_announcement =
     "; the cluster announces this address: if it cannot be reached from here, set "
@@ -42,7 +45,7 @@ router::router(link& world, time_ns patience_ns) : world_(world), patience_ns_(p
 
 void router::begin(const std::vector<endpoint>& seeds, time_ns now) {
   for (const auto& where : seeds) {
-    const auto server = number_of(where);
+    const auto server = number_of(where, now);
     if (std::find(seeds_.begin(), seeds_.end(), server) == seeds_.end()) seeds_.push_back(server);
   }
   want_topology(now);
@@ -50,16 +53,63 @@ void router::begin(const std::vector<endpoint>& seeds, time_ns now) {
 
 // ---- servers --------------------------------------------------------------------------------
 
-int router::number_of(const endpoint& where) {
+int router::number_of(const endpoint& where, time_ns now) {
   const auto known = std::find_if(servers_.begin(), servers_.end(),
                                   [&](const server_state& one) { return one.where == where; });
-  if (known != servers_.end()) return static_cast<int>(known - servers_.begin());
+  if (known != servers_.end()) {
+    known->named_at = now;
+    return static_cast<int>(known - servers_.begin());
+  }
+  if (const auto left = find_reusable(now); left != no_server) {
+    reuse(left, where, now);
+    return left;
+  }
   if (servers_.size() >= most_servers) return no_server;
   const auto number = static_cast<int>(servers_.size());
-  servers_.push_back({});
+  servers_.emplace_back();
   servers_.back().where = where;
+  servers_.back().named_at = now;
   world_.add_server(number, where);
   return number;
+}
+
+bool router::is_forgotten(const server_state& one, time_ns now) noexcept {
+  return !one.is_listed && !one.is_begun && !one.is_up && now - one.named_at >= forget_ns;
+}
+
+// A server that left the cluster, and that nothing refers to.
+int router::find_reusable(time_ns now) const {
+  std::vector<bool> is_held(servers_.size());
+  const auto hold = [&](int server) {
+    if (server != no_server) is_held[static_cast<std::size_t>(server)] = true;
+  };
+  std::for_each(seeds_.begin(), seeds_.end(), hold);
+  std::for_each(owners_.begin(), owners_.end(), hold);
+  for (const auto& one : servers_) std::for_each(one.replicas.begin(), one.replicas.end(), hold);
+  for (const auto& [slot, state] : slots_) {
+    if (state.users > 0) hold(state.at);
+  }
+  for (const auto& [attempt, scout] : scouts_) hold(scout.first);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    if (!is_held[number] && is_forgotten(servers_[number], now)) return static_cast<int>(number);
+  }
+  return no_server;
+}
+
+// Unused slots may still name the server. They must not take the next one for it (hazard 7).
+void router::reuse(int server, const endpoint& where, time_ns now) {
+  server_state next;
+  next.where = where;
+  next.named_at = now;
+  const auto why = not_reached("its server left the cluster");
+  world_.change_server(server, where);
+  for (auto& [slot, state] : slots_) {
+    if (state.refused_by == server) state.refused_by = no_server;
+    if (state.at != server) continue;
+    if (state.phase != phase::away) go_away(slot, state, why);
+    turn_to(slot, state, no_server);
+  }
+  servers_[static_cast<std::size_t>(server)] = std::move(next);
 }
 
 void router::connect(int server) noexcept {
@@ -215,7 +265,7 @@ void router::on_arrival(int slot, int server, std::uint64_t attempt, const arriv
 void router::on_moved(int slot, int server, const endpoint& to, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;  // known already
-  const auto next = number_of(to);
+  const auto next = number_of(to, now);
   if (next == no_server) return on_unserved(slot, server, now);
   owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
   if (next != server) topology_.last = next - 1;  // who knows most is asked next
@@ -300,7 +350,7 @@ void router::on_scout(int server, std::uint64_t attempt, const arrival& came, ti
   scouts_.erase(attempt);
   auto after = no_server;
   if (came.how == arrival::end::here) after = server;
-  if (came.how == arrival::end::moved) after = number_of(came.to);
+  if (came.how == arrival::end::moved) after = number_of(came.to, now);
   if (after == no_server || after == before) return;
   if (!is_troubled(servers_[static_cast<std::size_t>(before)], now)) return;
   follow(before, after);

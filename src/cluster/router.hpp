@@ -51,6 +51,9 @@ class router {
     virtual ~link() = default;
     // There is one more server.
     virtual void add_server(int server, const endpoint& where) = 0;
+    // The number belongs to another server from now on. The server before is not connected to, and
+    // owes no answers. If this throws, nothing has changed.
+    virtual void change_server(int server, const endpoint& where) = 0;
     // Connects, and again whenever the connection ends; on_up() follows.
     virtual void connect(int server) noexcept = 0;
     // Ends it, until connect() comes again; on_down() follows where it was up.
@@ -79,8 +82,9 @@ class router {
 
   // The servers that a URL names.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
-  // The server there, which is known from now on; no_server where too many are.
-  int number_of(const endpoint& where);
+  // The server there, which is known from now on; no_server where too many are. Reuses the number
+  // of a server that left the cluster some time ago.
+  int number_of(const endpoint& where, time_ns now);
   // One more uses the slot, or one less.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
@@ -132,8 +136,14 @@ class router {
   static constexpr time_ns shortest_pause_ns = 100 * ns_per_ms;
   static constexpr time_ns longest_pause_ns = 2 * ns_per_s;
 
+  using owner_map = std::array<std::int16_t, slot_count>;
+
   struct server_state {
     endpoint where;
+    bool is_listed = false;       // in the last topology
+    time_ns named_at = 0;         // when the client last met its address
+    std::int64_t epoch = 0;       // the highest config epoch of its claims; 0: unknown
+    std::int64_t told_epoch = 0;  // the same in the last topology
     bool is_begun = false;
     bool is_up = false;
     bool was_up = false;  // ever
@@ -160,6 +170,9 @@ class router {
     outcome problem;
   };
 
+  [[nodiscard]] static bool is_forgotten(const server_state& one, time_ns now) noexcept;
+  [[nodiscard]] int find_reusable(time_ns now) const;
+  void reuse(int server, const endpoint& where, time_ns now);
   void arrive(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void turn_to(int slot, used_slot& state, int server);
@@ -175,7 +188,11 @@ class router {
   void look_after_slot(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
   bool send_scouts(time_ns now);
-  void note_owners(const std::vector<slot_range>& told);
+  void note_owners(const std::vector<slot_range>& told, time_ns now);
+  [[nodiscard]] bool is_behind(int known, int claimant, time_ns now) const noexcept;
+  bool keep_newer_claims(const owner_map& before, time_ns now);
+  bool keep_attached(int server, time_ns now);
+  void take_epochs(bool is_new_cluster) noexcept;
   bool go_where_they_are();
   void leave_the_replaced(time_ns now);
   [[nodiscard]] std::vector<bool> needed(time_ns now) const;
@@ -191,7 +208,7 @@ class router {
   const time_ns patience_ns_;
   std::vector<server_state> servers_;
   std::vector<int> seeds_;
-  std::array<std::int16_t, slot_count> owners_;
+  owner_map owners_;
   std::map<int, used_slot> slots_;
   std::uint64_t attempts_ = 0;
   std::map<std::uint64_t, std::pair<int, int>> scouts_;  // by attempt: for whom, and the slot
@@ -203,7 +220,8 @@ class router {
     time_ns asked_at = 0;
     time_ns pause_ns = 0;  // before it is asked again, as long as something is amiss
     time_ns next = time_never;
-    int last = no_server;    // the server that was asked last
+    int last = no_server;               // the server that was asked last
+    time_ns behind_since = time_never;  // since when only older topologies were told
     int sought = no_server;  // the last server that was connected to in order to be asked
     time_ns sought_at = 0;
   } topology_;

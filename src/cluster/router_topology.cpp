@@ -12,6 +12,9 @@ namespace {
 constexpr time_ns period_ns = 60 * ns_per_s;
 // What was asked of a server is answered, or given up, after so many times its patience.
 constexpr int patience_to_end = 4;
+// Topologies with older claims than before are believed when there has been no other for so long:
+// the cluster was made anew.
+constexpr time_ns longest_doubt_ns = 10 * ns_per_s;
 
 }  // namespace
 
@@ -63,7 +66,8 @@ void router::seek(time_ns now) {
   const auto count = static_cast<int>(servers_.size());
   for (int step = 1; step <= count; ++step) {
     const auto next = (before + step) % count;
-    if (servers_[static_cast<std::size_t>(next)].is_begun) continue;
+    const auto& one = servers_[static_cast<std::size_t>(next)];
+    if (one.is_begun || is_forgotten(one, now)) continue;
     topology_.sought = next;
     topology_.sought_at = now;
     topology_.next = now + patience_ns_;
@@ -93,20 +97,78 @@ void router::on_no_topology(int server, const outcome& why, time_ns now) {
   topology_.next = now + shortest_pause_ns;
 }
 
-void router::note_owners(const std::vector<slot_range>& told) {
-  owners_.fill(no_server);
-  for (auto& one : servers_) one.replicas.clear();
+void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
+  owner_map told_owners;
+  told_owners.fill(no_server);
+  for (auto& one : servers_) {
+    one.replicas.clear();
+    one.told_epoch = 0;
+  }
+  std::vector<int> listed;
   for (const auto& range : told) {
-    const auto master = number_of(range.master);
+    const auto master = number_of(range.master, now);
     if (master == no_server) continue;
+    listed.push_back(master);
+    servers_[static_cast<std::size_t>(master)].told_epoch = range.epoch;
     for (const auto& where : range.replicas) {
-      const auto replica = number_of(where);
+      const auto replica = number_of(where, now);
+      if (replica != no_server) listed.push_back(replica);
       auto& known = servers_[static_cast<std::size_t>(master)].replicas;
       const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
       if (replica != no_server && is_new) known.push_back(replica);
     }
-    auto* const first = owners_.begin() + range.first;
+    auto* const first = told_owners.begin() + range.first;
     std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
+  }
+  owners_ = told_owners;  // the numbers of the owners before were not reused
+  for (auto& one : servers_) one.is_listed = false;
+  for (const auto server : listed) servers_[static_cast<std::size_t>(server)].is_listed = true;
+}
+
+// Whether the claim of a topology is older than that of the known owner. Servers of the cluster
+// compare claims in the same way.
+bool router::is_behind(int known, int claimant, time_ns now) const noexcept {
+  if (known == no_server || claimant == no_server || known == claimant) return false;
+  const auto& one = servers_[static_cast<std::size_t>(known)];
+  const auto told = servers_[static_cast<std::size_t>(claimant)].told_epoch;
+  return told != 0 && told < one.epoch && !is_troubled(one, now);
+}
+
+// True where the topology has an older claim, so that the server that told it is behind.
+bool router::keep_newer_claims(const owner_map& before, time_ns now) {
+  bool is_any = false;
+  for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
+    if (!is_behind(before.at(slot), owners_.at(slot), now)) continue;
+    owners_.at(slot) = before.at(slot);
+    servers_[static_cast<std::size_t>(before.at(slot))].is_listed = true;
+    is_any = true;
+  }
+  return is_any;
+}
+
+// A server reports the loss of a slot that is attached there. The word of another server may be
+// older (hazard 10), unless its epoch is higher. True where they differ: then the server itself is
+// asked next.
+bool router::keep_attached(int server, time_ns now) {
+  bool is_any = false;
+  for (const auto& [slot, state] : slots_) {
+    auto& owner = owners_.at(static_cast<std::size_t>(slot));
+    if (state.phase != phase::here || owner == state.at || owner == no_server) continue;
+    auto& one = servers_[static_cast<std::size_t>(state.at)];
+    const auto told = servers_[static_cast<std::size_t>(owner)].told_epoch;
+    const bool is_newer = one.epoch != 0 && told > one.epoch;
+    if (state.at == server || is_newer || is_troubled(one, now)) continue;
+    owner = static_cast<std::int16_t>(state.at);
+    one.is_listed = true;
+    topology_.last = state.at - 1;
+    is_any = true;
+  }
+  return is_any;
+}
+
+void router::take_epochs(bool is_new_cluster) noexcept {
+  for (auto& one : servers_) {
+    one.epoch = is_new_cluster ? one.told_epoch : std::max(one.epoch, one.told_epoch);
   }
 }
 
@@ -130,13 +192,23 @@ void router::on_topology(int server, const std::vector<slot_range>& told, time_n
     topology_.next = now + shortest_pause_ns;
     return;
   }
-  note_owners(told);
+  const auto before = owners_;
+  note_owners(told, now);
+  const bool is_new_cluster =
+      topology_.behind_since != time_never && now - topology_.behind_since >= longest_doubt_ns;
+  const bool is_older = !is_new_cluster && keep_newer_claims(before, now);
+  topology_.behind_since = is_older ? std::min(topology_.behind_since, now) : time_never;
+  const bool is_disputed = keep_attached(server, now);
+  take_epochs(is_new_cluster);
   is_known_ = true;
   problem_ = {};
   topology_.is_wanted = false;
   topology_.next = now + period_ns - world_.random_below(period_ns / 4);
   leave_the_replaced(now);
-  if (go_where_they_are() && !is_any_troubled(now)) topology_.pause_ns = shortest_pause_ns;
+  const bool are_here = go_where_they_are();
+  const bool is_doubted = is_older || is_disputed;
+  if (are_here && !is_doubted && !is_any_troubled(now)) topology_.pause_ns = shortest_pause_ns;
+  if (is_doubted) want_topology(now);
   leave_the_unused(now);
 }
 

@@ -37,14 +37,39 @@ bool take_number(std::string_view text, std::int64_t& into) noexcept {
   return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
+// Up to the mark, which is cut off with it.
+std::string_view take_until(char mark, std::string_view& rest) noexcept {
+  const auto end = rest.find(mark);
+  const auto part = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return part;
+}
+
+// Which word of a line is the config epoch.
+constexpr int epoch_word = 6;
+
 }  // namespace
+
+// "ID 10.0.0.1:6379@16379 master - 0 1764106834000 7 connected 0-5460"
+config_epochs read_epochs(std::string_view nodes) {
+  config_epochs found;
+  while (!nodes.empty()) {
+    auto line = take_until('\n', nodes);
+    const auto id = take_until(' ', line);
+    for (int word = 1; word < epoch_word; ++word) take_until(' ', line);
+    std::int64_t epoch = 0;
+    if (take_number(take_until(' ', line), epoch) && epoch > 0) found.emplace(id, epoch);
+  }
+  return found;
+}
 
 std::string endpoint::text() const {
   const bool is_v6 = host.find(':') != std::string::npos;
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-bool read_slots(const redis::value& reply, const endpoint& asked, std::vector<slot_range>& into) {
+bool read_slots(const redis::value& reply, const endpoint& asked, const config_epochs& epochs,
+                std::vector<slot_range>& into) {
   if (reply.type() != redis::kind::array) return false;
   std::vector<slot_range> ranges;
   for (std::size_t i = 0; i < reply.size(); ++i) {
@@ -52,8 +77,11 @@ bool read_slots(const redis::value& reply, const endpoint& asked, std::vector<sl
     const auto first = told.at(0).integer();
     const auto last = told.at(1).integer();
     if (told.size() < 3 || !is_slot(first) || !is_slot(last) || first > last) return false;
-    slot_range range{static_cast<int>(first), static_cast<int>(last), {}, {}};
+    slot_range range{static_cast<int>(first), static_cast<int>(last), {}, {}, 0};
     if (!read_server(told.at(2), asked, range.master)) return false;
+    if (const auto claim = epochs.find(told.at(2).at(2).text()); claim != epochs.end()) {
+      range.epoch = claim->second;
+    }
     for (std::size_t replica = 3; replica < told.size(); ++replica) {
       if (endpoint at; read_server(told.at(replica), asked, at)) {
         range.replicas.push_back(std::move(at));

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,11 +29,19 @@ struct slot_range {
   int last = 0;
   endpoint master;
   std::vector<endpoint> replicas;
+  std::int64_t epoch = 0;  // config epoch of the master's claim; 0: unknown
 };
+
+// The config epochs of masters, by node id. A slot belongs to the claim with the highest epoch.
+using config_epochs = std::map<std::string, std::int64_t, std::less<>>;
+// From the answer to CLUSTER NODES. Skips lines of another shape.
+config_epochs read_epochs(std::string_view nodes);
 
 // What the server that was asked there says. A server that knows no address of its own, or no name
 // ("?"), is the one that was asked. False for a reply of another shape.
-bool read_slots(const redis::value& reply, const endpoint& asked, std::vector<slot_range>& into);
+// Epochs are those of the same server.
+bool read_slots(const redis::value& reply, const endpoint& asked, const config_epochs& epochs,
+                std::vector<slot_range>& into);
 
 struct redirection {
   int slot = 0;

@@ -6,7 +6,6 @@
 #include "base/decimal.hpp"
 #include "cluster/topology.hpp"
 #include "net/futex.hpp"
-#include "net/resolver.hpp"
 #include "protocol/refusal.hpp"
 
 namespace mortise::deployment {
@@ -32,41 +31,13 @@ bool is_of_replica(std::string_view error) noexcept {
 
 }  // namespace
 
-// Where the server itself is connected to, which another look at its name need not find.
-class acknowledgements::followed final : public net::resolver {
- public:
-  explicit followed(std::string name) : name_(std::move(name)) {}
-
-  void follow(const redis::session_facts& server) {
-    const std::lock_guard guard(mutex_);
-    at_ = server.at;
-    host_ = server.host;
-  }
-  [[nodiscard]] net::address address() {
-    const std::lock_guard guard(mutex_);
-    return at_;
-  }
-  [[nodiscard]] bool is_immediate() const noexcept override { return true; }
-  net::resolution resolve(time_ns /*deadline*/) override {
-    const std::lock_guard guard(mutex_);
-    return {{}, {at_}, host_};
-  }
-  [[nodiscard]] std::string text() const override { return name_; }
-
- private:
-  const std::string name_;
-  std::mutex mutex_;
-  net::address at_;
-  std::string host_;
-};
-
 std::unique_ptr<acknowledgements> acknowledgements::make(net::reactor& loop,
                                                          const redis::connection_config& like,
                                                          const settings& terms,
                                                          std::string_view client_id,
                                                          count_listed listed, listener& hears) {
   if (!is_wanted(terms)) return nullptr;
-  auto where = std::make_shared<followed>(like.where->text());
+  auto where = std::make_shared<followed_server>(like.where->text());
   redis::connection_config config;
   config.where = where;
   config.make_transport = like.make_transport;
@@ -84,7 +55,7 @@ std::unique_ptr<acknowledgements> acknowledgements::make(net::reactor& loop,
 }
 
 acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config config,
-                                   std::shared_ptr<followed> where, const settings& terms,
+                                   std::shared_ptr<followed_server> where, const settings& terms,
                                    std::string_view client_id, count_listed listed, listener& hears)
     : loop_(loop),
       terms_{terms.acks, terms.durability == "fsync"},
@@ -92,11 +63,11 @@ acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config 
                         terms_.replicas == protocol::acknowledgement_terms::all),
       patience_ns_(to_ns(terms.command_timeout_ms) / acknowledged_within),
       client_id_(client_id),
-      server_name_(where->text()),
       listed_(std::move(listed)),
       hears_(hears),
       where_(std::move(where)),
-      problem_(outcome::of(status::unreachable, "acks: ", server_name_, " is being connected to")),
+      problem_(
+          outcome::of(status::unreachable, "acks: ", *where_->name(), " is being connected to")),
       lane_(loop, std::move(config), *this) {
   introduction_.takes_each = true;
   introduction_.reply_count = asks_its_cluster_ ? 3 : 2;
@@ -114,6 +85,14 @@ void acknowledgements::close() noexcept {
   loop_.cancel(static_cast<net::timer&>(*this));
   loop_.cancel(looking_);
   on_server_down();
+}
+
+void acknowledgements::change_server(std::string name,
+                                     std::shared_ptr<const std::string> shared_name) noexcept {
+  where_->rename(std::move(shared_name));
+  lane_.change_server(std::move(name));
+  const std::lock_guard guard(mutex_);
+  problem_ = {};
 }
 
 // ---- whether it can be asked ------------------------------------------------------------------
@@ -179,7 +158,7 @@ bool acknowledgements::is_of_server() const noexcept {
 
 void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   if (facts.run_id.empty()) {
-    return refuse(outcome::of(status::refused, "acks: ", server_name_,
+    return refuse(outcome::of(status::refused, "acks: ", *where_->name(),
                               " hides INFO, so that nobody can tell whether what its replicas "
                               "have is this; allow the user +info, or give acks=0"));
   }
@@ -196,7 +175,7 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   }
   // The connection to the server is one to a run of it that is over.
   if (is_left_behind) {
-    hears_.on_unacknowledging(outcome::of(status::unreachable, server_name_, " has begun anew"));
+    hears_.on_unacknowledging(outcome::of(status::unreachable, *where_->name(), " has begun anew"));
   }
 }
 
@@ -276,7 +255,7 @@ void acknowledgements::on_introduction(const redis::value& reply, time_ns now) n
   introduction_.is_open = false;
   if (!introduction_.error.empty()) return refuse(refusal(introduction_.error));
   if (!introduction_.state) {
-    auto why = outcome::of(status::unreachable, "acks: ", server_name_,
+    auto why = outcome::of(status::unreachable, "acks: ", *where_->name(),
                            " does not tell of its replication, or is a replica");
     why.is_retryable = true;
     return refuse(std::move(why));
@@ -306,7 +285,7 @@ outcome acknowledgements::problem() const noexcept {
   if (is_ready()) return {};
   const std::lock_guard guard(mutex_);
   if (!problem_.ok()) return problem_;
-  return outcome::of(status::unreachable, "acks: ", server_name_, " is being connected to");
+  return outcome::of(status::unreachable, "acks: ", *where_->name(), " is being connected to");
 }
 
 outcome acknowledgements::await_ready(time_ns deadline) {
@@ -350,7 +329,7 @@ void acknowledgements::await(unacknowledged& item, std::string_view place, time_
     if (since == 0 || asked_at <= since) {
       over.why = problem_;
       if (over.why.ok()) {
-        over.why = outcome::of(status::unreachable, "acks: ", server_name_,
+        over.why = outcome::of(status::unreachable, "acks: ", *where_->name(),
                                " was connected to anew in between; ask again");
       }
       over.why.is_retryable = true;
@@ -457,7 +436,7 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
   }
   // It is no master any more: asked anew, where that is.
   if (is_left) {
-    return lane_.leave(outcome::of(status::unreachable, server_name_, " is a replica now"));
+    return lane_.leave(outcome::of(status::unreachable, *where_->name(), " is a replica now"));
   }
   tell(over, now);
 }
@@ -536,12 +515,12 @@ outcome acknowledgements::too_few(time_ns now) const noexcept {
   auto why = outcome::of(status::unreachable);
   why.is_retryable = true;
   if (!wanted) {
-    why.say("acks: nobody has told yet how many replicas ", server_name_, " has");
+    why.say("acks: nobody has told yet how many replicas ", *where_->name(), " has");
   } else if (replicas_.had < 0) {
-    why.say("durability: ", server_name_, " has not written it to its disk in time");
+    why.say("durability: ", *where_->name(), " has not written it to its disk in time");
   } else {
     why.say("acks: ", decimal(replicas_.had), " of ", decimal(*wanted), " replicas of ",
-            server_name_, " have it, ", decimal(replicas_.online),
+            *where_->name(), " have it, ", decimal(replicas_.online),
             " are online; mend them, or give a lower number");
   }
   return why;
@@ -559,8 +538,8 @@ outcome acknowledgements::refusal(std::string_view error) const noexcept try {
   if (error.find("unknown command") != error.npos) {
     mend = terms_.is_fsynced ? "; it has to be Redis 7.2 or Valkey, or give durability=memory" : "";
   }
-  why.say(terms_.is_fsynced ? "durability: " : "acks: ", server_name_, " refused it: ", why.words(),
-          mend);
+  why.say(terms_.is_fsynced ? "durability: " : "acks: ", *where_->name(),
+          " refused it: ", why.words(), mend);
   return why;
 } catch (const std::bad_alloc&) {
   return outcome::of(status::no_memory);

@@ -20,6 +20,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "deployment/acknowledgement_list.hpp"
+#include "deployment/followed_server.hpp"
 #include "net/reactor.hpp"
 #include "protocol/acknowledgement.hpp"
 #include "redis/connection.hpp"
@@ -72,6 +73,9 @@ class acknowledgements final : private redis::session_listener,
   void begin() noexcept;
   // Ends the connection until it is needed again. Any thread.
   void rest() noexcept;
+  // The server is another one, of this name, from now on; after rest() and on_server_down(). Any
+  // thread.
+  void change_server(std::string name, std::shared_ptr<const std::string> shared_name) noexcept;
   // Nothing is called afterwards. Not from the I/O thread.
   void close() noexcept;
 
@@ -89,7 +93,6 @@ class acknowledgements final : private redis::session_listener,
              std::int64_t lease_ms) noexcept;
 
  private:
-  class followed;
   // What is asked of the server when it is connected to.
   struct introduction final : redis::request {
     explicit introduction(acknowledgements& owner) : of(owner) {}
@@ -133,7 +136,7 @@ class acknowledgements final : private redis::session_listener,
   };
 
   acknowledgements(net::reactor& loop, redis::connection_config config,
-                   std::shared_ptr<followed> where, const settings& terms,
+                   std::shared_ptr<followed_server> where, const settings& terms,
                    std::string_view client_id, count_listed listed, listener& hears);
 
   void on_up(const redis::session_facts& facts) noexcept override;
@@ -171,10 +174,9 @@ class acknowledgements final : private redis::session_listener,
   const bool asks_its_cluster_;  // how many replicas there are
   const time_ns patience_ns_;
   const std::string client_id_;
-  const std::string server_name_;
   const count_listed listed_;
   listener& hears_;
-  const std::shared_ptr<followed> where_;
+  const std::shared_ptr<followed_server> where_;
   std::atomic<time_ns> ready_since_{0};  // since when the data are the present ones; 0: unknown
   std::atomic<std::uint32_t> turns_{0};  // how often that, or the problem, has changed
   look_timer looking_{*this};

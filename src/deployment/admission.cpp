@@ -16,13 +16,13 @@ admission::admission(net::reactor& loop, redis::connection& server, std::string 
                      const settings& terms, std::int64_t database, listener& hears)
     : loop_(loop),
       server_(server),
-      where_(std::move(where)),
       rule_(terms.examine == "strict" ? rule::strict
             : terms.examine == "warn" ? rule::warn
                                       : rule::off),
       database_(database),
       hears_(hears),
-      is_open_(rule_ != rule::strict) {
+      is_open_(rule_ != rule::strict),
+      where_(std::move(where)) {
   client_.lease_ms = terms.lease_ms;
   client_.drift_ppm = terms.drift_ppm;
   client_.verifies_tls = terms.tls_verify;
@@ -56,6 +56,18 @@ void admission::on_down() noexcept {
   const std::lock_guard guard(mutex_);
   is_up_ = false;
   keys_.lifted_ns = 0;
+}
+
+// What was found at the server before says nothing of this one.
+void admission::change_server(std::string where) noexcept {
+  const std::lock_guard guard(mutex_);
+  where_ = std::move(where);
+  ++session_;
+  is_examined_ = false;
+  client_.earlier.reset();
+  keys_ = {};
+  problem_ = {};
+  last_.reset();
 }
 
 // Places are so short that none of these needs memory.

@@ -33,6 +33,8 @@ class admission final : private examiner_listener, private net::task, private ne
   // The connection has come up, or broken. The I/O thread.
   void on_up() noexcept;
   void on_down() noexcept;
+  // The server is another one from now on, which is not connected to yet.
+  void change_server(std::string where) noexcept;
   // The keys that are looked at are of this place of the server from now on (protocol::place_of).
   void look_at(std::string place) noexcept;
   // The connection, or the one that comes up now, has lifted the fence counter of a place.
@@ -67,13 +69,13 @@ class admission final : private examiner_listener, private net::task, private ne
 
   net::reactor& loop_;
   redis::connection& server_;
-  const std::string where_;
   const rule rule_;
   const std::int64_t database_;
   listener& hears_;
   std::atomic<bool> is_open_;
 
   mutable std::mutex mutex_;
+  std::string where_;
   std::uint64_t session_ = 0;  // how many have come up
   bool is_up_ = false;
   bool is_examined_ = false;  // this session, which was not bad; run() has to say so

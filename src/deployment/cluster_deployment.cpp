@@ -12,7 +12,6 @@
 #include "deployment/server_config.hpp"
 #include "net/at_once.hpp"
 #include "net/caller.hpp"
-#include "net/resolver.hpp"
 
 namespace mortise::deployment {
 
@@ -43,15 +42,15 @@ class config_of_server {
                    const settings& terms)
       : each_(std::move(each)), make_transport_(std::move(make_transport)), terms_(terms) {}
 
-  redis::connection_config operator()(const cluster::endpoint& where) const {
+  redis::connection_config operator()(const std::shared_ptr<server_place>& place) const {
     auto make_transport = make_transport_;
     if (make_transport) {
-      make_transport = [make = make_transport_, host = where.host](const std::string&) {
-        return make(host);
+      make_transport = [make = make_transport_, place](const std::string&) {
+        return make(place->at().host);
       };
     }
     auto config = server_config(each_, make_transport, terms_);
-    config.where = net::resolver_for_host(where.host, where.port);
+    config.where = place;
     config.is_of_cluster = true;
     config.scripts.push_back(&protocol::seed_script());
     return config;

@@ -256,8 +256,8 @@ void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
 
 bool cluster_routes::send_asking(cluster_inquiry& asked, const cluster::endpoint& to) noexcept {
   bool is_sent = false;
-  enter([&](cluster::router& router, time_ns) {
-    const auto server = router.number_of(to);
+  enter([&](cluster::router& router, time_ns now) {
+    const auto server = router.number_of(to, now);
     if (server == cluster::no_server) return;
     router.connect(server);
     is_sent = asked.send_asking(at(server)) == status::ok;
@@ -379,10 +379,18 @@ void cluster_routes::say_at_each(
 
 void cluster_routes::add_server(int server, const cluster::endpoint& where) {
   cluster_server::listener& me = *this;
-  auto config = make_config_(where);
+  auto place = std::make_shared<server_place>(where);
+  auto config = make_config_(place);
   if (login_) config.identity->replace(*login_);
-  servers_.push_back(std::make_unique<cluster_server>(loop_, server, where, std::move(config),
-                                                      terms_, client_id_, me));
+  servers_.push_back(std::make_unique<cluster_server>(loop_, server, std::move(place),
+                                                      std::move(config), terms_, client_id_, me));
+}
+
+// The object stays: threads may still refer to it. They would ask the wrong server of the cluster,
+// which refuses.
+void cluster_routes::change_server(int server, const cluster::endpoint& where) {
+  at(server).change(where);
+  unbegun_.erase(&at(server));
 }
 
 void cluster_routes::connect(int server) noexcept {
@@ -417,7 +425,7 @@ void cluster_routes::on_here(int number, int server) noexcept {
   auto& owner = at(server);
   slot.here.store(&owner, std::memory_order_release);
   slot.has_arrived = true;
-  note_move(number, std::exchange(slot.was_here, &owner), owner);
+  note_move(number, slot.was_here, owner);
   owner.link().expect_messages(slot.expecting);
   while (auto* const item = slot.waiting.pop()) {
     if (item->send_on(owner) != status::ok) dropped_.push(*item);
@@ -432,12 +440,12 @@ void cluster_routes::on_here(int number, int server) noexcept {
   }
 }
 
-void cluster_routes::note_move(int slot, const cluster_server* from,
-                               const cluster_server& to) noexcept try {
-  if (from == nullptr || from == &to) return;
+void cluster_routes::note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept
+    try {
+  const auto before = std::exchange(from, to.where());
+  if (before.port == 0 || before == from) return;
   outcome moved;
-  moved.say("slot ", decimal(slot), " moved from ", from->where().text(), " to ",
-            to.where().text());
+  moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", from.text());
   hears_.on_note(log_subject::redirected, moved);
 } catch (const std::bad_alloc&) {
   return;  // there are no words for it

@@ -28,8 +28,9 @@ class cluster_routes final : private cluster::router::link,
                              private net::timer,
                              private net::task {
  public:
-  // How one server is connected to.
-  using config_maker = std::function<redis::connection_config(const cluster::endpoint& where)>;
+  // How the server of a place is connected to.
+  using config_maker =
+      std::function<redis::connection_config(const std::shared_ptr<server_place>& place)>;
 
   cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
                  std::string_view client_id, mortise::deployment::listener& hears);
@@ -107,6 +108,7 @@ class cluster_routes final : private cluster::router::link,
 
   // cluster::router::link
   void add_server(int server, const cluster::endpoint& where) override;
+  void change_server(int server, const cluster::endpoint& where) override;
   void connect(int server) noexcept override;
   void disconnect(int server) noexcept override { at(server).rest(); }
   void leave(int server, const char* why) noexcept override;
@@ -131,7 +133,7 @@ class cluster_routes final : private cluster::router::link,
     hears_.on_listening(channel);
   }
 
-  void note_move(int slot, const cluster_server* from, const cluster_server& to) noexcept;
+  void note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept;
   void on_timer(time_ns now) noexcept override;
   void run() noexcept override;
 

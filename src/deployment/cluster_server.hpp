@@ -13,6 +13,7 @@
 #include "deployment/admission.hpp"
 #include "deployment/deployment.hpp"
 #include "deployment/server_config.hpp"
+#include "deployment/server_place.hpp"
 #include "deployment/step_request.hpp"
 #include "redis/connection.hpp"
 
@@ -37,12 +38,16 @@ class cluster_server final : private redis::session_listener,
     virtual void on_server_listening(std::string_view channel) noexcept = 0;
   };
 
-  cluster_server(net::reactor& loop, int number, cluster::endpoint where,
+  // `config.where` is the place.
+  cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                  redis::connection_config config, const settings& terms, std::string_view client_id,
                  listener& hears);
 
   [[nodiscard]] int number() const noexcept { return number_; }
-  [[nodiscard]] const cluster::endpoint& where() const noexcept { return where_; }
+  [[nodiscard]] cluster::endpoint where() const { return place_->at(); }
+  // Becomes the server at another address, of which nothing is known. While it rests, and owes no
+  // answers. If this throws, nothing has changed.
+  void change(const cluster::endpoint& where);
   // Connects, and again after rest(). Another outcome than ok: it never comes up.
   outcome begin();
   // It is not connected to until it is needed again.
@@ -68,6 +73,9 @@ class cluster_server final : private redis::session_listener,
   // Whether it has forgotten the script of an arrival, which the greeting loads (hazard 27).
   [[nodiscard]] bool lacks_seed() const noexcept { return lacks_seed_; }
   void note_lack_of_seed() noexcept { lacks_seed_ = true; }
+  // Whether it may be asked for config epochs; not where this session's user lacks the right.
+  [[nodiscard]] bool tells_epochs() const noexcept { return tells_epochs_; }
+  void note_lack_of_epochs() noexcept { tells_epochs_ = false; }
   // Who says whether its replicas have something; nullptr where nobody wants to know.
   [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
 
@@ -96,12 +104,13 @@ class cluster_server final : private redis::session_listener,
   void on_shortfall() noexcept override {}  // what a server says of its replicas is the latest
 
   const int number_;
-  const cluster::endpoint where_;
+  const std::shared_ptr<server_place> place_;
   listener& hears_;
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // which the connection tells of its end
   known_commands known_{redis::compare_and_delete::none};
   std::atomic<bool> lacks_seed_{false};
+  std::atomic<bool> tells_epochs_{true};
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{true};
   const std::unique_ptr<acknowledgements> acks_;  // which the connection tells of its end

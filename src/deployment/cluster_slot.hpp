@@ -39,7 +39,7 @@ struct cluster_slot {
   waiting_list waiting;
   int expecting = 0;                            // how many wait for messages
   bool has_arrived = false;                     // ever
-  const cluster_server* was_here = nullptr;     // the last who could be asked
+  cluster::endpoint was_here;                   // the last who could be asked; port 0: nobody
   bool is_missed = false;                       // somebody was told that it cannot be asked
   bool is_elsewhere = false;                    // than it was acknowledged; not told yet
   std::set<std::string, std::less<>> channels;  // that are listened to besides

@@ -11,20 +11,39 @@
 
 namespace mortise::deployment {
 
+topology_request::topology_request(cluster_routes& routes, cluster_server& at, bool with_epochs)
+    : routes_(routes), at_(at), is_epochs_next_(with_epochs) {
+  takes_each = true;
+  reply_count = with_epochs ? 2 : 1;
+}
+
 bool topology_request::send(cluster_routes& routes, cluster_server& at) {
+  const bool with_epochs = at.tells_epochs();
   std::string bytes;
-  redis::command_writer(bytes).command({"CLUSTER", "SLOTS"});
-  std::unique_ptr<topology_request> made(new topology_request(routes, at));
+  redis::command_writer words(bytes);
+  if (with_epochs) words.command({"CLUSTER", "NODES"});
+  words.command({"CLUSTER", "SLOTS"});
+  std::unique_ptr<topology_request> made(new topology_request(routes, at, with_epochs));
   if (at.link().submit(*made, bytes, redis::flush::by_io_thread) != status::ok) return false;
   static_cast<void>(made.release());
   return true;
 }
 
+// Without the right, or without memory, the slots are taken as told.
+void topology_request::take_epochs(const redis::value& reply) noexcept try {
+  is_epochs_next_ = false;
+  if (reply.is_error()) return at_.note_lack_of_epochs();
+  epochs_ = cluster::read_epochs(reply.text());
+} catch (const std::bad_alloc&) {
+  epochs_.clear();
+}
+
 void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
+  if (is_epochs_next_) return take_epochs(reply);
   const std::unique_ptr<topology_request> self(this);
   try {
     std::vector<cluster::slot_range> told;
-    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), told)) {
+    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), epochs_, told)) {
       return routes_.on_topology(at_.number(), told);
     }
     auto why = reply.is_error()

@@ -50,6 +50,8 @@ class dialer final : private timer, private lookup_listener {
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
   // The listener is not called any more; what is left stays.
   void cancel() noexcept;
+  // The resolver resolves another name from now on; after cancel().
+  void forget() noexcept { lookup_.forget(); }
 
  private:
   class racer;

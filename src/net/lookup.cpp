@@ -87,6 +87,17 @@ void lookup::remember(const std::vector<address>& found) noexcept try {
   known_.clear();
 }
 
+void lookup::forget() noexcept {
+  abandon();
+  known_.clear();
+  if (!std::exchange(is_running_, false)) return;
+  {
+    const std::lock_guard guard(shared_->mutex);
+    shared_->owner = nullptr;
+  }
+  loop_.cancel(*this);
+}
+
 void lookup::run() noexcept {
   is_running_ = false;
   resolution found;

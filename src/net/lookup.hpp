@@ -27,6 +27,8 @@ class lookup final : private task {
   void start(time_ns deadline);
   // on_resolved will not come. The thread goes on; a later start() takes what it finds.
   void abandon() noexcept { is_wanted_ = false; }
+  // The resolver resolves another name from now on. Nothing that was found before is used.
+  void forget() noexcept;
 
  private:
   struct shared;

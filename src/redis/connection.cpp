@@ -72,12 +72,16 @@ outcome connection::begin() {
     set_problem(lack);
     return lack;
   }
-  // What is said of it until the I/O thread knows more.
-  set_problem(
-      outcome::of(status::unreachable, whereabouts_.name(),
-                  " did not answer in time; is the server overloaded, or the network cut?"));
+  set_unanswered(whereabouts_.name());
   loop_.post(*this);
   return {};
+}
+
+// The problem until the I/O thread knows more.
+void connection::set_unanswered(std::string_view name) noexcept {
+  set_problem(
+      outcome::of(status::unreachable, name,
+                  " did not answer in time; is the server overloaded, or the network cut?"));
 }
 
 outcome connection::open(time_ns deadline) {
@@ -224,7 +228,32 @@ void connection::log_in_anew() noexcept {
   fail(std::move(why), false);
 }
 
+void connection::change_server(std::string name) noexcept {
+  set_unanswered(name);
+  statistics_.reset();
+  const std::lock_guard guard(mutex_);
+  wanted_.name = std::move(name);
+}
+
+// In particular the client id at the server before, which is somebody else's at this one.
+void connection::forget_server() noexcept {
+  std::string name;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!wanted_.name) return;
+    name.swap(*wanted_.name);
+    wanted_.name.reset();
+  }
+  dialer_.forget();
+  whereabouts_.change_name(std::move(name), config_.where->is_immediate());
+  facts_ = {};
+  before_ = {};
+  up_.was_ever = up_.is_trouble_noted = false;
+  back_off_ = {};
+}
+
 void connection::begin_attempt() noexcept {
+  forget_server();
   attempt_.deadline = boot_now() + config_.command_timeout_ms * ns_per_ms;
   {
     const std::lock_guard guard(mutex_);

@@ -121,6 +121,10 @@ class connection final : private pipeline_listener,
   void rest() noexcept;
   void resume() noexcept;
 
+  // The resolver leads to another server, of this name, from now on. Forgets what was learned of
+  // the server before. While it rests; resume() follows. Any thread.
+  void change_server(std::string name) noexcept;
+
   // Why there is no connection: how the last one ended or what the last attempt came to. ok while
   // it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
@@ -171,6 +175,8 @@ class connection final : private pipeline_listener,
   void dial() noexcept;
   void log_in_anew() noexcept;
   void rest_now() noexcept;
+  void set_unanswered(std::string_view name) noexcept;
+  void forget_server() noexcept;
   void look_now() noexcept;
   void look_beside(const char* why) noexcept;
   void look_again_later() noexcept;
@@ -250,6 +256,7 @@ class connection final : private pipeline_listener,
   struct {
     std::atomic<bool> is_look{false};
     std::atomic<bool> is_rest{false};
+    std::optional<std::string> name;  // of another server, not connected to yet
   } wanted_;
   std::atomic<std::uint32_t> turns_{0};
   std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox

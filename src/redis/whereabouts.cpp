@@ -41,6 +41,14 @@ std::string whereabouts::text_away() const noexcept {
   return joined({name_, " was ", before, " (", why_left_, ")"});
 }
 
+void whereabouts::change_name(std::string name, bool is_fixed) noexcept {
+  name_ = std::move(name);
+  is_fixed_ = is_fixed;
+  lookup_.forget();
+  address_.reset();
+  left_.reset();
+}
+
 void whereabouts::arrive(const net::address& at) noexcept { address_ = at; }
 
 void whereabouts::leave(const char* why) noexcept {

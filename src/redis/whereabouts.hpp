@@ -40,6 +40,8 @@ class whereabouts final : private net::lookup_listener {
   // While none is connected to: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
   [[nodiscard]] std::string text_away() const noexcept;
 
+  // The resolver resolves this name from now on. Forgets the address; while none is connected to.
+  void change_name(std::string name, bool is_fixed) noexcept;
   // Whether another address is connected to than before.
   [[nodiscard]] bool has_moved() const noexcept { return left_ && !is_back(); }
 
@@ -61,8 +63,8 @@ class whereabouts final : private net::lookup_listener {
   // Whether the address is that of the connection before.
   [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
 
-  const std::string name_;
-  const bool is_fixed_;
+  std::string name_;
+  bool is_fixed_;
   whereabouts_listener& listener_;
   net::lookup lookup_;
   health_check check_;

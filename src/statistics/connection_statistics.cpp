@@ -32,6 +32,12 @@ void connection_statistics::went_down(const outcome& why) noexcept {
   ended_by_ = place_of(why);
 }
 
+void connection_statistics::reset() noexcept {
+  round_trips_.reset();
+  has_ended_ = false;
+  for (auto& one : reconnects_) one.reset();
+}
+
 void connection_statistics::add_to(snapshot& into, std::string_view server) const {
   const labels of{{"server", std::string(server)}};
   into.add("mortise_round_trip_seconds", of, round_trips_);

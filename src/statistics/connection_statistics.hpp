@@ -20,6 +20,8 @@ class connection_statistics {
   // this reason. The I/O thread.
   const char* came_up() noexcept;
   void went_down(const outcome& why) noexcept;
+  // Begins at zero, for another server. While the connection rests.
+  void reset() noexcept;
 
   // As that of a server of this name.
   void add_to(snapshot& into, std::string_view server) const;

@@ -15,6 +15,7 @@ namespace mortise::statistics {
 class counter {
  public:
   void add() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
+  void reset() noexcept { value_.store(0, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t read() const noexcept {
     return value_.load(std::memory_order_relaxed);
   }
@@ -56,6 +57,10 @@ class histogram {
     took = std::max<time_ns>(took, 0);
     buckets_[bucket_of(took)].add();
     sum_ns_.fetch_add(static_cast<std::uint64_t>(took), std::memory_order_relaxed);
+  }
+  void reset() noexcept {
+    for (auto& one : buckets_) one.reset();
+    sum_ns_.store(0, std::memory_order_relaxed);
   }
   [[nodiscard]] reading read() const noexcept {
     reading all;

@@ -1,13 +1,5 @@
 // The way of a client through a cluster whose servers do what the test says, when it says so.
-#include "cluster/router.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
+#include "unit/router_fixture.hpp"
 
 namespace mortise::testing::cluster_router_test {
 namespace {
@@ -17,133 +9,6 @@ using cluster::endpoint;
 using cluster::router;
 using end = arrival::end;
 using phase = router::phase;
-
-constexpr time_ns patience_ns = ns_per_s;
-constexpr int slot = 100;     // of the first master
-constexpr int another = 101;  // too
-constexpr int far = 16000;    // of the second master
-
-// Notes what is wanted of it, in words such as "arrive 100 at 0".
-class routers : public ::testing::Test, private router::link {
- protected:
-  routers() : ways(*this, patience_ns) {
-    ways.begin({{"a", 1}}, now);
-    expect("add a:1 as 0, connect 0");
-  }
-  // Two masters, the first with two replicas.
-  void know() {
-    ways.on_up(0, now);
-    expect("ask 0");
-    tell_topology(0, "a");
-    expect("add b:2 as 1, add c:3 as 2, add d:4 as 3");
-  }
-  void know_and_use() {
-    know();
-    ways.use(slot, now);
-    expect("arrive 100 at 0");
-    end_arrival(end::here);
-    expect("100 is here at 0");
-  }
-  void tell_topology(int server, const std::string& first_master) {
-    const endpoint a{"a", 1};
-    const endpoint b{"b", 2};
-    const endpoint c{"c", 3};
-    const endpoint d{"d", 4};
-    const auto first = first_master == "a" ? a : b;
-    ways.on_topology(server, {{0, 8191, first, {b, c}}, {8192, 16383, d, {}}}, now);
-  }
-  void tell_topology_of(const std::vector<cluster::slot_range>& told) {
-    ways.on_topology(0, told, now);
-  }
-  void end_arrival(end how, const endpoint& to = {}) { end_arrival(last_, how, to); }
-  // Of all that are open; returns how many there were.
-  int end_arrivals(end how) {
-    auto open = std::exchange(open_, {});
-    for (const auto& which : open) end_arrival(which, how, {});
-    return static_cast<int>(open.size());
-  }
-  // As time passes; returns how many slots have tried to arrive.
-  int refuse_arrivals(time_ns until, end how) {
-    int count = end_arrivals(how);
-    while (ways.next_timer() < until) {
-      now = std::max(now, ways.next_timer());
-      ways.on_timer(now);
-      if (take().find("ask") != std::string::npos) tell_topology(0, "a");
-      count += end_arrivals(how);
-    }
-    now = until;
-    return count;
-  }
-  struct attempt {
-    int slot = 0;
-    int server = 0;
-    std::uint64_t number = 0;
-  };
-  void end_arrival(const attempt& which, end how, const endpoint& to) {
-    arrival came{how, to, {}};
-    if (how == end::refused || how == end::later) came.why = outcome::of(status::refused, "no");
-    ways.on_arrival(which.slot, which.server, which.number, came, now);
-  }
-  void fail(int server) { ways.on_down(server, outcome::of(status::unreachable, "gone"), now); }
-  std::string take() {
-    std::string all;
-    for (const auto& line : log_) all += line + "\n";
-    log_.clear();
-    return all;
-  }
-  // Until something is wanted.
-  void wait() {
-    for (int step = 0; log_.empty() && step < 100; ++step) {
-      ASSERT_NE(time_never, ways.next_timer());
-      now = std::max(now, ways.next_timer());
-      ways.on_timer(now);
-    }
-  }
-  void expect(const std::string& wanted) {
-    std::string all;
-    for (const auto& line : log_) all += (all.empty() ? "" : ", ") + line;
-    EXPECT_EQ(wanted, all);
-    log_.clear();
-  }
-  // Since this was asked last.
-  int owner_changes(int of) { return std::exchange(owner_changes_[of], 0); }
-
-  time_ns now = ns_per_s;
-  std::vector<attempt> open_;  // attempts to arrive that have not ended
-  router ways;
-
- private:
-  void add_server(int server, const endpoint& where) override {
-    log_.push_back("add " + where.text() + " as " + std::to_string(server));
-  }
-  void connect(int server) noexcept override { note("connect", server); }
-  void disconnect(int server) noexcept override { note("disconnect", server); }
-  void leave(int server, const char*) noexcept override { note("leave", server); }
-  bool arrive(int of, int server, std::uint64_t number) noexcept override {
-    last_ = {of, server, number};
-    open_.push_back(last_);
-    log_.push_back("arrive " + std::to_string(of) + " at " + std::to_string(server));
-    return true;
-  }
-  bool ask_topology(int server) noexcept override {
-    note("ask", server);
-    return true;
-  }
-  void on_here(int of, int server) noexcept override {
-    log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
-  }
-  void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
-  void on_again(int of) override { log_.push_back(std::to_string(of) + " again"); }
-  void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
-  std::int64_t random_below(std::int64_t) noexcept override { return 0; }
-  void note(const char* what, int server) {
-    log_.push_back(std::string(what) + " " + std::to_string(server));
-  }
-
-  attempt last_;
-  std::vector<std::string> log_;
-  std::map<int, int> owner_changes_;
-};
 
 TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_arrived) {
   know();
@@ -476,18 +341,6 @@ TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
   wait();
   expect("ask 0");
   EXPECT_GE(now, asked_at + patience_ns);
-}
-
-TEST_F(routers, a_stale_topology_is_corrected_by_who_has_the_slot) {
-  know_and_use();
-  ways.on_up(1, now);
-  ways.on_up(3, now);
-  tell_topology(3, "b");
-  expect("100 is away, connect 1, arrive 100 at 1");
-  end_arrival(end::moved, {"a", 1});
-  expect("arrive 100 at 0");
-  end_arrival(end::here);
-  expect("100 is here at 0");
 }
 
 TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {

@@ -18,9 +18,10 @@ class topology : public ::testing::Test {
  protected:
   bool read(const std::string& reply) {
     EXPECT_EQ(redis::parse_result::complete, parser_.parse(reply));
-    return cluster::read_slots(parser_.reply(), asked, told);
+    return cluster::read_slots(parser_.reply(), asked, epochs, told);
   }
   std::vector<slot_range> told;
+  cluster::config_epochs epochs;
 
  private:
   redis::parser parser_;
@@ -43,6 +44,30 @@ TEST_F(topology, ranges_have_a_master_and_replicas) {
   EXPECT_EQ((std::vector<endpoint>{{"b", 2}}), told[0].replicas);
   EXPECT_EQ(99, told[0].last);
   EXPECT_EQ("[::1]:3", told[1].master.text());
+}
+
+TEST_F(topology, a_range_has_the_epoch_of_its_master) {
+  const auto reply = "*1\r\n" + range(0, 99, server("$1\r\na\r\n", 1), 1);
+  ASSERT_TRUE(read(reply));
+  EXPECT_EQ(0, told[0].epoch) << "unknown";
+  epochs = cluster::read_epochs("id 10.0.0.1:1@2,host master - 0 1 17 connected 0-99\n");
+  ASSERT_TRUE(read(reply));
+  EXPECT_EQ(17, told[0].epoch);
+}
+
+TEST(config_epochs, are_the_seventh_word_of_a_line) {
+  const auto epochs = cluster::read_epochs(
+      "a 10.0.0.1:1@2 myself,master - 0 0 3 connected 0-5460 [7->-b]\n"
+      "b :0@0 slave,noaddr a 0 0 4 disconnected\r\n"
+      "short line\n"
+      "\n"
+      "c 10.0.0.3:1@2 master - 0 0 many connected\n"
+      "d 10.0.0.4:1@2 master - 0 0 -1 connected\n"
+      "e 10.0.0.5:1@2 master - 0 0 0 connected\n"
+      "f 10.0.0.6:1@2 master - 0 0 9223372036854775808 connected\n"
+      "g 10.0.0.7:1@2 master - 0 0 5");
+  EXPECT_EQ((cluster::config_epochs{{"a", 3}, {"b", 4}, {"g", 5}}), epochs);
+  EXPECT_TRUE(cluster::read_epochs("").empty());
 }
 
 // Redis says null, "" or "?" for what it does not know of itself.

@@ -179,6 +179,72 @@ TEST_P(cluster_partitions, hazard_26_the_line_of_a_master_that_nobody_can_replac
   });
 }
 
+// ---- a server that is behind ------------------------------------------------------------------
+
+class cluster_behind : public cluster_partitions {
+ protected:
+  void SetUp() override {
+    cluster_partitions::SetUp();
+    cover(false);
+  }
+  void TearDown() override {
+    cluster_partitions::TearDown();
+    cover(true);
+  }
+  // Whether a cluster with a slot that nobody serves serves no other slot.
+  void cover(bool is_needed) {
+    for (std::size_t i = 0; i < set().size(); ++i) {
+      ASSERT_EQ("OK", set().at(i).command({"CONFIG", "SET", "cluster-require-full-coverage",
+                                           is_needed ? "yes" : "no"}));
+    }
+  }
+  std::size_t calls(std::size_t server, const std::string& command) {
+    const auto text = set().at(server).command({"INFO", "commandstats"});
+    const auto line = "cmdstat_" + command + ":calls=";
+    const auto at = text.find(line);
+    return at == std::string::npos ? 0 : std::stoul(text.substr(at + line.size()));
+  }
+  std::string name_at(std::size_t server) {
+    for (int i = 0;; ++i) {
+      auto name = std::to_string(i);
+      if (set().owner_of(lock_key(name)) == server) return name;
+    }
+  }
+};
+
+// Its peers cannot reach it, so it does not hear of the failover. Nobody serves its slots, so the
+// client asks for the topology again and again, and it answers.
+TEST_P(cluster_behind, hazard_10_moves_no_slot_of_another_server) {
+  const auto behind = set().other_master(owner);
+  const auto name = name_at(behind);
+  const auto late = another_of_owner();
+  remote_client client(network(), far_host, url("lease=60s"));
+  network().cut({behind}, hosts_but({behind}, set().size()));
+  const auto spare = set().replica_of(behind);
+  network().cut({spare}, hosts_but({spare}, set().size()));
+  ASSERT_TRUE(eventually([&] {
+    return set().at(behind).command({"EXISTS", lock_key(name)}).starts_with("-CLUSTERDOWN");
+  }));
+  ASSERT_EQ(replica, set().fail_over(owner));
+  const auto map = set().at(behind).command({"CLUSTER", "SLOTS"});
+  held = client.ask("acquire order 20000");
+  ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
+
+  const auto asked = calls(behind, "cluster|slots");
+  const auto attached = calls(replica, "ssubscribe");
+  const auto astray = calls(owner, "ssubscribe");
+  client.tell("acquire " + name + " 20000");
+  ASSERT_TRUE(eventually([&] { return calls(behind, "cluster|slots") >= asked + 2; }));
+  EXPECT_EQ(map, set().at(behind).command({"CLUSTER", "SLOTS"})) << "it is behind all the time";
+  EXPECT_EQ(attached, calls(replica, "ssubscribe"));
+  EXPECT_EQ(astray, calls(owner, "ssubscribe"));
+  client.hear();
+  EXPECT_EQ(told(MORTISE_OK), told(client.ask("held order").status));
+  // By its epoch the old topology moves no other slot either.
+  EXPECT_EQ(told(MORTISE_OK), told(client.ask("acquire " + late + " 20000").status));
+  EXPECT_EQ(astray, calls(owner, "ssubscribe"));
+}
+
 // ---- all of it, again and again, while processes contend ------------------------------------
 
 class cluster_partition_chaos : public cluster_partitions {
@@ -218,6 +284,7 @@ TEST_P(cluster_partition_chaos, whatever_is_lost_no_token_is_given_twice_and_not
 }
 
 INSTANTIATE_TEST_SUITE_P(alone, cluster_partition_chaos, best_medium, name_of_medium);
+INSTANTIATE_TEST_SUITE_P(here, cluster_behind, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(here, cluster_partitions, best_medium, name_of_medium);
 INSTANTIATE_TEST_SUITE_P(alone, cluster_partitions, other_medium, name_of_medium);
 

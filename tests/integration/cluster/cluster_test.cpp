@@ -472,6 +472,25 @@ TEST_F(clusters, the_rights_of_the_page_are_enough) {
   }
 }
 
+TEST_F(clusters, epochs_are_asked_for_with_the_topology_and_may_be_refused) {
+  const auto places = all->url().substr(std::string("redis+cluster://").size());
+  for (const auto* rights : {"+@all", "-cluster|nodes"}) {
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      ASSERT_EQ("OK", all->at(i).command({"ACL", "SETUSER", "locker", "on", ">secret", "~*", "&*",
+                                          "+@all", rights}));
+      ASSERT_EQ("OK", all->at(i).command({"CONFIG", "RESETSTAT"}));
+    }
+    const auto client = open_client("redis+cluster://locker:secret@" + places);
+    expect_acquired(open_lock(client, "order"));
+    std::string stats;
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      stats += all->at(i).command({"INFO", "commandstats"});
+    }
+    EXPECT_NE(std::string::npos, stats.find("cmdstat_cluster|nodes:")) << rights;
+    EXPECT_NE(std::string::npos, stats.find("cmdstat_cluster|slots:")) << rights;
+  }
+}
+
 // Who may not lift the tokens of a slot would draw lower ones (hazard 30).
 TEST_F(clusters, without_the_right_to_seed_a_slot_nothing_is_asked_of_it) {
   for (std::size_t i = 0; i < all->size(); ++i) {

@@ -58,7 +58,8 @@ void node::execute(session& from, const arguments& words) {
     asking_[from.id] = true;
     say(from, reply::status("OK"));
   } else if (words[0] == "CLUSTER") {
-    say(from, slots());
+    const bool is_map = is_word(words[1], "SLOTS");
+    say(from, is_map ? slots() : reply::error("NOPERM this user has no right to CLUSTER NODES"));
   } else if (const auto elsewhere = redirection(words, from); !elsewhere.empty()) {
     refuse(from, words, elsewhere);
   } else {
