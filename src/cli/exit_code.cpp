@@ -8,12 +8,21 @@ namespace {
 // A server refuses for many reasons, and the first word of its text names them (hazard 28).
 int code_of_refusal(std::string_view server_text) {
   static constexpr std::pair<const char*, int> codes[] = {
-      {"NOPERM", exit_no_permission},    {"NOAUTH", exit_no_permission},
-      {"WRONGPASS", exit_no_permission}, {"OOM", exit_try_again},
-      {"READONLY", exit_unavailable},    {"role ", exit_unavailable},
-      {"MASTERDOWN", exit_unavailable},  {"LOADING", exit_unavailable},
-      {"BUSY ", exit_unavailable},       {"CLUSTERDOWN", exit_unavailable},
-      {"NOREPLICAS", exit_unavailable},  {"MISCONF", exit_unavailable}};
+      {"NOPERM", exit_no_permission},
+      {"NOAUTH", exit_no_permission},
+      {"WRONGPASS", exit_no_permission},
+      {"OOM", exit_try_again},
+      {"READONLY", exit_unavailable},
+      {"role ", exit_unavailable},
+      {"MASTERDOWN", exit_unavailable},
+      {"LOADING", exit_unavailable},
+      {"BUSY ", exit_unavailable},
+      {"CLUSTERDOWN", exit_unavailable},
+      {"NOREPLICAS", exit_unavailable},
+      {"MISCONF", exit_unavailable},
+      {"lacks ", exit_unavailable},
+      {"ERR unknown command", exit_unavailable},
+      {"unsupported command", exit_unavailable}};
   for (const auto& [word, code] : codes) {
     if (server_text.starts_with(word)) return code;
   }

@@ -108,6 +108,11 @@ lock::verdict read_error(std::string_view text) {
   // What a script did before it met the end of its rights is done (hazard 28).
   const refusal* row = nullptr;
   if (!lacking || !lacking->is_in_script) row = find_refusal(lacking ? "NOPERM" : text);
+  refusal unread{"ERR", false, false, {}};
+  if (const auto* const why = redis::why_script_refused(text); why != nullptr) {
+    unread.mend = why;
+    row = &unread;
+  }
   result.what = row == nullptr ? lock::answer::unknown : lock::answer::refused;
   result.details.code = row == nullptr ? status::unknown : status::refused;
   say(result.details, text, lacking ? &*lacking : nullptr, row);

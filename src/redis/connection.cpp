@@ -39,13 +39,13 @@ outcome both(const outcome& first, const outcome& second) noexcept {
   return all;
 }
 
-net::transport_factory factory_of(const connection_config& config) {
-  if (config.make_transport) return config.make_transport;
-  return [](const std::string&) { return std::make_unique<net::socket_transport>(); };
-}
-
-connection_config with_identity(connection_config config) {
+connection_config completed(connection_config config) {
   if (!config.identity) config.identity = std::make_shared<credentials>(login{}, "");
+  if (!config.make_transport) {
+    config.make_transport = [](const std::string&) {
+      return std::make_unique<net::socket_transport>();
+    };
+  }
   return config;
 }
 
@@ -53,11 +53,11 @@ connection_config with_identity(connection_config config) {
 
 connection::connection(net::reactor& loop, connection_config config, session_listener& listener)
     : loop_(loop),
-      config_(with_identity(std::move(config))),
+      config_(completed(std::move(config))),
       listener_(listener),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
-      dialer_(loop, config_.where, factory_of(config_), *this),
-      whereabouts_(loop, config_.where, factory_of(config_),
+      dialer_(loop, config_.where, config_.make_transport, *this),
+      whereabouts_(loop, config_.where, config_.make_transport,
                    config_.command_timeout_ms * ns_per_ms / 3, *this) {}
 
 connection::~connection() {
@@ -261,6 +261,7 @@ void connection::begin_attempt() noexcept {
     if (attempt_.is_last) attempt_.deadline = opening_.deadline;
   }
   attempt_.end = attempt_.before = {};
+  attempt_.was_unheard = false;
   dial();
 }
 
@@ -496,6 +497,7 @@ void connection::fail(outcome why, bool is_definite) noexcept {
 void connection::end_sockets() noexcept {
   dialer_.cancel();
   whereabouts_.look_away();
+  if (attempt_.check.service) attempt_.check.service->end();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =
       attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
@@ -508,6 +510,7 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (attempt_.end.ok()) {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
     attempt_.was_at_first_socket = phase_ == phase::greeting;
+    attempt_.was_unheard = phase_ == phase::greeting && !greeting_->is_answered();
     attempt_.end = why;
     hide_login(attempt_.end);
     if (is_greeting) {
@@ -526,22 +529,26 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
 
 bool connection::has_sockets() noexcept {
   return commands_.is_attached() || (messages_ && messages_->is_attached()) ||
-         !whereabouts_.is_check_over();
+         !whereabouts_.is_check_over() ||
+         (attempt_.check.service && !attempt_.check.service->is_over());
 }
 
 // Goes on once all sockets are gone.
 void connection::settle() noexcept {
   if (has_sockets()) return;
   login_.as = {};
-  bool is_opening = false;
   bool is_closing = false;
   {
     const std::lock_guard guard(mutex_);
-    is_opening = opening_.is_on;
     is_closing = closing_.is_on;
   }
   if (is_closing) return finish_close();
-  if (!wanted_.is_rest && take_another_way()) return;
+  if (!wanted_.is_rest && (take_another_way() || check_service())) return;
+  conclude();
+}
+
+// This attempt, or the session, is over for good.
+void connection::conclude() noexcept {
   if (!attempt_.before.ok()) attempt_.end = both(attempt_.before, attempt_.end);
   set_problem(attempt_.end);
   if (std::exchange(up_.was_last, false)) {
@@ -554,6 +561,11 @@ void connection::settle() noexcept {
   } else {
     if (!wanted_.is_rest) note_trouble(subject_of(attempt_.end, attempt_.is_end_definite));
     listener_.on_failed(attempt_.end, attempt_.is_end_definite);
+  }
+  bool is_opening = false;
+  {
+    const std::lock_guard guard(mutex_);
+    is_opening = opening_.is_on;
   }
   retry_or_give_up(is_opening);
 }

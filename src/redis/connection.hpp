@@ -25,6 +25,7 @@
 #include "redis/greeting.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
+#include "redis/service_check.hpp"
 #include "redis/session.hpp"
 #include "redis/whereabouts.hpp"
 #include "statistics/connection_statistics.hpp"
@@ -60,6 +61,7 @@ class session_listener {
 class connection final : private pipeline_listener,
                          private net::dial_listener,
                          private whereabouts_listener,
+                         private service_check_listener,
                          private net::timer,
                          private net::task {
  public:
@@ -148,6 +150,7 @@ class connection final : private pipeline_listener,
     dialing_inbox,
     greeting_inbox,
     up,
+    checking,   // what a service lacks
     ending,     // something broke; waiting until both sockets are torn down
     waiting,    // to try again
     lingering,  // closing, the last requests are on their way
@@ -189,6 +192,7 @@ class connection final : private pipeline_listener,
   void end_sockets() noexcept;
   [[nodiscard]] bool has_sockets() noexcept;
   void settle() noexcept;
+  void conclude() noexcept;
   bool take_another_way() noexcept;
   void retry_or_give_up(bool is_opening) noexcept;
   void begin_close() noexcept;
@@ -198,6 +202,10 @@ class connection final : private pipeline_listener,
   void take_turn() noexcept;
   void note_up() noexcept;
   void note_trouble(log_subject what) noexcept;
+  // connection_checking.cpp
+  bool check_service() noexcept;
+  void on_service_checked(const service_gaps& lacking) noexcept override;
+  void note_gaps(const service_gaps& lacking);
   // channels.cpp
   class subscription;
   void say_channel(std::string_view command, std::string_view channel) noexcept;
@@ -236,7 +244,12 @@ class connection final : private pipeline_listener,
     bool is_end_definite = false;
     bool is_falling_back = false;
     bool was_at_first_socket = false;  // when it ended: another address may do
+    bool was_unheard = false;          // and there without a word of the server's
     outcome before;                    // what came of the addresses before, if not ok
+    struct {
+      std::unique_ptr<service_check> service;  // none until the first
+      int unheard_ends = 0;                    // of how many attempts in a row
+    } check;
   } attempt_;
 
   // Between open or close, and the I/O thread.

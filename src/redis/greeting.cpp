@@ -9,6 +9,7 @@
 #include "redis/error_text.hpp"
 #include "redis/info.hpp"
 #include "redis/server_error.hpp"
+#include "redis/service_gaps.hpp"
 
 namespace mortise::redis {
 
@@ -23,8 +24,6 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
   }
   return false;
 }
-
-constexpr std::string_view unknown_command = "ERR unknown command";
 
 // The server is there and will do it later (hazard 28).
 bool passes_by_itself(std::string_view error) {
@@ -135,6 +134,10 @@ void greeting::say_second_part() {
     say(item::select, {"SELECT", std::to_string(config_.database)});
   }
   say_probes();
+  // What has no HELLO may be a proxy that has no transactions either. Without MULTI it is an error,
+  // which says whether the command is known. With MULTI, a user without the right to EXEC would be
+  // left in a transaction.
+  if (form_ == form::resp2_commands && config_.needs_multi) say(item::exec, {"EXEC"});
   if (form_ == form::resp3 && !config_.inbox.empty()) {
     say(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
@@ -165,6 +168,19 @@ void greeting::say_probes() {
   expected_.push_back(item::probe_delifeq);
   write_compare_and_delete(bytes_, compare_and_delete::delex, config_.probe_key, "");
   expected_.push_back(item::probe_delex);
+}
+
+void greeting::note_gap(item what, std::string_view error) {
+  if (config_.is_of_sentinel || !is_unknown_command(error)) return;
+  if (what == item::exec) lacking_.note("MULTI");
+  if (what == item::load_script) lacking_.note("SCRIPT");
+  if (what == item::subscribe) lacking_.note("SUBSCRIBE");
+}
+
+greeting::step greeting::refuse_for_gaps(std::string_view server_text) {
+  const auto own_text = "lacks " + lacking_.text();
+  return refuse("the service does not have " + lacking_.text() + "; " + lacking_.remedy(),
+                server_text.empty() ? own_text : server_text);
 }
 
 void greeting::note_probe(item what) {
@@ -211,7 +227,7 @@ greeting::step greeting::go_on() {
     say(item::role, {"ROLE"});  // HELLO has hidden it
     return step::send;
   }
-  if (has_said_all_) return step::done;
+  if (has_said_all_) return lacking_.excludes_locks() ? refuse_for_gaps({}) : step::done;
   say_second_part();
   return answered_ < expected_.size() ? step::send : step::done;
 }
@@ -335,11 +351,20 @@ greeting::step greeting::take_error_of_prologue(std::string_view error) {
     return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
                   told);
   }
-  const auto* const mend = error.starts_with(unknown_command)
-                               ? "; locks need EVAL, EVALSHA and SCRIPT LOAD: use a server or a "
-                                 "plan that has them"
-                               : "";
-  return refuse("the server refused " + command.name + ": " + told + mend, told);
+  if (is_unknown_command(error) && command.name.starts_with("EVAL")) {
+    lacking_.note("EVAL");
+    return refuse_for_gaps(told);
+  }
+  const auto* const why = why_script_refused(error);
+  const auto remedy = why == nullptr ? std::string() : "; " + std::string(why);
+  return refuse("the server refused " + command.name + ": " + told + remedy, told);
+}
+
+bool greeting::is_without_resp3(std::string_view error) const {
+  // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
+  // does not have. A HELLO with a login is never answered so by who knows it.
+  if (as_.is_needed() && error.starts_with("NOAUTH")) return true;
+  return begins_with_any(error, {"NOPROTO", "NOPERM"}) || is_unknown_command(error);
 }
 
 // `more` where the greeting goes on without that.
@@ -359,13 +384,8 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     problem_.is_retryable = true;
     return result;
   }
-  // The unknown command also arrives as the second word: "ERR unknown command `HELLO`, …".
-  if (what == item::hello && begins_with_any(error, {"NOPROTO", "NOPERM", unknown_command})) {
-    return step::fall_back;
-  }
-  // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
-  // does not have. A HELLO with a login is never answered so by who knows it.
-  if (what == item::hello && as_.is_needed() && error.starts_with("NOAUTH")) return step::fall_back;
+  note_gap(what, error);
+  if (what == item::hello && is_without_resp3(error)) return step::fall_back;
   if (error.starts_with("NOAUTH")) {
     return refuse(why_no_login(config_.is_of_sentinel), text);
   }
@@ -381,6 +401,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
       return refuse(why_no_database(config_.database, text), text);
     case item::subscribe:
       if (config_.is_of_sentinel) break;  // only hints come by it
+      if (lacking_.excludes_locks()) return refuse_for_gaps(text);
       return refuse(why_no_subscription(config_.inbox, text), text);
     case item::prologue:
       return take_error_of_prologue(error);
@@ -395,6 +416,7 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     case item::load_script:
     case item::probe_delifeq:
     case item::probe_delex:
+    case item::exec:
       break;
   }
   return step::more;

@@ -10,6 +10,7 @@
 
 #include "base/status.hpp"
 #include "redis/resp.hpp"
+#include "redis/service_gaps.hpp"
 #include "redis/session.hpp"
 
 namespace mortise::redis {
@@ -40,6 +41,7 @@ class greeting {
   };
   step take(const value& reply);
 
+  [[nodiscard]] bool is_answered() const { return answered_ > 0; }
   [[nodiscard]] const session_facts& facts() const { return facts_; }
   [[nodiscard]] const outcome& problem() const { return problem_; }
   // Whether the refusal is one that passes by itself, like LOADING, or that another server under
@@ -61,6 +63,7 @@ class greeting {
     load_script,
     probe_delifeq,
     probe_delex,
+    exec,
     prologue,
   };
 
@@ -72,8 +75,11 @@ class greeting {
   step go_on();
   void say_probes();
   step take_hello(const value& reply);
+  [[nodiscard]] bool is_without_resp3(std::string_view error) const;
   step take_error(std::string_view error, item what);
   step take_error_of_prologue(std::string_view error);
+  void note_gap(item what, std::string_view error);
+  step refuse_for_gaps(std::string_view server_text);
   step refuse(const std::string& message, std::string_view server_text);
   step check_server();
   step check_version();
@@ -94,6 +100,7 @@ class greeting {
   std::size_t prologue_answered_ = 0;
   bool has_said_all_ = false;
   bool has_asked_role_ = false;
+  service_gaps lacking_;         // that the server has said so far
   bool is_inbox_heard_ = false;  // by a connection before this one
   session_facts facts_;
   outcome problem_;

@@ -39,6 +39,25 @@ std::string_view error_code(std::string_view text) noexcept {
   return text.substr(0, text.find(' '));
 }
 
+// All of Alibaba Cloud's, whose service looks at scripts before it runs them.
+const char* why_script_refused(std::string_view error) noexcept {
+  const auto has = [&](std::string_view words) { return error.find(words) != error.npos; };
+  if (error.starts_with("ERR bad lua script")) {
+    return "the service refuses scripts that use other keys than KEYS[n]; turn this check off, at "
+           "Alibaba Cloud by the parameter script_check_enable";
+  }
+  if (!error.starts_with("ERR ")) return nullptr;
+  if (has("keys must be in same slot") || has("keys must in same slot")) {
+    return "the service keeps the keys of one lock on several servers; give redis+cluster:// with "
+           "the address for direct connections";
+  }
+  if (has("eval/evalsha number of keys can't be negative or zero")) {
+    return "the service refuses scripts without a key, which a listing of locks needs; give the "
+           "address of the server behind it";
+  }
+  return nullptr;
+}
+
 const unfitness* unfitness_of(std::string_view error) noexcept {
   const auto code = error_code(error);
   for (const auto& row : unfit) {

@@ -23,6 +23,10 @@ struct unfitness {
   bool is_of_slot = false;  // and may be true of this command's slot only
 };
 
+// Why a service refuses to run a script at all, and what to do; nullptr for any other error. It has
+// looked at the script's text or keys beforehand, so nothing of it was carried out.
+const char* why_script_refused(std::string_view error) noexcept;
+
 // nullptr for an error that is about the command.
 const unfitness* unfitness_of(std::string_view error) noexcept;
 

@@ -45,6 +45,7 @@ struct connection_config {
   std::int64_t database = 0;
   std::vector<const script*> scripts = {};
   std::vector<prologue_command> prologue = {};
+  bool needs_multi = false;  // transactions, which a server without HELLO may lack
   // A key that nobody ever writes, to try out what the server knows; empty: it is not tried.
   std::string probe_key = {};
   // Bounds each attempt to connect, and how long an open request may stay without an answer.

@@ -273,6 +273,7 @@ void fake_server::answer_healthy(fake_peer& peer, const fake_command& command) {
   }
   if (command.is("CLIENT", "ID")) return peer.send(":" + id + "\r\n");
   if (command.is("CLIENT", "KILL")) return peer.send("-ERR No such client\r\n");
+  if (command.is("EXEC")) return peer.send("-ERR EXEC without MULTI\r\n");
   if (command.is("SCRIPT", "LOAD")) return peer.send(bulk(std::string(40, 'a')));
   if (command.is("PING")) return peer.send("+PONG\r\n");
   if (command.is("ECHO") && command.words.size() == 2) return peer.send(bulk(command.words[1]));

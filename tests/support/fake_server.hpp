@@ -57,8 +57,8 @@ class fake_server {
   fake_server& operator=(const fake_server&) = delete;
 
   // What a healthy, empty Redis 7.0 says to the commands of a greeting (HELLO, AUTH, SELECT,
-  // CLIENT, SUBSCRIBE, SCRIPT LOAD), to PING, ECHO, SET, DEL and INFO; "ERR unknown command" to all
-  // others.
+  // CLIENT, SUBSCRIBE, SCRIPT LOAD, EXEC), to PING, ECHO, SET, DEL and INFO; "ERR unknown command"
+  // to all others.
   static void answer_healthy(fake_peer& peer, const fake_command& command);
 
   [[nodiscard]] const std::string& socket_path() const { return socket_path_; }

@@ -1,4 +1,4 @@
-/* What tests in C and C++ say to tests/support/server and to tests/support/proxy. */
+/* What tests in C and C++ say to tests/support/server, tests/support/proxy and twemproxy there. */
 #ifndef MORTISE_TESTS_LAUNCHER_H
 #define MORTISE_TESTS_LAUNCHER_H
 
@@ -19,8 +19,8 @@ struct launcher {
 };
 
 /*
- * Starts the program, "server" or "proxy", with these arguments, a list that ends in NULL; it can
- * be connected to. When one of these fails, the program has said why on stderr.
+ * Starts the program, "server", "proxy" or "twemproxy", with these arguments, a list that ends in
+ * NULL; it can be connected to. When one of these fails, the program has said why on stderr.
  */
 bool launcher_open(struct launcher* launcher, const char* program, const char* const* arguments);
 /* One of the commands that the program's first lines name; it is done. */

@@ -118,7 +118,8 @@ TEST_F(greeting_test, hazard_10_a_role_that_hello_hides_is_asked_for) {
 }
 
 TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
-  for (const auto* text : {"NOPROTO unsupported", "NOPERM no", "ERR unknown command `HELLO`, x"}) {
+  for (const auto* text : {"NOPROTO unsupported", "NOPERM no", "ERR unknown command `HELLO`, x",
+                           "unsupported command 'HELLO'"}) {
     begin(form::resp3);
     EXPECT_EQ(answer("-" + std::string(text) + "\r\n"), step::fall_back) << text;
   }
@@ -190,9 +191,52 @@ TEST_F(greeting_test, a_server_without_scripts_is_refused_with_the_mend_and_with
     answer(hello());
     answer(bulk(info_text));
     EXPECT_EQ(answer("-ERR unknown command " + quoted + "\r\n"), step::refused);
-    EXPECT_NE(message().find("EVALSHA"), std::string::npos);
+    EXPECT_NE(message().find("does not have EVAL; locks need EVAL"), std::string::npos);
     EXPECT_EQ(message().find("local x"), std::string::npos) << message();
   }
+}
+
+TEST_F(greeting_test, a_service_without_commands_that_locks_need_is_refused_by_their_names) {
+  static constexpr redis::script text{"text", "return 1", "sha"};
+  config_.scripts = {&text};
+  config_.needs_multi = true;
+  const auto after_exec = [&](const std::string& reply) {
+    begin(form::resp2_commands);
+    EXPECT_TRUE(has_said("EXEC"));
+    EXPECT_FALSE(has_said("MULTI")) << "which only EXEC ends";
+    answer("-unsupported command 'CLIENT'\r\n");
+    answer("-invalid request\r\n");
+    answer("-unsupported command 'INFO'\r\n");
+    EXPECT_EQ(answer(reply), step::more);
+    return answer("-unsupported command 'SCRIPT'\r\n");
+  };
+  EXPECT_EQ(after_exec("-ERR EXEC without MULTI\r\n"), step::done) << "the text is sent instead";
+  EXPECT_EQ(after_exec("-NOPERM no\r\n"), step::done);
+  EXPECT_EQ(after_exec("-ERR command exec not support for normal user\r\n"), step::refused);
+  EXPECT_NE(message().find("does not have MULTI and SCRIPT; locks need MULTI: give the address"),
+            std::string::npos)
+      << message();
+  EXPECT_FALSE(said_->is_passing());
+  config_.needs_multi = false;
+  begin(form::resp2_commands);
+  EXPECT_FALSE(has_said("EXEC")) << "votes of a quorum need none";
+  config_ = {};
+  config_.inbox = "inbox";
+  begin(form::resp2_messages);
+  EXPECT_EQ(answer("-unsupported command 'SUBSCRIBE'\r\n"), step::refused);
+  EXPECT_NE(message().find("locks need SUBSCRIBE"), std::string::npos) << message();
+}
+
+// Alibaba Cloud's, where the proxy spreads the keys over servers.
+TEST_F(greeting_test, a_script_that_the_service_does_not_run_is_refused_with_the_remedy) {
+  config_.prologue = {
+      {"EVAL (seeding)", "*1\r\n$4\r\nSEED\r\n", redis::prologue_command::need::always}};
+  begin(form::resp3);
+  answer(hello());
+  answer(bulk(info_text));
+  EXPECT_EQ(answer("-ERR eval/evalsha command keys must be in same slot\r\n"), step::refused);
+  EXPECT_NE(message().find("EVAL (seeding)"), std::string::npos) << message();
+  EXPECT_NE(message().find("redis+cluster://"), std::string::npos) << message();
 }
 
 TEST_F(greeting_test, whoever_had_a_connection_before_says_so) {

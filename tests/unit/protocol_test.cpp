@@ -196,6 +196,30 @@ TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
   EXPECT_FALSE(protocol::read_error("OOM x").is_passing);
 }
 
+// The service has looked at it beforehand.
+TEST(refusal, hazard_28_a_script_that_a_service_refuses_to_run_was_not_carried_out) {
+  const auto remedy = [](const char* text) {
+    const auto said = protocol::read_error(text);
+    EXPECT_EQ(said.what, answer::refused) << text;
+    EXPECT_EQ(said.details.code, status::refused) << text;
+    EXPECT_FALSE(said.details.is_ambiguous) << text;
+    EXPECT_EQ(said.details.server_text, text);
+    return said.details.message;
+  };
+  EXPECT_NE(remedy("ERR bad lua script for redis cluster, all the keys that the script uses should "
+                   "be passed using the KEYS array, and KEYS should not be in expression")
+                .find("script_check_enable"),
+            std::string::npos);
+  EXPECT_NE(remedy("ERR eval/evalsha command keys must be in same slot").find("redis+cluster://"),
+            std::string::npos);
+  EXPECT_NE(remedy("ERR for redis cluster, eval/evalsha number of keys can't be negative or zero")
+                .find("without a key"),
+            std::string::npos);
+  for (const char* other : {"ERR bad", "bad lua script", "NOKEY keys must be in same slot"}) {
+    EXPECT_EQ(protocol::read_error(other).what, answer::unknown) << other;
+  }
+}
+
 TEST(refusal, hazard_28_what_a_server_that_does_not_serve_refuses_was_not_carried_out) {
   for (const auto* text : {"READONLY You can't write", "MASTERDOWN Link with MASTER is down",
                            "LOADING Redis", "CLUSTERDOWN Hash slot"}) {

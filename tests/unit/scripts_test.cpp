@@ -9,6 +9,7 @@
 
 #include "lock/lease.hpp"
 #include "lock/owner.hpp"
+#include "support/script_rule.hpp"
 
 namespace mortise::scripts {
 namespace {
@@ -62,6 +63,26 @@ TEST(scripts, agree_with_the_lock_logic_about_numbers) {
   const std::int64_t late_ms = 2000;
   expect_constant("LATE, GONE, ANSWER", late_ms);
   EXPECT_LT(lock::look_interval_ms, late_ms) << "who looks in time is not asked to";
+}
+
+TEST(scripts, name_their_commands_and_keys_as_managed_services_demand) {
+  using testing::refusal_of_script;
+  for (const auto* script : all()) {
+    // It looks at keys that it finds: a listing of locks, which such a service refuses.
+    const bool is_refused = script == &key_scan;
+    EXPECT_EQ(!refusal_of_script(script->text).empty(), is_refused)
+        << script->name << ": " << refusal_of_script(script->text);
+  }
+  // The rule sees each way to break it.
+  for (const char* bad :
+       {"return redis.call(ARGV[1], KEYS[1])", "redis.call(a and 'GET' or 'SET', KEYS[1])",
+        "local call = redis.call", "return redis.pcall('GET', key)", "redis.call('GET', 'a')",
+        "redis.call('DEL', KEYS[1], KEYS[2] .. 'b')", "redis.call('GET', KEYS[i])",
+        "redis.call('PUBLISH', 'x' .. KEYS[1], '')", "redis.call('EXISTS', KEYS[1], key)",
+        "redis.call('SET', KEYS[1], KEYS[2] .. 'b')"}) {
+    EXPECT_TRUE(refusal_of_script(bad).starts_with("ERR bad lua script")) << bad;
+  }
+  EXPECT_EQ(refusal_of_script("redis.call('PUBLISH', channel, f(a, ')')) redis.call('TIME')"), "");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ end
 redis.call('DEL', KEYS[1])
 -- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
 if ARGV[3] ~= 'quiet' then
-  redis.pcall('PUBLISH', 'mortise:free:' .. KEYS[1], '')
+  local channel = 'mortise:free:' .. KEYS[1]
+  redis.pcall('PUBLISH', channel, '')
 end
 if ARGV[3] == 'force' then
   tell(ARGV[1], 'R')

@@ -23,7 +23,8 @@ if is_released then
 end
 -- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
 if was_waiting or is_released and (mode == 'tell' or mode == 'force') and not next(votes) then
-  redis.pcall('PUBLISH', 'mortise:free:' .. KEYS[1], '')
+  local channel = 'mortise:free:' .. KEYS[1]
+  redis.pcall('PUBLISH', channel, '')
 end
 if is_released and mode == 'force' then tell(owner, 'R') end
 return is_released and 1 or 0

@@ -35,7 +35,7 @@ local WRITER_LIFE = 3000
 local owner, ttl, mode = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local weight, proposal = tonumber(ARGV[4]), tonumber(ARGV[5])
 if IS_FOREIGN then return foreign('ballot of a read-write lock') end
-local quarantine_ends = quarantine_end(KEYS[5])
+local quarantine_ends = quarantine_end(redis.call('GET', KEYS[5]))
 local problem = quarantine_error(quarantine_ends, NOW_US)
 if problem then return problem end
 local mine, is_writer = votes[owner], weight == WHOLE
@@ -53,7 +53,8 @@ end
 
 problem = clock_error(proposal, NOW_US)
 if problem then return problem end
-local highest = highest_proposal(KEYS[2], KEYS[4], quarantine_ends, NOW_US)
+local function read_fence() return redis.call('GET', KEYS[4]) end
+local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, NOW_US)
 local is_same = mine and mine.proposal == proposal
 -- The question of a contest that its owner has left behind, which comes late.
 local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)

@@ -24,10 +24,11 @@ if type(held) == 'table' then
   return refusal(held, 'get') or foreign('ballot')
 end
 local now, proposal = now_us(), tonumber(ARGV[4])
-local quarantine_ends = quarantine_end(KEYS[4])
+local quarantine_ends = quarantine_end(redis.call('GET', KEYS[4]))
 local problem = quarantine_error(quarantine_ends, now)
 if problem then return problem end
-local highest = highest_proposal(KEYS[2], KEYS[3], quarantine_ends, now)
+local function read_fence() return redis.call('GET', KEYS[3]) end
+local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, now)
 if held and held ~= ARGV[1] then
   if not string.find(held, '^m1:') then highest = 0 end
   return {0, highest, now, redis.call('PTTL', KEYS[1]), -1}

@@ -7,7 +7,12 @@
 
 local heard, problem = 0, nil
 for i = 3, #ARGV do
-  local said = redis.pcall(ARGV[1], ARGV[i], ARGV[2])
+  local said
+  if ARGV[1] == 'SPUBLISH' then
+    said = redis.pcall('SPUBLISH', ARGV[i], ARGV[2])
+  else
+    said = redis.pcall('PUBLISH', ARGV[i], ARGV[2])
+  end
   if type(said) == 'number' then
     heard = heard + said
   else

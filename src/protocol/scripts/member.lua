@@ -49,7 +49,7 @@ end
 redis.call('SET', KEYS[3], ARGV[3], 'PX', LIFE)
 redis.call('SET', KEYS[2], ARGV[2] .. ' ' .. ARGV[1], 'PX', LIFE)
 local up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or 0
-local now, ends = now_us(), quarantine_end(KEYS[1])
+local now, ends = now_us(), quarantine_end(redis.call('GET', KEYS[1]))
 local left = ARGV[1] + SECOND - up * 1000
 -- Also where the quarantine is over already, as no client may have connected meanwhile.
 if ARGV[1] ~= '0' and left > -2 * AHEAD and now + left * 1000 > ends then

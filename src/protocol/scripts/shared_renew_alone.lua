@@ -28,6 +28,7 @@ if not ends or tonumber(ends) < now then
   return {0}
 end
 -- It begins with what needs no memory (hazard 13).
-redis.call('PEXPIRE', KEYS[1], math.max(ttl, redis.call('PTTL', KEYS[1])))
+local left = redis.call('PTTL', KEYS[1])
+redis.call('PEXPIRE', KEYS[1], math.max(ttl, left))
 redis.call('ZADD', KEYS[1], now + ttl, ARGV[4] .. ' ' .. ARGV[1])
 return {1, 0, now_us, ttl, 0}

@@ -13,11 +13,13 @@
 -- #include "two_key.lua"
 
 local wrong, problem = foreign_key()
-if wrong then return problem or foreign('two_key', wrong) end
+if wrong then
+  return problem or foreign('two_key', wrong, wrong == KEYS[3] and redis.call('TYPE', KEYS[3]))
+end
 if not is_owner() then
-  local writes, reads = ends_at(KEYS[3]), ends_at(KEYS[1])
+  local writes, reads = ends_at(write_left), ends_at(read_left)
   if writes or reads and not IS_READER then
-    return {0, 0, NOW_US, redis.call('PTTL', writes and KEYS[3] or KEYS[1]), -1}
+    return {0, 0, NOW_US, (writes and write_left or read_left)(), -1}
   end
   -- Nobody's hold is left: what the note says is of the past.
   if not reads then redis.call('DEL', KEYS[4]) end

@@ -12,9 +12,11 @@
 -- #include "two_key.lua"
 
 local wrong, problem = foreign_key()
-if wrong then return problem or foreign('two_key', wrong) end
+if wrong then
+  return problem or foreign('two_key', wrong, wrong == KEYS[3] and redis.call('TYPE', KEYS[3]))
+end
 local WHOLE = 1073741824  -- the weight of a writer
-local reads, writes = ends_at(KEYS[1]), ends_at(KEYS[3])
+local reads, writes = ends_at(read_left), ends_at(write_left)
 local holders, is_mine = {}, 0
 local function add(entry)
   if #holders < 16 then holders[#holders + 1] = entry end
@@ -38,5 +40,5 @@ elseif reads then
     add('1 ')
   end
 end
-local left = redis.call('PTTL', writes and KEYS[3] or KEYS[1])
+local left = (writes and write_left or read_left)()
 return {holders, left, redis.call('GET', KEYS[2]), is_mine, count, 0, {}, count, WHOLE}

@@ -18,7 +18,7 @@ if not IS_READER then
   return 1
 end
 note_theirs()
-local is_ours = is_same(ends_at(KEYS[1]), noted('written'))
+local is_ours = is_same(ends_at(read_left), noted('written'))
 redis.call('ZREM', KEYS[4], ENTRY, 'written')
 local last = tonumber(redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2] or 0)
 if is_ours and last <= NOW then

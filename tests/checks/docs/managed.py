@@ -119,6 +119,19 @@ class Scriptless(Service):
     arguments = hidden("EVAL", "EVALSHA", "SCRIPT")
 
 
+class Twemproxy(Service):
+    """The proxy twemproxy 0.5.0, which Debian calls nutcracker, in front of a server"""
+
+    def __init__(self, command):
+        super().__init__(command)
+        self.network = Launched("twemproxy", self.server.socket)
+        self.url = f"unix://{self.network.folder}/proxy.sock"
+
+    def close(self):
+        super().close()
+        self.network.end()
+
+
 class Unkillable(Service):
     """`CLIENT KILL` is forbidden (Memorystore)"""
 
@@ -186,7 +199,7 @@ def main():
     options.add_argument("--driver", required=True)
     options.add_argument("--page", required=True, help="the page with the table")
     given = options.parse_args()
-    shapes = [Demoted, Discreet, Scriptless, Unkillable, Expiring]
+    shapes = [Demoted, Discreet, Scriptless, Twemproxy, Unkillable, Expiring]
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
         seen = list(tried.map(lambda shape: shape.seen(given.driver), shapes))
     rows = [f"| {shape.__doc__} | {works} | {said} |" for shape, (works, said) in zip(shapes, seen)]

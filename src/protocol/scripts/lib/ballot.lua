@@ -6,8 +6,8 @@ local AHEAD = 3600000
 
 -- When the quarantine of the server's last restart ends or has ended, by its clock in us; 0 where
 -- no vote of before a restart counts any more.
-local function quarantine_end(key)
-  return tonumber(redis.call('GET', key) or nil) or 0
+local function quarantine_end(noted)
+  return tonumber(noted or nil) or 0
 end
 
 -- The error to end the step with while the server may have forgotten votes (hazard 11).
@@ -26,10 +26,10 @@ end
 -- forgotten stands the fence counter, which is lifted to the server's clock whenever a client
 -- connects. The end of the quarantine stands for those that a restart has forgotten. It counts also
 -- next to a ballot, which can be one of an old snapshot (hazard 30).
-local function highest_proposal(ballot, fence, quarantine_ends, now)
-  local known = tonumber(redis.call('GET', ballot) or nil)
+local function highest_proposal(ballot, read_fence, quarantine_ends, now)
+  local known = tonumber(ballot or nil)
   if not known then
-    local seeded = tonumber(redis.call('GET', fence) or nil) or 0
+    local seeded = tonumber(read_fence() or nil) or 0
     known = math.max(now - AHEAD * 1000, seeded)
   end
   return math.max(known, quarantine_ends)

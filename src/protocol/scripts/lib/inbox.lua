@@ -22,7 +22,12 @@ end
 local function tell(owner, message)
   local channel = inbox(owner)
   if not channel then return 0 end
-  local heard = redis.pcall(TAG and 'SPUBLISH' or 'PUBLISH', channel, message .. ' ' .. owner)
+  local text, heard = message .. ' ' .. owner, nil
+  if TAG then
+    heard = redis.pcall('SPUBLISH', channel, text)
+  else
+    heard = redis.pcall('PUBLISH', channel, text)
+  end
   return type(heard) == 'number' and heard or 1
 end
 

@@ -70,7 +70,6 @@ local function write()
   end
   redis.call('HSET', KEYS[1], FIELD, string.format('%.0f', time))
   redis.call('ZADD', KEYS[3], time, ENTRY)
-  for _, key in ipairs({KEYS[1], KEYS[3]}) do
-    if redis.call('PTTL', key) < TTL then redis.call('PEXPIRE', key, TTL) end
-  end
+  if redis.call('PTTL', KEYS[1]) < TTL then redis.call('PEXPIRE', KEYS[1], TTL) end
+  if redis.call('PTTL', KEYS[3]) < TTL then redis.call('PEXPIRE', KEYS[3], TTL) end
 end

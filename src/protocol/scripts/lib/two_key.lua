@@ -13,19 +13,24 @@ local ENTRY = ARGV[4] .. ' ' .. OWNER
 -- The key that is neither free nor of the format, or nil; and the error of one that could not be
 -- looked at.
 local function foreign_key()
-  for _, key in ipairs({KEYS[1], KEYS[3]}) do
-    local value = redis.pcall('GET', key)
-    if value and value ~= '1' then return key, refusal(value, 'get') end
-  end
+  local value = redis.pcall('GET', KEYS[1])
+  if value and value ~= '1' then return KEYS[1], refusal(value, 'get') end
+  value = redis.pcall('GET', KEYS[3])
+  if value and value ~= '1' then return KEYS[3], refusal(value, 'get') end
 end
 
--- When a key ends, in ms; infinite without a TTL, nil without the key. Up to Redis 7.0 the clock
--- goes on during a script, so what is left counts only if it was read within one ms.
-local function ends_at(key)
+-- What is left of either key, in ms, as PTTL says.
+local function read_left() return redis.call('PTTL', KEYS[1]) end
+local function write_left() return redis.call('PTTL', KEYS[3]) end
+
+-- When a key ends, of which `pttl` tells what is left, in ms; infinite without a TTL, nil without
+-- the key. Up to Redis 7.0 the clock goes on during a script, so what is left counts only if it was
+-- read within one ms.
+local function ends_at(pttl)
   local before, left, after
   repeat
     before = math.floor(now_us() / 1000)
-    left = redis.call('PTTL', key)
+    left = pttl()
     after = math.floor(now_us() / 1000)
   until before == after
   if left == -2 then return nil end
@@ -50,14 +55,14 @@ local function is_owner()
   local ends = noted(ENTRY)
   if not ends or ends < NOW then return false end
   if IS_READER then
-    return ends_at(KEYS[1]) and not ends_at(KEYS[3])
+    return ends_at(read_left) and not ends_at(write_left)
   end
-  return is_same(ends, ends_at(KEYS[3]))
+  return is_same(ends, ends_at(write_left))
 end
 
 -- Notes that others have written the read key since we did.
 local function note_theirs()
-  local ends = ends_at(KEYS[1])
+  local ends = ends_at(read_left)
   if ends and not is_same(ends, noted('written')) then
     note('theirs', ends)
   end
@@ -65,7 +70,7 @@ end
 
 -- Sets the read key's end, unless somebody's hold goes further.
 local function keep_read_key(ends)
-  local present = ends_at(KEYS[1])
+  local present = ends_at(read_left)
   if not present or present < ends then
     redis.call('SET', KEYS[1], '1', 'PXAT', ends)
     note('written', ends)

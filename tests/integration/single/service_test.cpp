@@ -1,0 +1,207 @@
+// Proxies and managed services, which pass on a part of what a server can do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "support/handles.hpp"
+#include "support/launcher.h"
+#include "support/proxy.hpp"
+#include "support/script_rule.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing::service_test {
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The real one.
+class twemproxy {
+ public:
+  explicit twemproxy(const std::string& server_path) {
+    const char* const arguments[] = {server_path.c_str(), nullptr};
+    if (!launcher_open(&launcher_, "twemproxy", arguments)) throw std::runtime_error("no proxy");
+  }
+  ~twemproxy() { launcher_close(&launcher_); }
+  twemproxy(const twemproxy&) = delete;
+  twemproxy& operator=(const twemproxy&) = delete;
+
+  [[nodiscard]] std::string url() const {
+    return "unix://" + std::string(launcher_.folder) + "/proxy.sock";
+  }
+
+ private:
+  launcher launcher_{};
+};
+
+constexpr std::string_view twemproxy_lacks =
+    "ends the connection at HELLO, CLIENT, MULTI, SCRIPT and SUBSCRIBE, as the proxy twemproxy "
+    "does; locks need MULTI and SUBSCRIBE: give the address of the server behind it";
+
+TEST(service, twemproxy_is_refused_at_once_with_the_commands_that_it_lacks) {
+  const test_server server;
+  const twemproxy between(server.socket_path());
+  const auto start = boot_now();
+  const auto message = problem_of(between.url() + "?command_timeout=1m", MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, twemproxy_lacks)) << message;
+  EXPECT_LT(boot_now(), start + 30 * ns_per_s) << "it has been asked again and again";
+}
+
+TEST(service, twemproxy_is_known_with_a_password_of_its_server_too) {
+  const test_server server({.arguments = {"--requirepass", "secret"}, .login = {"AUTH", "secret"}});
+  const twemproxy between(server.socket_path());
+  const auto url = "unix://:secret@" + between.url().substr(7);
+  const auto message = problem_of(url, MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, twemproxy_lacks)) << message;
+  EXPECT_FALSE(has(message, "secret")) << message;
+}
+
+// The scripts of a handshake, too.
+void answer_healthy(fake_peer& peer, const fake_command& command) {
+  if (command.is("EVAL") || command.is("EVALSHA")) return peer.send(":1\r\n");
+  fake_server::answer_healthy(peer, command);
+}
+
+// As a balancer of connections does while no server is up behind it.
+TEST(service, one_that_answers_no_ping_may_still_become_a_server) {
+  constexpr int last_closed = 12;  // more than one check takes
+  fake_server server([&](fake_peer& peer, const fake_command& command) {
+    if (peer.number() <= last_closed) return peer.close();
+    answer_healthy(peer, command);
+  });
+  EXPECT_NO_THROW(open_client(server.url() + "?command_timeout=1m"));
+}
+
+// The check gets an answer to HELLO, so whatever ended the connections before is over.
+TEST(service, one_that_is_well_by_the_time_of_the_check_is_served) {
+  std::atomic<int> hellos{0};
+  fake_server server([&](fake_peer& peer, const fake_command& command) {
+    if (command.is("HELLO") && ++hellos <= 2) return peer.close();
+    if (command.is("MULTI")) return peer.close();
+    answer_healthy(peer, command);
+  });
+  EXPECT_NO_THROW(open_client(server.url()));
+}
+
+// What Envoy's filter for Redis passes on, and how it refuses the rest.
+fault as_envoy(const fake_command& command) {
+  for (const char* known :
+       {"PING", "TIME", "AUTH", "MULTI", "EXEC", "GET", "SET", "DEL", "MGET", "INCR", "INCRBY",
+        "PTTL", "PEXPIRE", "EVAL", "EVALSHA", "PUBLISH", "EXISTS", "TYPE"}) {
+    if (command.is(known)) return fault::none();
+  }
+  if (command.words.size() < 2) return fault::answer("-invalid request\r\n");
+  return fault::answer("-unsupported command '" + command.words[0] + "'\r\n");
+}
+
+TEST(service, envoy_is_refused_with_the_command_that_it_lacks) {
+  const test_server server;
+  const proxy between(server.socket_path(), as_envoy);
+  const auto message = problem_of(between.url(), MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, "the service does not have SUBSCRIBE; locks need SUBSCRIBE")) << message;
+}
+
+TEST(service, one_without_hello_and_transactions_is_refused_with_that) {
+  const test_server server;
+  const proxy between(server.socket_path(), [](const fake_command& command) {
+    for (const char* unknown : {"HELLO", "CLIENT", "MULTI", "EXEC", "SCRIPT", "SUBSCRIBE"}) {
+      if (command.is(unknown)) {
+        return fault::answer("-ERR unknown command '" + command.words[0] + "'\r\n");
+      }
+    }
+    return fault::none();
+  });
+  const auto message = problem_of(between.url(), MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, "does not have MULTI and SCRIPT; locks need MULTI")) << message;
+}
+
+// ---- scripts that are looked at before they run -------------------------------------------------
+
+constexpr const char* no_key =
+    "ERR for redis cluster, eval/evalsha number of keys can't be negative or zero";
+
+// Alibaba Cloud's cluster, with the address for direct connections.
+fault as_alibaba(const fake_command& command) {
+  std::string refusal;
+  if (command.is("SCRIPT", "LOAD")) refusal = refusal_of_script(command.words.at(2));
+  if (command.is("EVAL") || command.is("EVALSHA")) {
+    if (command.words.at(2) == "0") {
+      refusal = no_key;
+    } else if (command.is("EVAL")) {
+      refusal = refusal_of_script(command.words.at(1));
+    }
+  }
+  return refusal.empty() ? fault::none() : fault::answer("-" + refusal + "\r\n");
+}
+
+void use_all_kinds(const client_handle& client) {
+  const auto lock = open_lock(client, "mutex");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto other = open_lock(client, "mutex");
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(other.get(), 100, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  const auto rw = open_rw(client, "book");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
+  const auto writer = open_rw(client, "book");
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 100, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
+  const auto semaphore = open_semaphore(client, "permits", 2);
+  ASSERT_EQ(MORTISE_OK, mortise_semaphore_acquire(semaphore.get(), 1, patience_ms, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_semaphore_release(semaphore.get(), nullptr));
+}
+
+TEST(service, one_that_looks_at_scripts_runs_those_of_locks) {
+  const test_server server;
+  const proxy between(server.socket_path(), as_alibaba);
+  const auto client = open_client(between.url());
+  use_all_kinds(client);
+  const auto error = new_error();
+  const auto expect_refusal = [&](const mortise_census* census) {
+    EXPECT_EQ(nullptr, census);
+    EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
+    EXPECT_TRUE(has(mortise_error_message(error.get()), "refuses scripts without a key"))
+        << mortise_error_message(error.get());
+  };
+  expect_refusal(mortise_client_scan(client.get(), nullptr, 0, 1000, 5000, error.get()));
+  expect_refusal(mortise_client_census(client.get(), 5000, error.get()));
+}
+
+// A service that is stricter still: it was not carried out, and says so.
+TEST(service, hazard_28_a_script_that_is_refused_before_it_runs_leaves_nothing_unknown) {
+  const test_server server;
+  const proxy between(server.socket_path(), [](const fake_command& command) {
+    const bool is_text = command.is("EVAL") || command.is("SCRIPT", "LOAD");
+    const auto& text = command.words.back();
+    const auto& script = command.is("EVAL") ? command.words.at(1) : text;
+    if (!is_text || !has(script, "'ZADD'")) return fault::none();
+    return fault::answer("-" + refusal_of_script("redis.call('GET', key)") + "\r\n");
+  });
+  const auto client = open_client(between.url());
+  const auto lock = open_lock(client, "mutex");
+  EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  const auto rw = open_rw(client, "book");
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_REFUSED, mortise_rw_read_acquire(rw.get(), patience_ms, error.get()));
+  EXPECT_TRUE(has(mortise_error_message(error.get()), "script_check_enable"))
+      << mortise_error_message(error.get());
+}
+
+TEST(service, one_that_spreads_the_keys_of_a_lock_is_refused_with_the_url_to_give) {
+  const test_server server;
+  const proxy between(server.socket_path(), [](const fake_command& command) {
+    if (!command.is("EVAL") || command.words.at(2) == "1") return fault::none();
+    return fault::answer("-ERR eval/evalsha command keys must be in same slot\r\n");
+  });
+  const auto message = problem_of(between.url(), MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, "give redis+cluster:// with the address for direct connections"))
+      << message;
+}
+
+}  // namespace
+}  // namespace mortise::testing::service_test
