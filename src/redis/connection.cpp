@@ -493,19 +493,6 @@ void connection::fail(outcome why, bool is_definite) noexcept {
   end_sockets();
 }
 
-// Ends in settle(), at once when no socket is open.
-void connection::end_sockets() noexcept {
-  dialer_.cancel();
-  whereabouts_.look_away();
-  if (attempt_.check.service) attempt_.check.service->end();
-  loop_.cancel(static_cast<net::timer&>(*this));
-  const auto why =
-      attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
-  commands_.break_off(why);
-  if (messages_) messages_->break_off(why);
-  settle();
-}
-
 void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (attempt_.end.ok()) {
     const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
@@ -525,12 +512,6 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
   }
   if (phase_ != phase::lingering) phase_ = phase::ending;
   end_sockets();
-}
-
-bool connection::has_sockets() noexcept {
-  return commands_.is_attached() || (messages_ && messages_->is_attached()) ||
-         !whereabouts_.is_check_over() ||
-         (attempt_.check.service && !attempt_.check.service->is_over());
 }
 
 // Goes on once all sockets are gone.

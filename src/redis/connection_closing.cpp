@@ -1,10 +1,29 @@
-// The end of a connection that is not wanted any more.
+// The end of a connection's sockets, and of a connection that is no longer needed.
 #include <utility>
 
 #include "net/futex.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::redis {
+
+// Ends in settle(), at once when no socket is open.
+void connection::end_sockets() noexcept {
+  dialer_.cancel();
+  whereabouts_.look_away();
+  if (attempt_.check.service) attempt_.check.service->end();
+  loop_.cancel(static_cast<net::timer&>(*this));
+  const auto why =
+      attempt_.end.ok() ? outcome::of(status::closed, "the client was closed") : attempt_.end;
+  commands_.break_off(why);
+  if (messages_) messages_->break_off(why);
+  settle();
+}
+
+bool connection::has_sockets() noexcept {
+  return commands_.is_attached() || (messages_ && messages_->is_attached()) ||
+         !whereabouts_.is_check_over() ||
+         (attempt_.check.service && !attempt_.check.service->is_over());
+}
 
 void connection::close(time_ns linger_ns) noexcept {
   {
