@@ -54,9 +54,6 @@ bool is_waiting_writer(const question& asked) noexcept {
   return asked.what == step::acquire && asked.weight == lock::whole_weight;
 }
 
-// The steps whose missing answers are not waited for until they time out.
-bool has_patience(step what) noexcept { return is_take(what) || what == step::renew; }
-
 // Whether nothing is left to be done, or to be remembered.
 bool is_over(const claim& about) noexcept {
   return !about.is_kept && about.rounds == 0 && about.retry_at == time_never &&
@@ -224,7 +221,6 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
     made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
-    about.held_until = 0;
     about.give_back = step::release_alone;
   } else if (asked.reserve > 0) {
     about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
@@ -256,7 +252,7 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
     proposals_.note_token(server, said.last_token);
   }
   if (is_take(what)) --states_[server].takes;
-  if (asked.heard == 0 && has_patience(what)) {
+  if (asked.heard == 0 && is_take(what)) {
     asked.heard = now;
     plan_look(end_of_patience(asked));
   }
@@ -310,7 +306,8 @@ void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>
   if (is_take(what)) {
     follow_contest(asked, about, verdict, now);
   } else if (what == step::renew) {
-    follow_renewal(asked, about, verdict, now);
+    asked.has_quorum = asked.has_quorum || (verdict && verdict->what == answer::renewed);
+    if (asked.has_quorum) top_up(asked, about, now);
   }
   if (!verdict) return;
   if (is_unanswered(*verdict)) {
@@ -318,20 +315,6 @@ void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>
   } else {
     about.failures = 0;
   }
-}
-
-// A server that has nobody's vote is asked for its vote again once a quorum has renewed the hold.
-// It is also asked where too few servers answer, so that the next renewal has a quorum.
-void voting::follow_renewal(quorum_round& asked, claim& about,
-                            const std::optional<verdict>& verdict, time_ns now) {
-  if (verdict && verdict->what == answer::renewed) note_quorum(asked, about);
-  const bool is_short = verdict ? is_unanswered(*verdict) : now >= end_of_patience(asked);
-  if (asked.has_quorum || is_short) top_up(asked, about, now);
-}
-
-void voting::note_quorum(quorum_round& asked, claim& about) noexcept {
-  asked.has_quorum = true;
-  about.held_until = std::max(about.held_until, asked.sent() + to_ns(asked.asked().ttl_ms));
 }
 
 void voting::follow_contest(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
@@ -343,7 +326,7 @@ void voting::follow_contest(quorum_round& asked, claim& about, std::optional<ver
     // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
     // one that is above all that this one knew, the token is above all that was granted before.
     if (asked.is_confirming || !asked.votes().is_outdone()) {
-      note_quorum(asked, about);
+      asked.has_quorum = true;
       return top_up(asked, about, now);
     }
     if (propose_again(asked, about, now, true)) return verdict.reset();
@@ -407,18 +390,17 @@ void voting::retry(claim& about, const question& asked, std::int64_t wait_ms,
   plan_look(about.retry_at);
 }
 
-// Asks the servers that have nobody's vote for theirs, for the rest of the lease, and only while
-// the hold is valid: no other owner can have had a quorum until then. The vote never counts for the
-// round that found it missing (hazard 17). Its proposal is a new one: with the old one the server
-// would vote below what it has voted for and has forgotten (hazard 30).
+// Asks the servers that have nobody's vote for theirs, for the rest of the lease, once a quorum has
+// granted or renewed the hold. The vote never counts for the round that found it missing (hazard
+// 17). Its proposal is a new one: with the old one the server would vote below what it has voted
+// for and has forgotten (hazard 30).
 void voting::top_up(quorum_round& asked, claim& about, time_ns now) {
   const auto vacant = asked.votes().vacant() & ~asked.topped_up;
   if (vacant.none()) return;
   auto again = asked.asked();
   again.what = step::reacquire;
   again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
-  const bool is_held = about.is_kept && !about.is_forced && now < about.held_until;
-  if (again.ttl_ms <= 0 || !is_held) return;
+  if (again.ttl_ms <= 0 || !about.is_kept || about.is_forced) return;
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
@@ -495,14 +477,13 @@ void voting::end_patience(lock_type& lock, time_ns now) {
   for (std::size_t place = 0; place < rounds_.used();) {
     auto& round = rounds_.at(place++);
     const bool is_waiting = !round.is_over() && round.of != nullptr && round.heard != 0;
-    if (!is_waiting || !has_patience(round.asked().what)) continue;
+    if (!is_waiting || !is_take(round.asked().what)) continue;
     const auto until = end_of_patience(round);
     if (until > now) {
       plan_look(until);
       continue;
     }
-    std::optional<verdict> verdict;
-    if (is_take(round.asked().what)) verdict = round.votes().give_up(now - round.sent());
+    auto verdict = round.votes().give_up(now - round.sent());
     const auto known = claims_.find(round.asked().token);
     if (known != claims_.end()) follow_up(round, known->second, verdict, now);
     tell(lock, round, verdict, now);

@@ -56,7 +56,6 @@ struct claim {
   bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
   quorum::vote_record votes;  // owed a release unless they are kept
   std::size_t rounds = 0;     // that are open
-  time_ns held_until = 0;     // by a quorum of votes; 0 before it is granted
   time_ns lapses_at = 0;      // no server has a vote for it any more
   time_ns retry_at = time_never;  // what has failed is worth asking again
   int failures = 0;               // of its questions, one after the other
@@ -112,9 +111,6 @@ class voting final : private quorum_round_listener, private errand_listener, pri
                  time_ns now);
   void follow_contest(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
                       time_ns now);
-  void follow_renewal(quorum_round& asked, claim& about,
-                      const std::optional<lock::verdict>& verdict, time_ns now);
-  static void note_quorum(quorum_round& asked, claim& about) noexcept;
   bool propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming);
   void refuse(quorum_round& asked, claim& about, lock::verdict& verdict, time_ns now);
   void give_back(const quorum_round& asked, claim& about, time_ns now);

@@ -335,46 +335,6 @@ TEST_F(voting, a_renewal_needs_a_quorum_and_a_top_up_is_none) {
   EXPECT_EQ(2U, servers[1]->count());
 }
 
-// The next renewal has a quorum without the silent server.
-TEST_F(voting, a_missing_vote_is_asked_for_while_another_server_is_silent) {
-  take();
-  ASSERT_EQ(status::ok, ask(step::renew));
-  servers[0]->answer_last(answer::renewed);
-  servers[1]->answer_last(answer::not_owner);
-  ASSERT_TRUE(becomes([&] { return servers[1]->count() == 3; }));
-  EXPECT_EQ(step::reacquire, servers[1]->last().what);
-  servers[1]->answer_last(answer::granted);
-  EXPECT_FALSE(has_more()) << "it does not count for this renewal (hazard 17)";
-  ASSERT_EQ(status::ok, ask(step::renew));
-  for (const std::size_t living : {0U, 1U}) servers[living]->answer_last(answer::renewed);
-  EXPECT_EQ(answer::renewed, next().what);
-}
-
-TEST_F(voting, a_missing_vote_is_asked_for_while_another_server_cannot_be_reached) {
-  take();
-  servers[2]->is_away = true;
-  ASSERT_EQ(status::ok, ask(step::renew));
-  servers[0]->answer_last(answer::renewed);
-  servers[1]->answer_last(answer::not_owner);
-  EXPECT_EQ(answer::broken, next().what);
-  ASSERT_EQ(3U, servers[1]->count());
-  EXPECT_EQ(step::reacquire, servers[1]->last().what);
-}
-
-// Others may have had the lock since.
-TEST_F(voting, hazard_17_a_missing_vote_is_not_asked_for_when_the_hold_is_over) {
-  ASSERT_EQ(status::ok, ask(step::try_take, 1));
-  for (auto* server : servers) server->answer_last(answer::granted);
-  ASSERT_EQ(answer::granted, next().what);
-  servers[2]->is_away = true;
-  for (auto* server : servers) server->late_ns = ns_per_s;
-  ASSERT_EQ(status::ok, ask(step::renew));
-  servers[0]->answer_last(answer::renewed);
-  servers[1]->answer_last(answer::not_owner);
-  EXPECT_EQ(answer::broken, next().what);
-  EXPECT_EQ(2U, servers[1]->count());
-}
-
 // From the start, and not only from the first renewal on: until then one more fault would end the
 // hold.
 TEST_F(voting, a_server_that_was_free_for_a_higher_token_only_is_topped_up_after_the_grant) {
