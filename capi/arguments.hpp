@@ -84,17 +84,17 @@ struct lease {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
-// How many permits are wanted.
-struct weight {
-  std::int64_t count;
-  [[nodiscard]] outcome check() const { return check_permits("weight", count); }
-  [[nodiscard]] lock::portion value() const { return {lock::hold_mode::part, count}; }
-};
-
-// How many permits there are.
+// The number of permits to acquire.
 struct permits {
   std::int64_t count;
   [[nodiscard]] outcome check() const { return check_permits("permits", count); }
+  [[nodiscard]] lock::portion value() const { return {lock::hold_mode::part, count}; }
+};
+
+// The number of permits of a semaphore.
+struct capacity {
+  std::int64_t count;
+  [[nodiscard]] outcome check() const { return check_permits("capacity", count); }
   [[nodiscard]] std::int64_t value() const { return count; }
 };
 

@@ -18,7 +18,7 @@ mortise_error* mortise_error_new(void) { return new (std::nothrow) mortise_error
 
 void mortise_error_free(mortise_error* error) { delete error; }
 
-mortise_status mortise_error_code(const mortise_error* error) {
+mortise_status mortise_error_status(const mortise_error* error) {
   return error == nullptr ? MORTISE_OK : mortise::capi::code_of(error->told.code);
 }
 

@@ -11,8 +11,8 @@
 #include "client/lock_handle.hpp"
 #include "client/multi_handle.hpp"
 #include "guard.hpp"
-#include "protocol/census.hpp"
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
+#include "protocol/listing.hpp"
 #include "protocol/query.hpp"
 #include "statistics/snapshot.hpp"
 
@@ -79,8 +79,8 @@ struct mortise_event {
   mortise::client::event told;
 };
 
-struct mortise_examination {
-  mortise::protocol::examination told;
+struct mortise_health {
+  mortise::protocol::health told;
   std::string json;
 };
 
@@ -90,8 +90,8 @@ struct mortise_stats {
   std::string prometheus;
 };
 
-struct mortise_census {
-  mortise::protocol::census told;
+struct mortise_listing {
+  mortise::protocol::listing told;
   std::string json;
 };
 

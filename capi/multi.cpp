@@ -44,10 +44,10 @@ mortise_status mortise_multi_add_writer(mortise_multi* multi, mortise_rw* rw,
 }
 
 mortise_status mortise_multi_add_semaphore(mortise_multi* multi, mortise_semaphore* semaphore,
-                                           int64_t weight, mortise_error* error) {
-  const auto checked = guard(error, [&] { return argument::weight{weight}.check(); });
+                                           int64_t permits, mortise_error* error) {
+  const auto checked = guard(error, [&] { return argument::permits{permits}.check(); });
   if (checked != MORTISE_OK) return checked;
-  return add(multi, semaphore, {hold_mode::part, weight}, error);
+  return add(multi, semaphore, {hold_mode::part, permits}, error);
 }
 
 mortise_status mortise_multi_try(mortise_multi* multi, mortise_error* error) {

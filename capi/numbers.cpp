@@ -5,7 +5,7 @@
 #include "client/event_queue.hpp"
 #include "client/multi_handle.hpp"
 #include "mortise/mortise.h"
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
 
 namespace {
 
@@ -14,7 +14,7 @@ using mortise::log_subject;
 using mortise::reason;
 using mortise::status;
 using mortise::client::event_kind;
-using mortise::protocol::finding_verdict;
+using mortise::protocol::finding_severity;
 
 template <class Ours>
 constexpr bool is_same(int theirs, Ours ours) {
@@ -28,6 +28,7 @@ static_assert(is_same(MORTISE_CANCELLED, status::cancelled));
 static_assert(is_same(MORTISE_LOST, status::lost));
 static_assert(is_same(MORTISE_NOT_OWNER, status::not_owner));
 static_assert(is_same(MORTISE_SHUT_DOWN, status::shut_down));
+static_assert(is_same(MORTISE_NOT_WAITING, status::not_waiting));
 static_assert(is_same(MORTISE_INVALID_ARGUMENT, status::invalid_argument));
 static_assert(is_same(MORTISE_UNREACHABLE, status::unreachable));
 static_assert(is_same(MORTISE_UNKNOWN, status::unknown));
@@ -73,10 +74,10 @@ static_assert(is_same(MORTISE_LOG_REFUSED, log_subject::refused));
 static_assert(is_same(MORTISE_LOG_SLOW, log_subject::slow));
 static_assert(is_same(MORTISE_LOG_LOST, log_subject::lost));
 
-static_assert(is_same(MORTISE_VERDICT_OK, finding_verdict::ok));
-static_assert(is_same(MORTISE_VERDICT_UNKNOWN, finding_verdict::unknown));
-static_assert(is_same(MORTISE_VERDICT_WARN, finding_verdict::warn));
-static_assert(is_same(MORTISE_VERDICT_BAD, finding_verdict::bad));
+static_assert(is_same(MORTISE_SEVERITY_OK, finding_severity::ok));
+static_assert(is_same(MORTISE_SEVERITY_UNKNOWN, finding_severity::unknown));
+static_assert(is_same(MORTISE_SEVERITY_WARN, finding_severity::warn));
+static_assert(is_same(MORTISE_SEVERITY_BAD, finding_severity::bad));
 
 static_assert(MORTISE_MAX_MS == mortise::longest_ms);
 static_assert(MORTISE_MIN_LEASE_MS == mortise::shortest_lease_ms);

@@ -81,8 +81,8 @@ mortise_event* mortise_event_new(void) { return new (std::nothrow) mortise_event
 
 void mortise_event_free(mortise_event* event) { delete event; }
 
-mortise_event_kind mortise_event_get_kind(const mortise_event* event) {
-  return event == nullptr ? MORTISE_EVENT_NONE : static_cast<mortise_event_kind>(event->told.kind);
+mortise_kind mortise_event_kind(const mortise_event* event) {
+  return event == nullptr ? MORTISE_EVENT_NONE : static_cast<mortise_kind>(event->told.kind);
 }
 
 int64_t mortise_event_tag(const mortise_event* event) {
@@ -135,8 +135,8 @@ mortise_log_subject mortise_event_log_subject(const mortise_event* event) {
                           : static_cast<mortise_log_subject>(event->told.subject);
 }
 
-int64_t mortise_event_left_out(const mortise_event* event) {
-  return event == nullptr ? 0 : event->told.left_out;
+int64_t mortise_event_dropped_records(const mortise_event* event) {
+  return event == nullptr ? 0 : event->told.dropped_records;
 }
 
 const char* mortise_log_level_text(mortise_log_level level) {

@@ -101,7 +101,7 @@ mortise_status mortise_rw_write_unlock_hold_async(mortise_rw* rw, mortise_queue*
               argument::hold_number{hold_number});
 }
 
-mortise_status mortise_rw_upgrade_try(mortise_rw* rw, mortise_error* error) {
+mortise_status mortise_rw_upgrade(mortise_rw* rw, mortise_error* error) {
   return call(rw, error, &lock_handle::upgrade);
 }
 
@@ -109,8 +109,8 @@ mortise_status mortise_rw_downgrade(mortise_rw* rw, mortise_error* error) {
   return call(rw, error, &lock_handle::downgrade);
 }
 
-mortise_status mortise_rw_upgrade_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
-                                            mortise_error* error) {
+mortise_status mortise_rw_upgrade_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
+                                        mortise_error* error) {
   return call(rw, error, &lock_handle::upgrade_async, argument::handle{queue}, tag);
 }
 

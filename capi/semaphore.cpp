@@ -6,25 +6,25 @@ using mortise::lock::portion;
 using namespace mortise::capi;  // the ABI's own file
 
 mortise_semaphore* mortise_semaphore_new(mortise_client* client, const char* name, size_t name_len,
-                                         int64_t permits, const mortise_options* options,
+                                         int64_t capacity, const mortise_options* options,
                                          mortise_error* error) {
-  const auto checked = guard(error, [&] { return argument::permits{permits}.check(); });
+  const auto checked = guard(error, [&] { return argument::capacity{capacity}.check(); });
   if (checked != MORTISE_OK) return nullptr;
-  return make_lock<mortise_semaphore>(client, name, name_len, permits, options, error);
+  return make_lock<mortise_semaphore>(client, name, name_len, capacity, options, error);
 }
 
 void mortise_semaphore_free(mortise_semaphore* semaphore) {
   free_handle(semaphore, &lock_handle::release);
 }
 
-mortise_status mortise_semaphore_try(mortise_semaphore* semaphore, int64_t weight,
+mortise_status mortise_semaphore_try(mortise_semaphore* semaphore, int64_t permits,
                                      mortise_error* error) {
-  return call(semaphore, error, &lock_handle::try_acquire, argument::weight{weight});
+  return call(semaphore, error, &lock_handle::try_acquire, argument::permits{permits});
 }
 
-mortise_status mortise_semaphore_acquire(mortise_semaphore* semaphore, int64_t weight,
+mortise_status mortise_semaphore_acquire(mortise_semaphore* semaphore, int64_t permits,
                                          int64_t timeout_ms, mortise_error* error) {
-  return call(semaphore, error, &lock_handle::acquire, argument::weight{weight},
+  return call(semaphore, error, &lock_handle::acquire, argument::permits{permits},
               argument::timeout{timeout_ms});
 }
 
@@ -32,28 +32,28 @@ mortise_status mortise_semaphore_release(mortise_semaphore* semaphore, mortise_e
   return call(semaphore, error, &lock_handle::unlock, hold_mode::part, any_hold);
 }
 
-mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t permits,
+mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t capacity,
                                         mortise_error* error) {
-  return call(semaphore, error, &lock_handle::resize, argument::permits{permits});
+  return call(semaphore, error, &lock_handle::resize, argument::capacity{capacity});
 }
 
 mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise_queue* queue,
-                                           int64_t tag, int64_t weight, mortise_error* error) {
-  // A wrong weight is told before a wrong queue.
+                                           int64_t tag, int64_t permits, mortise_error* error) {
+  // A wrong number is reported before a wrong queue.
   const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events) {
     return handle.try_async(events, tag, wanted);
   };
-  return call(semaphore, error, start, argument::weight{weight}, argument::handle{queue});
+  return call(semaphore, error, start, argument::permits{permits}, argument::handle{queue});
 }
 
 mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mortise_queue* queue,
-                                               int64_t tag, int64_t weight, int64_t timeout_ms,
+                                               int64_t tag, int64_t permits, int64_t timeout_ms,
                                                mortise_error* error) {
   const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events,
                          int64_t within_ms) {
     return handle.acquire_async(events, tag, wanted, within_ms);
   };
-  return call(semaphore, error, start, argument::weight{weight}, argument::handle{queue},
+  return call(semaphore, error, start, argument::permits{permits}, argument::handle{queue},
               argument::timeout{timeout_ms});
 }
 

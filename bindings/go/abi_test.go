@@ -19,7 +19,7 @@ var notCalled = map[string]string{
 	"rw_name":          "the handle knows it",
 	"semaphore_name":   "the handle knows it",
 	"multi_watch":      "each member is watched by its own handle",
-	"event_get_kind":   drained,
+	"event_kind":       drained,
 	"event_tag":        drained,
 	"event_status":     drained,
 	"event_token":      drained,

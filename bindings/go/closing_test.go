@@ -37,15 +37,15 @@ func TestUseAfterClose(t *testing.T) {
 	receive(t, "closing the client ends the hold's context", next.Context().Done())
 	expect(t, next.Unlock(within(t)), ErrClosed)
 	expect(t, client.Ping(within(t)), ErrClosed)
-	_, err = client.Examine(within(t))
+	_, err = client.CheckHealth(within(t))
 	expect(t, err, ErrClosed)
-	_, err = client.Examination()
+	_, err = client.LastHealth()
 	expect(t, err, ErrClosed)
 	_, err = client.Stats()
 	expect(t, err, ErrClosed)
-	_, err = client.Census(within(t), time.Second)
+	_, err = client.ListLocks(within(t))
 	expect(t, err, ErrClosed)
-	_, err = client.Scan(within(t), "", 1000, time.Second)
+	_, err = client.ScanLocks(within(t), "", 1000)
 	expect(t, err, ErrClosed)
 	_, err = client.Log(within(t), LogLevelInfo)
 	expect(t, err, ErrClosed)
@@ -64,7 +64,7 @@ func TestUseAfterClose(t *testing.T) {
 func TestCloseWhileOthersWait(t *testing.T) {
 	server := startServer(t)
 	for _, closesClient := range []bool{true, false} {
-		client, holder := server.open(t, WithFairStrict(true)), server.open(t)
+		client, holder := server.open(t, WithFairness(Strict)), server.open(t)
 		hold, err := holder.lock(t, "a").Acquire(within(t))
 		must(t, err)
 		var group sync.WaitGroup
@@ -98,8 +98,8 @@ func TestCloseWhileOthersWait(t *testing.T) {
 func TestCloseDuringAQuery(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(15*time.Second))
-	lock := client.lock(t, "a", WithFairStrict(true))
-	hold, err := client.lock(t, "a", WithFairStrict(true)).Acquire(within(t))
+	lock := client.lock(t, "a", WithFairness(Strict))
+	hold, err := client.lock(t, "a", WithFairness(Strict)).Acquire(within(t))
 	must(t, err)
 	ended := make(chan error)
 	go func() {
@@ -171,7 +171,7 @@ func TestForgottenObjectsAreFreed(t *testing.T) {
 		lock := client.lock(t, "forgotten")
 		_, err := lock.Acquire(within(t))
 		must(t, err)
-		all, err := client.NewMulti(OfLock(client.lock(t, "member")))
+		all, err := client.NewMulti(client.lock(t, "member"))
 		must(t, err)
 		_, err = all.Acquire(within(t))
 		must(t, err)

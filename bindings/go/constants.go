@@ -16,6 +16,8 @@ const (
 	ErrNotOwner Status = 5
 	// ErrShutDown: a queue of the library was shut down. This package returns ErrClosed instead.
 	ErrShutDown Status = 6
+	// ErrNotWaiting: no call was waiting to be canceled. This package does not return it.
+	ErrNotWaiting Status = 7
 	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
 	// ErrUnreachable: no server answered, and the request was never sent. It is safe to try again.
@@ -62,14 +64,14 @@ const (
 
 // The severity of a finding. Higher values are more severe.
 const (
-	// VerdictOK: as it should be.
-	VerdictOK Verdict = 0
-	// VerdictUnknown: the server does not report it.
-	VerdictUnknown Verdict = 1
-	// VerdictWarn: locks are right until something fails: a crash, a failover, a script that hangs.
-	VerdictWarn Verdict = 2
-	// VerdictBad: locks do not work, or two owners may hold one lock without any fault.
-	VerdictBad Verdict = 3
+	// SeverityOK: as it should be.
+	SeverityOK Severity = 0
+	// SeverityUnknown: the server does not report it.
+	SeverityUnknown Severity = 1
+	// SeverityWarn: locks are right until something fails: a crash, a failover, a script that hangs.
+	SeverityWarn Severity = 2
+	// SeverityBad: locks do not work, or two owners may hold one lock without any fault.
+	SeverityBad Severity = 3
 )
 
 // The severity of a log record. Lower values are more severe.
@@ -205,9 +207,9 @@ const (
 	// optionSentinelTlsName: the name in the Sentinels' certificates, each one's host unless set. A
 	// client's only.
 	optionSentinelTlsName = "sentinel_tls_name"
-	// optionExamine: whether servers are examined when they are connected to, such as "off". A
+	// optionHealthCheck: whether servers are checked when they are connected to, such as "off". A
 	// client's only.
-	optionExamine = "examine"
+	optionHealthCheck = "health_check"
 	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
 	// only.
 	optionQuarantine = "quarantine"

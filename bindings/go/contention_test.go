@@ -27,7 +27,7 @@ func (s *server) transactions(t testing.TB) int64 {
 func TestContendedAcquireDoesNotTryFirst(t *testing.T) {
 	const owners, acquires = 4, 400
 	server := startServer(t)
-	client := server.open(t, WithFairStrict(true))
+	client := server.open(t, WithFairness(Strict))
 	contend := func(lockOf func() *Lock, letGo func(*Lock)) float64 {
 		var count, working atomic.Int64
 		working.Store(owners)

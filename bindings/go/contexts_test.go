@@ -35,16 +35,16 @@ var contextCalls = map[string]struct {
 	"Client.Ping": {nil, func(s *scene, ctx context.Context) error {
 		return s.client.Ping(ctx)
 	}},
-	"Client.Examine": {nil, func(s *scene, ctx context.Context) error {
-		_, err := s.client.Examine(ctx)
+	"Client.CheckHealth": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.CheckHealth(ctx)
 		return err
 	}},
-	"Client.Census": {nil, func(s *scene, ctx context.Context) error {
-		_, err := s.client.Census(ctx, 20*time.Second)
+	"Client.ListLocks": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.ListLocks(ctx)
 		return err
 	}},
-	"Client.Scan": {nil, func(s *scene, ctx context.Context) error {
-		_, err := s.client.Scan(ctx, "", 1000, 20*time.Second)
+	"Client.ScanLocks": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.ScanLocks(ctx, "", 1000)
 		return err
 	}},
 	"Client.Log": {nil, func(s *scene, ctx context.Context) error {
@@ -166,7 +166,7 @@ func newScene(t *testing.T, server *server) *scene {
 	client := server.open(t, WithCommandTimeout(20*time.Second))
 	s := &scene{server: server, client: client, lock: client.lock(t, t.Name()),
 		rw: client.rw(t, t.Name()+"/rw"), semaphore: client.semaphore(t, t.Name()+"/semaphore", 3)}
-	multi, err := client.NewMulti(OfLock(client.lock(t, t.Name()+"/member")))
+	multi, err := client.NewMulti(client.lock(t, t.Name()+"/member"))
 	must(t, err)
 	s.multi = multi
 	return s

@@ -59,11 +59,11 @@ func (r *reader) take(
 // line is that of a log that was taken last.
 func (r *reader) line(came *Error) *LogLine {
 	line := &LogLine{
-		Level:   LogLevel(swig.Event_log_level(r.event)),
-		Subject: LogSubject(swig.Event_log_subject(r.event)),
-		Text:    swig.Text(swig.Event_message(r.event)),
-		Lock:    swig.Name(r.event, swig.Event_lock_name),
-		LeftOut: swig.Event_left_out(r.event),
+		Level:          LogLevel(swig.Event_log_level(r.event)),
+		Subject:        LogSubject(swig.Event_log_subject(r.event)),
+		Text:           swig.Text(swig.Event_message(r.event)),
+		Lock:           swig.Name(r.event, swig.Event_lock_name),
+		DroppedRecords: swig.Event_dropped_records(r.event),
 	}
 	if came != nil {
 		line.Err = came

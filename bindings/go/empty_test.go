@@ -16,11 +16,11 @@ func TestNilAndEmptyArguments(t *testing.T) {
 	client := startServer(t).open(t)
 	nothing := func(context.Context, *Hold) error { return nil }
 	calls := map[string]func() error{
-		"members":    func() error { return second(client.NewMulti(OfLock(nil), ToRead(nil))) },
-		"reader":     func() error { return second(client.NewMulti(ToRead(&RW{}))) },
-		"writer":     func() error { return second(client.NewMulti(ToWrite(nil))) },
-		"permits":    func() error { return second(client.NewMulti(OfSemaphore(nil, 1))) },
-		"member":     func() error { return second(client.NewMulti(Member{})) },
+		"members":    func() error { return second(client.NewMulti((*Lock)(nil), (*RW)(nil).ForRead())) },
+		"reader":     func() error { return second(client.NewMulti((&RW{}).ForRead())) },
+		"writer":     func() error { return second(client.NewMulti((*RW)(nil).ForWrite())) },
+		"permits":    func() error { return second(client.NewMulti((*Semaphore)(nil).ForPermits(1))) },
+		"member":     func() error { return second(client.NewMulti(nil)) },
 		"Do without": func() error { return Do(ctx, nil, nothing) },
 		"Do nothing": func() error { return Do(ctx, client.lock(t, "a").Acquire, nil) },
 		"Do nowhere": func() error { return Do(ctx, (*Lock)(nil).Acquire, nothing) },
@@ -32,13 +32,13 @@ func TestNilAndEmptyArguments(t *testing.T) {
 	for _, c := range []*Client{nil, {}} {
 		c := c
 		calls["Ping"] = func() error { return c.Ping(ctx) }
-		calls["Examine"] = func() error { return second(c.Examine(ctx)) }
-		calls["Census"] = func() error { return second(c.Census(ctx, time.Second)) }
-		calls["Scan"] = func() error { return second(c.Scan(ctx, "", 1, time.Second)) }
+		calls["CheckHealth"] = func() error { return second(c.CheckHealth(ctx)) }
+		calls["ListLocks"] = func() error { return second(c.ListLocks(ctx)) }
+		calls["ScanLocks"] = func() error { return second(c.ScanLocks(ctx, "", 1)) }
 		calls["Stats"] = func() error { return second(c.Stats()) }
 		calls["StatsEvery"] = func() error { return second(c.StatsEvery(ctx, time.Second)) }
 		calls["Log"] = func() error { return second(c.Log(ctx, LogLevelInfo)) }
-		calls["Examination"] = func() error { return second(c.Examination()) }
+		calls["LastHealth"] = func() error { return second(c.LastHealth()) }
 		calls["SetCredentials"] = func() error { return c.SetCredentials(ctx, "", "x") }
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }
 		calls["NewRW"] = func() error { return second(c.NewRW("a", WithReentrant(true))) }

@@ -133,7 +133,7 @@ func made(call func(details uintptr) uintptr) (uintptr, error) {
 	if address != 0 {
 		return address, nil
 	}
-	status := Status(swig.Error_code(d.address))
+	status := Status(swig.Error_status(d.address))
 	if status == 0 {
 		status = ErrNoMemory // not even for the details
 	}

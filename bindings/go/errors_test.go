@@ -19,6 +19,7 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 	sentinels := map[string]Status{
 		"OK": 0, "NOT_ACQUIRED": ErrNotAcquired, "TIMED_OUT": ErrTimedOut, "CANCELLED": ErrCancelled,
 		"LOST": ErrLost, "NOT_OWNER": ErrNotOwner, "SHUT_DOWN": ErrShutDown,
+		"NOT_WAITING":      ErrNotWaiting,
 		"INVALID_ARGUMENT": ErrInvalidArgument, "UNREACHABLE": ErrUnreachable, "UNKNOWN": ErrUnknown,
 		"REFUSED": ErrRefused, "ALREADY_HELD": ErrAlreadyHeld, "BUSY": ErrBusy, "LIMIT": ErrLimit,
 		"CLOSED": ErrClosed, "FORKED": ErrForked, "UNSUPPORTED": ErrUnsupported,
@@ -26,9 +27,9 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"EVENT_AT_RISK": eventAtRisk, "REASON_NONE": Status(NoReason), "REASON_EXPIRED": Status(Expired),
 		"REASON_REPLACED": Status(Replaced), "REASON_SERVER_LOST": Status(ServerLost),
 		"REASON_FORCED":   Status(Forced),
-		"REASON_MAX_HOLD": Status(MaxHold), "VERDICT_OK": Status(VerdictOK),
-		"VERDICT_UNKNOWN": Status(VerdictUnknown), "VERDICT_WARN": Status(VerdictWarn),
-		"VERDICT_BAD": Status(VerdictBad), "LOG_LEVEL_NONE": 0, "LOG_NONE": 0,
+		"REASON_MAX_HOLD": Status(MaxHold), "SEVERITY_OK": Status(SeverityOK),
+		"SEVERITY_UNKNOWN": Status(SeverityUnknown), "SEVERITY_WARN": Status(SeverityWarn),
+		"SEVERITY_BAD": Status(SeverityBad), "LOG_LEVEL_NONE": 0, "LOG_NONE": 0,
 		"LOG_LEVEL_ERROR": Status(LogLevelError), "LOG_LEVEL_WARNING": Status(LogLevelWarning),
 		"LOG_LEVEL_INFO": Status(LogLevelInfo), "LOG_RECONNECTED": Status(LogReconnected),
 		"LOG_REDIRECTED": Status(LogRedirected), "LOG_DISCONNECTED": Status(LogDisconnected),
@@ -129,7 +130,7 @@ func TestBadInput(t *testing.T) {
 		{func() error { return only(Open(within(t), "")) }, "url"},
 		{func() error { return only(client.NewLock("")) }, "name"},
 		{func() error { return only(client.NewLock(strings.Repeat("x", 1025))) }, "name"},
-		{func() error { return only(client.NewSemaphore("s", 0)) }, "permits"},
+		{func() error { return only(client.NewSemaphore("s", 0)) }, "capacity"},
 		{func() error { return only(client.NewLock("a", WithLease(time.Millisecond))) }, "lease"},
 		{func() error { return only(client.NewLock("a", WithLease(-time.Second))) }, "lease"},
 		{func() error {
@@ -236,8 +237,8 @@ func TestOptions(t *testing.T) {
 	}
 	for _, option := range []Option{
 		WithRenewal(true), WithMaxHold(time.Hour), WithMaxHold(Unlimited), WithReentrant(true),
-		WithReentrantRead(true), WithReentrantWrite(true), WithFairStrict(false), WithLabel(""),
-		WithReleaseSent(false),
+		WithReentrantRead(true), WithReentrantWrite(true), WithFairness(Batch), WithLabel(""),
+		WithRelease(Answered),
 		WithProtocol("queued"), WithPollInterval(time.Second), WithPollAttempts(-1),
 		WithPollAttempts(3), WithOption("lease", "1500ms"),
 	} {

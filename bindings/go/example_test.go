@@ -92,7 +92,7 @@ func ExampleClient_NewMulti() {
 	defer client.Close()
 	from, _ := client.NewLock("account:1")
 	to, _ := client.NewLock("account:2")
-	both, err := client.NewMulti(mortise.OfLock(from), mortise.OfLock(to))
+	both, err := client.NewMulti(from, to)
 	if err != nil {
 		log.Fatal(err)
 	}

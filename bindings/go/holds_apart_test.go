@@ -124,7 +124,7 @@ func TestHoldKnowsALaterOneBeforeItIsTold(t *testing.T) {
 func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 	client := startServer(t).open(t)
 	kept, brief := readers(t, client, 4*time.Second)
-	all, err := client.NewMulti(ToRead(brief), OfLock(client.lock(t, "b")))
+	all, err := client.NewMulti(brief.ForRead(), client.lock(t, "b"))
 	must(t, err)
 	hold, err := all.Acquire(within(t))
 	must(t, err)
@@ -145,7 +145,7 @@ func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 func TestEarlyNewsOfAMember(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.lock(t, "a")
-	all, err := client.NewMulti(OfLock(lock))
+	all, err := client.NewMulti(lock)
 	must(t, err)
 	lock.owner.handle.notice(eventAtRisk, event{number: 1})
 	lock.owner.handle.notice(eventLost, event{number: 1})

@@ -34,8 +34,8 @@ type Person struct {
 	PID         int64
 	// IsExclusive reports whether the hold excludes all others: a Lock, or a writer.
 	IsExclusive bool
-	// Weight is the number of permits of a semaphore, otherwise 1.
-	Weight int64
+	// Permits is the number of permits of a semaphore, otherwise 1.
+	Permits int64
 	// IsRetained reports that the holder has unlocked and its client keeps the lock for its next
 	// acquire; see WithRetain.
 	IsRetained bool
@@ -61,7 +61,7 @@ func readInfo(info uintptr) *Info {
 			Host:        swig.Text(swig.Info_entry_host(info, index)),
 			PID:         swig.Info_entry_pid(info, index),
 			IsExclusive: swig.Info_entry_is_exclusive(info, index) != 0,
-			Weight:      swig.Info_entry_weight(info, index),
+			Permits:     swig.Info_entry_permits(info, index),
 			IsRetained:  swig.Info_entry_is_retained(info, index) != 0,
 		}
 	}

@@ -107,7 +107,7 @@ func TestSemaphore(t *testing.T) {
 	info, err := one.Query(within(t))
 	must(t, err)
 	if info.Permits != 3 || info.PermitsInUse != 3 || len(info.Holders) != 2 ||
-		info.Holders[0].Weight+info.Holders[1].Weight != 3 {
+		info.Holders[0].Permits+info.Holders[1].Permits != 3 {
 		t.Fatalf("%+v", info)
 	}
 	must(t, one.Resize(within(t), 5))
@@ -126,7 +126,7 @@ func TestSemaphore(t *testing.T) {
 func TestMulti(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, rw, semaphore := client.lock(t, "a"), client.rw(t, "b"), client.semaphore(t, "c", 2)
-	all, err := client.NewMulti(OfLock(lock), ToWrite(rw), OfSemaphore(semaphore, 2))
+	all, err := client.NewMulti(lock, rw.ForWrite(), semaphore.ForPermits(2))
 	must(t, err)
 	elsewhere := client.rw(t, "b")
 	reader, err := elsewhere.Read(within(t))
@@ -169,7 +169,7 @@ func TestMulti(t *testing.T) {
 func TestMultiIsLostWithAMember(t *testing.T) {
 	client := startServer(t).open(t)
 	brief := client.lock(t, "a", WithLease(100*time.Millisecond), WithRenewal(false))
-	all, err := client.NewMulti(OfLock(brief), OfLock(client.lock(t, "b")))
+	all, err := client.NewMulti(brief, client.lock(t, "b"))
 	must(t, err)
 	hold, err := all.Acquire(within(t))
 	must(t, err)
@@ -196,7 +196,7 @@ func expectMessage(t *testing.T, err, wanted error, says string) {
 func TestMultiNamesTheMemberThatIsLost(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
-	all, err := client.NewMulti(OfLock(client.lock(t, "kept")), OfLock(client.lock(t, "gone")))
+	all, err := client.NewMulti(client.lock(t, "kept"), client.lock(t, "gone"))
 	must(t, err)
 	hold, err := all.Acquire(within(t))
 	must(t, err)
@@ -216,10 +216,10 @@ func TestMultiOfWrongMembers(t *testing.T) {
 	client := server.open(t)
 	foreign := server.open(t).lock(t, "b")
 	for name, members := range map[string][]Member{
-		"an empty member":      {{}},
-		"of another client":    {OfLock(foreign)},
-		"the same name twice":  {OfLock(client.lock(t, "a")), OfLock(client.lock(t, "a"))},
-		"weights that are not": {OfSemaphore(client.semaphore(t, "s", 1), 0)},
+		"an empty member":     {nil},
+		"of another client":   {foreign},
+		"the same name twice": {client.lock(t, "a"), client.lock(t, "a")},
+		"no permits":          {client.semaphore(t, "s", 1).ForPermits(0)},
 	} {
 		if _, err := client.NewMulti(members...); err == nil {
 			t.Error(name, " was accepted")

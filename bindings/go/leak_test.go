@@ -33,7 +33,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 		server.tell(t, "pause")
 		var group sync.WaitGroup
 		for i := 0; i < 20; i++ {
-			lock := client.lock(t, "a", WithFairStrict(i%2 == 0))
+			lock := client.lock(t, "a", WithFairness([]Fairness{Strict, Batch}[i%2]))
 			group.Add(1)
 			go func() {
 				defer group.Done()

@@ -80,10 +80,10 @@ func (l *Lock) ForceRelease(ctx context.Context, owner string) error {
 	return l.own().forceRelease(ctx, owner)
 }
 
-// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
-// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
-// held.
-func (l *Lock) Deadline() int64 { return l.own().deadline() }
+// Deadline returns when the hold ends unless it is renewed before, by the wall clock. It is the
+// zero time if nothing is held. A step of the wall clock moves it, so use IsHeld to decide whether
+// to act.
+func (l *Lock) Deadline() time.Time { return l.own().deadline() }
 
 // Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
 // ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for

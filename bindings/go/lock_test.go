@@ -215,10 +215,10 @@ func TestDo(t *testing.T) {
 
 func TestQuery(t *testing.T) {
 	client := startServer(t).open(t)
-	lock := client.lock(t, "a", WithLabel("holder ☂"), WithFairStrict(true))
+	lock := client.lock(t, "a", WithLabel("holder ☂"), WithFairness(Strict))
 	hold, err := lock.Acquire(within(t))
 	must(t, err)
-	waiter := client.lock(t, "a", WithLabel("waiter"), WithFairStrict(true))
+	waiter := client.lock(t, "a", WithLabel("waiter"), WithFairness(Strict))
 	ctx, cancel := context.WithCancel(within(t))
 	ended := make(chan error)
 	go func() {

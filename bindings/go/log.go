@@ -32,19 +32,19 @@ type LogLine struct {
 	Text string
 	// Lock is the name of the lock, or empty for a record about a server.
 	Lock string
-	// LeftOut is the number of records that were dropped just before this one.
-	LeftOut int64
+	// DroppedRecords is the number of records that were dropped just before this one.
+	DroppedRecords int64
 	// Err is the error that the record reports. It is nil if the problem is over.
 	Err error
 }
 
 // reports are where the events of one watch of a client go. Under the engine's mutex.
 type reports struct {
-	tag     int64
-	lines   chan LogLine
-	leftOut int64         // for want of room in lines
-	due     chan struct{} // of statistics
-	over    chan struct{} // closed when another watch has replaced it
+	tag            int64
+	lines          chan LogLine
+	droppedRecords int64         // for want of room in lines
+	due            chan struct{} // of statistics
+	over           chan struct{} // closed when another watch has replaced it
 }
 
 // Log reports events of the client with this level or a more severe one. The events are connections
@@ -182,12 +182,12 @@ func (e *engine) report(tag int64, line *LogLine) {
 	if r == nil || r.tag != tag {
 		return
 	}
-	line.LeftOut += r.leftOut
+	line.DroppedRecords += r.droppedRecords
 	select {
 	case r.lines <- *line:
-		r.leftOut = 0
+		r.droppedRecords = 0
 	default:
-		r.leftOut = line.LeftOut + 1
+		r.droppedRecords = line.DroppedRecords + 1
 	}
 }
 

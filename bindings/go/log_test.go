@@ -45,7 +45,7 @@ func TestLogTellsWhatWasLost(t *testing.T) {
 	expect(t, hold.Extend(within(t), 0), ErrLost)
 	line := nextLine(t, lines)
 	if line.Level != LogLevelError || line.Subject != LogLost || line.Lock != "a" ||
-		line.LeftOut != 0 || line.Text == "" || line.Level.String() != "error" ||
+		line.DroppedRecords != 0 || line.Text == "" || line.Level.String() != "error" ||
 		line.Subject.String() != "lost" {
 		t.Errorf("%+v", line)
 	}
@@ -63,8 +63,8 @@ func TestLogTellsWhatAnUnlockThatWasSentCameTo(t *testing.T) {
 		server.ask(t, "DEL {mortise:"+name+"}")
 		return hold.Unlock(within(t))
 	}
-	expect(t, lose("answered", WithReleaseSent(false)), ErrLost)
-	must(t, lose("sent", WithReleaseSent(true)))
+	expect(t, lose("answered", WithRelease(Answered)), ErrLost)
+	must(t, lose("sent", WithRelease(Sent)))
 	line := nextLine(t, lines)
 	if line.Lock == "answered" { // a loss that its unlock has told of may be a line as well
 		line = nextLine(t, lines)
@@ -128,14 +128,14 @@ func TestLogThatNobodyReads(t *testing.T) {
 	r := &reports{tag: 1, lines: make(chan LogLine, 1), over: make(chan struct{})}
 	e := &engine{log: r}
 	for i := 0; i < 5; i++ {
-		e.report(1, &LogLine{LeftOut: 1})
+		e.report(1, &LogLine{DroppedRecords: 1})
 	}
 	e.report(2, &LogLine{}) // of a watch before
-	if line := <-r.lines; line.LeftOut != 1 {
-		t.Error(line.LeftOut)
+	if line := <-r.lines; line.DroppedRecords != 1 {
+		t.Error(line.DroppedRecords)
 	}
 	e.report(1, &LogLine{})
-	if line := <-r.lines; line.LeftOut != 8 {
-		t.Error(line.LeftOut)
+	if line := <-r.lines; line.DroppedRecords != 8 {
+		t.Error(line.DroppedRecords)
 	}
 }

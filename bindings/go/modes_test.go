@@ -98,7 +98,7 @@ func TestHandlesKnowWhatTheyHold(t *testing.T) {
 	lock, reader, writer := client.lock(t, "a"), client.rw(t, "b"), client.rw(t, "c")
 	semaphore := client.semaphore(t, "d", 3)
 	all, err := client.NewMulti(
-		OfLock(lock), ToRead(reader), ToWrite(writer), OfSemaphore(semaphore, 2))
+		lock, reader.ForRead(), writer.ForWrite(), semaphore.ForPermits(2))
 	must(t, err)
 	if all.MemberCount() != 4 {
 		t.Fatalf("%d members of 4", all.MemberCount())

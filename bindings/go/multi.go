@@ -25,30 +25,33 @@ var multiKind = &kind{
 
 var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held}
 
-// Member is a member of a Multi; see OfLock, ToRead, ToWrite and OfSemaphore.
-type Member struct {
+// Member is a member of a Multi: a *Lock, RW.ForRead, RW.ForWrite or Semaphore.ForPermits.
+type Member interface{ asMember() member }
+
+type member struct {
 	owner *owner
 	add   func(multi, member, details uintptr) int32
 }
 
-// OfLock makes a mutex a member.
-func OfLock(lock *Lock) Member { return Member{lock.own(), swig.Multi_add_lock} }
+func (m member) asMember() member { return m }
 
-// ToRead makes a read-write lock a member that is acquired for reading.
-func ToRead(rw *RW) Member { return Member{rw.own(), swig.Multi_add_reader} }
+func (l *Lock) asMember() member { return member{l.own(), swig.Multi_add_lock} }
 
-// ToWrite makes a read-write lock a member that is acquired for writing.
-func ToWrite(rw *RW) Member { return Member{rw.own(), swig.Multi_add_writer} }
+// ForRead makes the lock a member of a Multi that is acquired for reading.
+func (r *RW) ForRead() Member { return member{r.own(), swig.Multi_add_reader} }
 
-// OfSemaphore makes weight permits of a semaphore a member.
-func OfSemaphore(semaphore *Semaphore, weight int64) Member {
-	return Member{semaphore.own(), func(multi, member, details uintptr) int32 {
-		return swig.Multi_add_semaphore(multi, member, weight, details)
+// ForWrite makes the lock a member of a Multi that is acquired for writing.
+func (r *RW) ForWrite() Member { return member{r.own(), swig.Multi_add_writer} }
+
+// ForPermits makes this number of permits a member of a Multi.
+func (s *Semaphore) ForPermits(permits int64) Member {
+	return member{s.own(), func(multi, member, details uintptr) int32 {
+		return swig.Multi_add_semaphore(multi, member, permits, details)
 	}}
 }
 
 // NewMulti makes a set of at most 64 handles of this client, each name once. Each handle can still
-// be used on its own.
+// be used on its own. Example: client.NewMulti(a, b.ForRead(), s.ForPermits(2)).
 func (c *Client) NewMulti(members ...Member) (*Multi, error) {
 	h, err := newHandle(c.core(), multiKind, func(client uintptr) (uintptr, error) {
 		return made(func(details uintptr) uintptr { return swig.Multi_new(client, details) })
@@ -66,7 +69,11 @@ func (c *Client) NewMulti(members ...Member) (*Multi, error) {
 	return &Multi{all}, nil
 }
 
-func (o *owner) add(member Member) error {
+func (o *owner) add(given Member) error {
+	if given == nil {
+		return failure(ErrInvalidArgument, "member: nil; give a Lock, ForRead, ForWrite or ForPermits")
+	}
+	member := given.asMember()
 	h := member.owner.core()
 	address, err := h.enter()
 	if err != nil {
@@ -102,10 +109,10 @@ func (m *Multi) Try(ctx context.Context) (*Hold, error) {
 	return m.own().acquire(ctx, allHeld, trying(swig.Multi_try_async), nil)
 }
 
-// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
-// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
-// held.
-func (m *Multi) Deadline() int64 { return m.own().deadline() }
+// Deadline returns when the hold ends unless it is renewed before, by the wall clock. It is the
+// zero time if nothing is held. A step of the wall clock moves it, so use IsHeld to decide whether
+// to act.
+func (m *Multi) Deadline() time.Time { return m.own().deadline() }
 
 // Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
 // ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for

@@ -68,7 +68,7 @@ func TestFailuresNameTheLock(t *testing.T) {
 
 func TestFailuresOfAMultiNameItsMembers(t *testing.T) {
 	client := startServer(t).open(t)
-	all, err := client.NewMulti(OfLock(client.lock(t, "a")), OfLock(client.lock(t, "b")))
+	all, err := client.NewMulti(client.lock(t, "a"), client.lock(t, "b"))
 	must(t, err)
 	rival, err := client.lock(t, "b").Try(within(t))
 	must(t, err)

@@ -48,19 +48,38 @@ func WithReentrantWrite(isOn bool) Option {
 	return switchOption(isOn, swig.Options_set_reentrant_write)
 }
 
-// WithFairStrict sets whether waiters of all clients are served in the order of arrival. By default
-// a client may pass the lock on internally a few times first.
-func WithFairStrict(isOn bool) Option { return switchOption(isOn, swig.Options_set_fair_strict) }
+// Fairness is the order in which waiters are served; see WithFairness.
+type Fairness string
 
-// WithReleaseSent sets whether an Unlock returns when the request is sent, without waiting for the
-// reply. This saves a round trip. If the request fails, a LogLine reports it and the lease ends the
-// hold.
-func WithReleaseSent(isOn bool) Option {
-	if isOn {
-		return WithOption(optionRelease, "sent")
+const (
+	// Batch lets a client pass the lock on internally a few times first. It is the default.
+	Batch Fairness = "batch"
+	// Strict serves the waiters of all clients in the order of arrival.
+	Strict Fairness = "strict"
+)
+
+// WithFairness sets the order in which waiters are served.
+func WithFairness(order Fairness) Option {
+	switch order {
+	case Batch, Strict:
+		return switchOption(order == Strict, swig.Options_set_fair_strict)
 	}
-	return WithOption(optionRelease, "answered")
+	return WithOption(optionFair, string(order)) // which fails, and names the values
 }
+
+// Release is the moment when an Unlock returns; see WithRelease.
+type Release string
+
+const (
+	// Answered waits for the reply of the server. It is the default.
+	Answered Release = "answered"
+	// Sent does not wait for the reply, which saves a round trip. If the request fails, a LogLine
+	// reports it and the lease ends the hold.
+	Sent Release = "sent"
+)
+
+// WithRelease sets when an Unlock returns.
+func WithRelease(moment Release) Option { return WithOption(optionRelease, string(moment)) }
 
 // WithRetain sets how long the client keeps an unlocked lock without waiters for its next acquire,
 // which then needs no round trip. The default is 0. The maximum is half of the lease, and 366 days.
@@ -185,11 +204,11 @@ func WithSentinelTLS(isOn bool) Option {
 // of each Sentinel's host. For Open only.
 func WithSentinelTLSName(name string) Option { return WithOption(optionSentinelTlsName, name) }
 
-// WithExamination sets whether the client checks the health of a server at each connect. The
-// default is "off". With "warn" Client.Examination returns the findings. With "strict" the client
+// WithHealthCheck sets whether the client checks the health of a server at each connect. The
+// default is "off". With "warn" Client.LastHealth returns the findings. With "strict" the client
 // also sends no requests to a server with a bad finding, and Open fails with that finding. For Open
 // only.
-func WithExamination(how string) Option { return WithOption(optionExamine, how) }
+func WithHealthCheck(how string) Option { return WithOption(optionHealthCheck, how) }
 
 // WithQuarantine sets how long a server of redlock: has to run before it votes, 60 s by default. No
 // lease may be longer. With 0 a server votes at once, which is safe only if servers forget nothing

@@ -86,12 +86,17 @@ func (o *owner) valid() time.Duration {
 	return time.Duration(look(o.handle, o.handle.kind.validMs)) * time.Millisecond
 }
 
-func (o *owner) deadline() int64 {
+// deadline has no reading of Go's monotonic clock, which stops while the machine is suspended.
+func (o *owner) deadline() time.Time {
 	if o == nil {
-		return 0
+		return time.Time{}
 	}
 	defer runtime.KeepAlive(o)
-	return look(o.handle, o.handle.kind.deadline)
+	end := look(o.handle, o.handle.kind.deadline)
+	if end == 0 {
+		return time.Time{}
+	}
+	return time.Now().Round(0).Add(time.Duration(end - swig.Boot_now_ns()))
 }
 
 func (o *owner) named() string {

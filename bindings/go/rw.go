@@ -141,10 +141,10 @@ func (r *RW) ForceRelease(ctx context.Context, owner string) error {
 	return r.own().forceRelease(ctx, owner)
 }
 
-// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
-// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
-// held.
-func (r *RW) Deadline() int64 { return r.own().deadline() }
+// Deadline returns when the hold ends unless it is renewed before, by the wall clock. It is the
+// zero time if nothing is held. A step of the wall clock moves it, so use IsHeld to decide whether
+// to act.
+func (r *RW) Deadline() time.Time { return r.own().deadline() }
 
 // Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
 // ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for
@@ -175,7 +175,7 @@ func (h *handle) upgrade(ctx context.Context, hold *Hold) error {
 		close(raised)
 	})
 	h.terms.Lock()
-	err := h.start(c, swig.Rw_upgrade_try_async)
+	err := h.start(c, swig.Rw_upgrade_async)
 	if err == nil {
 		h.raising = raised
 	}

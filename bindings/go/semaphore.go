@@ -31,9 +31,9 @@ var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held}
 
 // NewSemaphore makes a new owner of permits of the semaphore of this name; see NewLock. The first
 // user of the name sets the number of permits for all, 1 to 1000000. Resize changes it.
-func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*Semaphore, error) {
+func (c *Client) NewSemaphore(name string, capacity int64, options ...Option) (*Semaphore, error) {
 	o, err := c.newNamed(semaphoreKind, name, options, func(client, options, details uintptr) uintptr {
-		return swig.Semaphore_new(client, name, permits, options, details)
+		return swig.Semaphore_new(client, name, capacity, options, details)
 	})
 	if err != nil {
 		return nil, err
@@ -41,33 +41,33 @@ func (c *Client) NewSemaphore(name string, permits int64, options ...Option) (*S
 	return &Semaphore{o}, nil
 }
 
-// Acquire waits until weight permits are granted, all at once, or the context is over. Waiters are
-// served in the order of arrival, even if the first needs many permits.
-func (s *Semaphore) Acquire(ctx context.Context, weight int64) (*Hold, error) {
-	return s.own().acquire(ctx, permitted, tryingFor(weight),
+// Acquire waits until this number of permits are granted, all at once, or the context is over.
+// Waiters are served in the order of arrival, even if the first needs many permits.
+func (s *Semaphore) Acquire(ctx context.Context, permits int64) (*Hold, error) {
+	return s.own().acquire(ctx, permitted, tryingFor(permits),
 		func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
-			return swig.Semaphore_acquire_async(address, queue, tag, weight, timeoutMs, details)
+			return swig.Semaphore_acquire_async(address, queue, tag, permits, timeoutMs, details)
 		})
 }
 
-// Try acquires weight permits if they are free and there is no waiter. Otherwise it returns
+// Try acquires this number of permits if they are free and there is no waiter. Otherwise it returns
 // ErrNotAcquired.
-func (s *Semaphore) Try(ctx context.Context, weight int64) (*Hold, error) {
-	return s.own().acquire(ctx, permitted, tryingFor(weight), nil)
+func (s *Semaphore) Try(ctx context.Context, permits int64) (*Hold, error) {
+	return s.own().acquire(ctx, permitted, tryingFor(permits), nil)
 }
 
-func tryingFor(weight int64) submission {
+func tryingFor(permits int64) submission {
 	return func(address, queue uintptr, tag, _ int64, details uintptr) int32 {
-		return swig.Semaphore_try_async(address, queue, tag, weight, details)
+		return swig.Semaphore_try_async(address, queue, tag, permits, details)
 	}
 }
 
 // Resize changes the number of permits for all users of the name. Existing holds remain.
-func (s *Semaphore) Resize(ctx context.Context, permits int64) error {
+func (s *Semaphore) Resize(ctx context.Context, capacity int64) error {
 	o := s.own()
 	defer runtime.KeepAlive(o)
 	return o.core().told(ctx, o.core().blocking(ctx, func(address, details uintptr) int32 {
-		return swig.Semaphore_resize(address, permits, details)
+		return swig.Semaphore_resize(address, capacity, details)
 	}))
 }
 
@@ -100,10 +100,10 @@ func (s *Semaphore) ForceRelease(ctx context.Context, owner string) error {
 	return s.own().forceRelease(ctx, owner)
 }
 
-// Deadline returns when the hold ends unless it is renewed before, in nanoseconds of
-// CLOCK_BOOTTIME. This clock also runs while the machine is suspended. Deadline is 0 if nothing is
-// held.
-func (s *Semaphore) Deadline() int64 { return s.own().deadline() }
+// Deadline returns when the hold ends unless it is renewed before, by the wall clock. It is the
+// zero time if nothing is held. A step of the wall clock moves it, so use IsHeld to decide whether
+// to act.
+func (s *Semaphore) Deadline() time.Time { return s.own().deadline() }
 
 // Interrupt ends this handle's waiting acquire with ErrCancelled. New acquires also fail with
 // ErrCancelled until Interrupt is called with false. A hold is not affected. A context suffices for

@@ -148,8 +148,8 @@ func (s *stress) under(ctx context.Context, hold *Hold, isAlone bool) error {
 // cycle is an acquire and an unlock of one of six kinds.
 func (c *Client) cycle(t testing.TB, kind int, s *stress) func(ctx context.Context) error {
 	lock, rw, semaphore := c.lock(t, "mutex"), c.rw(t, "rw"), c.semaphore(t, "semaphore", 3)
-	all, err := c.NewMulti(OfLock(c.lock(t, "mutex")), ToWrite(c.rw(t, "rw")),
-		OfSemaphore(c.semaphore(t, "semaphore", 3), 2))
+	all, err := c.NewMulti(c.lock(t, "mutex"), c.rw(t, "rw").ForWrite(),
+		c.semaphore(t, "semaphore", 3).ForPermits(2))
 	must(t, err)
 	unchanged := func(context.Context, *Hold) error { return nil }
 	cycleOf := func(acquire func(context.Context) (*Hold, error),

@@ -15,7 +15,7 @@ import (
 )
 
 func TestWaitEndsWithItsContext(t *testing.T) {
-	client := startServer(t).open(t, WithFairStrict(true))
+	client := startServer(t).open(t, WithFairness(Strict))
 	hold, err := client.lock(t, "a").Acquire(within(t))
 	must(t, err)
 	lock := client.lock(t, "a")
@@ -172,7 +172,7 @@ func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
 	lock := client.lock(t, "a")
-	all, err := client.NewMulti(OfLock(lock))
+	all, err := client.NewMulti(lock)
 	must(t, err)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -219,7 +219,7 @@ func TestStoppedServerKeepsNobody(t *testing.T) {
 // Many wait, each is served in its turn, and they need no thread each.
 func TestTenThousandWait(t *testing.T) {
 	const many = 10000
-	client := startServer(t).open(t, WithFairStrict(true), WithLease(10*time.Minute))
+	client := startServer(t).open(t, WithFairness(Strict), WithLease(10*time.Minute))
 	gate := client.lock(t, "a")
 	hold, err := gate.Acquire(within(t))
 	must(t, err)

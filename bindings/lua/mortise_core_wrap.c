@@ -2693,12 +2693,12 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 
 #define SWIGTYPE_p_int swig_types[0]
 #define SWIGTYPE_p_long_long swig_types[1]
-#define SWIGTYPE_p_mortise_census swig_types[2]
-#define SWIGTYPE_p_mortise_client swig_types[3]
-#define SWIGTYPE_p_mortise_error swig_types[4]
-#define SWIGTYPE_p_mortise_event swig_types[5]
-#define SWIGTYPE_p_mortise_examination swig_types[6]
-#define SWIGTYPE_p_mortise_info swig_types[7]
+#define SWIGTYPE_p_mortise_client swig_types[2]
+#define SWIGTYPE_p_mortise_error swig_types[3]
+#define SWIGTYPE_p_mortise_event swig_types[4]
+#define SWIGTYPE_p_mortise_health swig_types[5]
+#define SWIGTYPE_p_mortise_info swig_types[6]
+#define SWIGTYPE_p_mortise_listing swig_types[7]
 #define SWIGTYPE_p_mortise_lock swig_types[8]
 #define SWIGTYPE_p_mortise_multi swig_types[9]
 #define SWIGTYPE_p_mortise_options swig_types[10]
@@ -2929,7 +2929,7 @@ static int mortise_lua_handle(lua_State *L, int index, const char *argument, swi
 static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *error,
                            swig_type_info *type) {
   if (handle == NULL) {
-    return mortise_lua_fail(L, error ? mortise_error_code(error) : MORTISE_NO_MEMORY, error);
+    return mortise_lua_fail(L, error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
   }
   SWIG_NewPointerObj(L, handle, type, 1);
   return 1;
@@ -2944,9 +2944,9 @@ SWIGINTERN void delete_mortise_multi(struct mortise_multi *self){ mortise_multi_
 SWIGINTERN void delete_mortise_queue(struct mortise_queue *self){ mortise_queue_free(self); }
 SWIGINTERN void delete_mortise_event(struct mortise_event *self){ mortise_event_free(self); }
 SWIGINTERN void delete_mortise_info(struct mortise_info *self){ mortise_info_free(self); }
-SWIGINTERN void delete_mortise_examination(struct mortise_examination *self){ mortise_examination_free(self); }
+SWIGINTERN void delete_mortise_health(struct mortise_health *self){ mortise_health_free(self); }
 SWIGINTERN void delete_mortise_stats(struct mortise_stats *self){ mortise_stats_free(self); }
-SWIGINTERN void delete_mortise_census(struct mortise_census *self){ mortise_census_free(self); }
+SWIGINTERN void delete_mortise_listing(struct mortise_listing *self){ mortise_listing_free(self); }
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3309,44 +3309,44 @@ static swig_lua_class *swig_info_bases[] = {0};
 static const char *swig_info_base_names[] = {0};
 static swig_lua_class _wrap_class_info = { "info", "info", &SWIGTYPE_p_mortise_info,0, swig_delete_info, swig_info_methods, swig_info_attributes, &swig_info_Sf_SwigStatic, swig_info_meta, swig_info_bases, swig_info_base_names };
 
-static void swig_delete_examination(void *obj) {
-struct mortise_examination *arg1 = (struct mortise_examination *) obj;
-delete_mortise_examination(arg1);
+static void swig_delete_health(void *obj) {
+struct mortise_health *arg1 = (struct mortise_health *) obj;
+delete_mortise_health(arg1);
 }
-static swig_lua_attribute swig_examination_attributes[] = {
+static swig_lua_attribute swig_health_attributes[] = {
     {0,0,0}
 };
-static swig_lua_method swig_examination_methods[]= {
+static swig_lua_method swig_health_methods[]= {
     {0,0}
 };
-static swig_lua_method swig_examination_meta[] = {
+static swig_lua_method swig_health_meta[] = {
     {0,0}
 };
 
-static swig_lua_attribute swig_examination_Sf_SwigStatic_attributes[] = {
+static swig_lua_attribute swig_health_Sf_SwigStatic_attributes[] = {
     {0,0,0}
 };
-static swig_lua_const_info swig_examination_Sf_SwigStatic_constants[]= {
+static swig_lua_const_info swig_health_Sf_SwigStatic_constants[]= {
     {0,0,0,0,0,0}
 };
-static swig_lua_method swig_examination_Sf_SwigStatic_methods[]= {
+static swig_lua_method swig_health_Sf_SwigStatic_methods[]= {
     {0,0}
 };
-static swig_lua_class* swig_examination_Sf_SwigStatic_classes[]= {
+static swig_lua_class* swig_health_Sf_SwigStatic_classes[]= {
     0
 };
 
-static swig_lua_namespace swig_examination_Sf_SwigStatic = {
-    "examination",
-    swig_examination_Sf_SwigStatic_methods,
-    swig_examination_Sf_SwigStatic_attributes,
-    swig_examination_Sf_SwigStatic_constants,
-    swig_examination_Sf_SwigStatic_classes,
+static swig_lua_namespace swig_health_Sf_SwigStatic = {
+    "health",
+    swig_health_Sf_SwigStatic_methods,
+    swig_health_Sf_SwigStatic_attributes,
+    swig_health_Sf_SwigStatic_constants,
+    swig_health_Sf_SwigStatic_classes,
     0
 };
-static swig_lua_class *swig_examination_bases[] = {0};
-static const char *swig_examination_base_names[] = {0};
-static swig_lua_class _wrap_class_examination = { "examination", "examination", &SWIGTYPE_p_mortise_examination,0, swig_delete_examination, swig_examination_methods, swig_examination_attributes, &swig_examination_Sf_SwigStatic, swig_examination_meta, swig_examination_bases, swig_examination_base_names };
+static swig_lua_class *swig_health_bases[] = {0};
+static const char *swig_health_base_names[] = {0};
+static swig_lua_class _wrap_class_health = { "health", "health", &SWIGTYPE_p_mortise_health,0, swig_delete_health, swig_health_methods, swig_health_attributes, &swig_health_Sf_SwigStatic, swig_health_meta, swig_health_bases, swig_health_base_names };
 
 static void swig_delete_stats(void *obj) {
 struct mortise_stats *arg1 = (struct mortise_stats *) obj;
@@ -3387,44 +3387,44 @@ static swig_lua_class *swig_stats_bases[] = {0};
 static const char *swig_stats_base_names[] = {0};
 static swig_lua_class _wrap_class_stats = { "stats", "stats", &SWIGTYPE_p_mortise_stats,0, swig_delete_stats, swig_stats_methods, swig_stats_attributes, &swig_stats_Sf_SwigStatic, swig_stats_meta, swig_stats_bases, swig_stats_base_names };
 
-static void swig_delete_census(void *obj) {
-struct mortise_census *arg1 = (struct mortise_census *) obj;
-delete_mortise_census(arg1);
+static void swig_delete_listing(void *obj) {
+struct mortise_listing *arg1 = (struct mortise_listing *) obj;
+delete_mortise_listing(arg1);
 }
-static swig_lua_attribute swig_census_attributes[] = {
+static swig_lua_attribute swig_listing_attributes[] = {
     {0,0,0}
 };
-static swig_lua_method swig_census_methods[]= {
+static swig_lua_method swig_listing_methods[]= {
     {0,0}
 };
-static swig_lua_method swig_census_meta[] = {
+static swig_lua_method swig_listing_meta[] = {
     {0,0}
 };
 
-static swig_lua_attribute swig_census_Sf_SwigStatic_attributes[] = {
+static swig_lua_attribute swig_listing_Sf_SwigStatic_attributes[] = {
     {0,0,0}
 };
-static swig_lua_const_info swig_census_Sf_SwigStatic_constants[]= {
+static swig_lua_const_info swig_listing_Sf_SwigStatic_constants[]= {
     {0,0,0,0,0,0}
 };
-static swig_lua_method swig_census_Sf_SwigStatic_methods[]= {
+static swig_lua_method swig_listing_Sf_SwigStatic_methods[]= {
     {0,0}
 };
-static swig_lua_class* swig_census_Sf_SwigStatic_classes[]= {
+static swig_lua_class* swig_listing_Sf_SwigStatic_classes[]= {
     0
 };
 
-static swig_lua_namespace swig_census_Sf_SwigStatic = {
-    "census",
-    swig_census_Sf_SwigStatic_methods,
-    swig_census_Sf_SwigStatic_attributes,
-    swig_census_Sf_SwigStatic_constants,
-    swig_census_Sf_SwigStatic_classes,
+static swig_lua_namespace swig_listing_Sf_SwigStatic = {
+    "listing",
+    swig_listing_Sf_SwigStatic_methods,
+    swig_listing_Sf_SwigStatic_attributes,
+    swig_listing_Sf_SwigStatic_constants,
+    swig_listing_Sf_SwigStatic_classes,
     0
 };
-static swig_lua_class *swig_census_bases[] = {0};
-static const char *swig_census_base_names[] = {0};
-static swig_lua_class _wrap_class_census = { "census", "census", &SWIGTYPE_p_mortise_census,0, swig_delete_census, swig_census_methods, swig_census_attributes, &swig_census_Sf_SwigStatic, swig_census_meta, swig_census_bases, swig_census_base_names };
+static swig_lua_class *swig_listing_bases[] = {0};
+static const char *swig_listing_base_names[] = {0};
+static swig_lua_class _wrap_class_listing = { "listing", "listing", &SWIGTYPE_p_mortise_listing,0, swig_delete_listing, swig_listing_methods, swig_listing_attributes, &swig_listing_Sf_SwigStatic, swig_listing_meta, swig_listing_bases, swig_listing_base_names };
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -4092,22 +4092,22 @@ static int _wrap_client_set_credentials(lua_State* L) {
 }
 
 
-static int _wrap_client_examine(lua_State* L) {
+static int _wrap_client_check_health(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  mortise_examination *result = 0 ;
+  mortise_health *result = 0 ;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
-  SWIG_check_num_args("mortise_client_examine",1,1)
+  SWIG_check_num_args("mortise_client_check_health",1,1)
   wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_client *)handle1;
-  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
-  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_examination);
+  result = (mortise_health *)mortise_client_check_health(arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_health);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4116,22 +4116,22 @@ static int _wrap_client_examine(lua_State* L) {
 }
 
 
-static int _wrap_client_examination(lua_State* L) {
+static int _wrap_client_last_health(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  mortise_examination *result = 0 ;
+  mortise_health *result = 0 ;
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
-  SWIG_check_num_args("mortise_client_examination",1,1)
+  SWIG_check_num_args("mortise_client_last_health",1,1)
   wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_client *)handle1;
-  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
-  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_examination);
+  result = (mortise_health *)mortise_client_last_health(arg1,arg2);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_health);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4243,7 +4243,7 @@ static int _wrap_client_watch_stats(lua_State* L) {
 }
 
 
-static int _wrap_client_census(lua_State* L) {
+static int _wrap_client_list_locks(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
@@ -4251,20 +4251,20 @@ static int _wrap_client_census(lua_State* L) {
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
-  mortise_census *result = 0 ;
+  mortise_listing *result = 0 ;
   
   arg2 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_client_census",1,2)
+  SWIG_check_num_args("mortise_client_list_locks",1,2)
   wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_client *)handle1;
   if(lua_gettop(L)>=2){
     if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
   }
-  result = (mortise_census *)mortise_client_census(arg1,arg2,arg3);
-  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_census);
+  result = (mortise_listing *)mortise_client_list_locks(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_listing);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4273,7 +4273,7 @@ static int _wrap_client_census(lua_State* L) {
 }
 
 
-static int _wrap_client_scan(lua_State* L) {
+static int _wrap_client_scan_locks(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
@@ -4286,12 +4286,12 @@ static int _wrap_client_scan(lua_State* L) {
   int wrong2 ;
   int wrong4 ;
   int wrong5 ;
-  mortise_census *result = 0 ;
+  mortise_listing *result = 0 ;
   
   arg5 = MORTISE_FOREVER;
   mortise_error *error = mortise_lua_error(L);
   arg6 = error;
-  SWIG_check_num_args("mortise_client_scan",3,4)
+  SWIG_check_num_args("mortise_client_scan_locks",3,4)
   wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_client *)handle1;
@@ -4300,8 +4300,8 @@ static int _wrap_client_scan(lua_State* L) {
   if(lua_gettop(L)>=4){
     if ((wrong5 = mortise_lua_timeout(L, 4, "timeout_ms", &arg5)) != 0) return wrong5;
   }
-  result = (mortise_census *)mortise_client_scan(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
-  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_census);
+  result = (mortise_listing *)mortise_client_scan_locks(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_listing);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4310,17 +4310,17 @@ static int _wrap_client_scan(lua_State* L) {
 }
 
 
-static int _wrap_census_free(lua_State* L) {
+static int _wrap_listing_free(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   
-  SWIG_check_num_args("mortise_census_free",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, SWIG_POINTER_DISOWN, &handle1);
+  SWIG_check_num_args("mortise_listing_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, SWIG_POINTER_DISOWN, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  mortise_census_free(arg1);
+  arg1 = (mortise_listing *)handle1;
+  mortise_listing_free(arg1);
   
   return SWIG_arg;
   
@@ -4330,18 +4330,18 @@ static int _wrap_census_free(lua_State* L) {
 }
 
 
-static int _wrap_census_json(lua_State* L) {
+static int _wrap_listing_json(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_census_json",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_json",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  result = (char *)mortise_census_json((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)handle1;
+  result = (char *)mortise_listing_json((struct mortise_listing const *)arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4351,18 +4351,18 @@ static int _wrap_census_json(lua_State* L) {
 }
 
 
-static int _wrap_census_answered(lua_State* L) {
+static int _wrap_listing_answered(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_census_answered",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_answered",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  result = (int64_t)mortise_census_answered((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)handle1;
+  result = (int64_t)mortise_listing_answered((struct mortise_listing const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4373,18 +4373,18 @@ static int _wrap_census_answered(lua_State* L) {
 }
 
 
-static int _wrap_census_silent(lua_State* L) {
+static int _wrap_listing_silent(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_census_silent",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_silent",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  result = (int64_t)mortise_census_silent((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)handle1;
+  result = (int64_t)mortise_listing_silent((struct mortise_listing const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4395,18 +4395,18 @@ static int _wrap_census_silent(lua_State* L) {
 }
 
 
-static int _wrap_census_truncated(lua_State* L) {
+static int _wrap_listing_truncated(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_census_truncated",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_truncated",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  result = (int64_t)mortise_census_truncated((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)handle1;
+  result = (int64_t)mortise_listing_truncated((struct mortise_listing const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4417,18 +4417,18 @@ static int _wrap_census_truncated(lua_State* L) {
 }
 
 
-static int _wrap_census_count(lua_State* L) {
+static int _wrap_listing_count(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_census_count",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_count",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
-  result = (int64_t)mortise_census_count((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)handle1;
+  result = (int64_t)mortise_listing_count((struct mortise_listing const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4439,9 +4439,9 @@ static int _wrap_census_count(lua_State* L) {
 }
 
 
-static int _wrap_census_text(lua_State* L) {
+static int _wrap_listing_text(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
@@ -4451,13 +4451,13 @@ static int _wrap_census_text(lua_State* L) {
   int wrong3 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_census_text",3,3)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_text",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
+  arg1 = (mortise_listing *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   if ((wrong3 = mortise_lua_text(L, 3, "key", &arg3, &arg4)) != 0) return wrong3;
-  result = (char *)mortise_census_text((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (char *)mortise_listing_text((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4467,9 +4467,9 @@ static int _wrap_census_text(lua_State* L) {
 }
 
 
-static int _wrap_census_number(lua_State* L) {
+static int _wrap_listing_number(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
@@ -4479,13 +4479,13 @@ static int _wrap_census_number(lua_State* L) {
   int wrong3 ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_census_number",3,3)
-  wrong1 = mortise_lua_handle(L, 1, "census", SWIGTYPE_p_mortise_census, 0, &handle1);
+  SWIG_check_num_args("mortise_listing_number",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "listing", SWIGTYPE_p_mortise_listing, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_census *)handle1;
+  arg1 = (mortise_listing *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
   if ((wrong3 = mortise_lua_text(L, 3, "key", &arg3, &arg4)) != 0) return wrong3;
-  result = (int64_t)mortise_census_number((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (int64_t)mortise_listing_number((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4731,17 +4731,17 @@ static int _wrap_stats_label_value(lua_State* L) {
 }
 
 
-static int _wrap_examination_free(lua_State* L) {
+static int _wrap_health_free(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   
-  SWIG_check_num_args("mortise_examination_free",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, SWIG_POINTER_DISOWN, &handle1);
+  SWIG_check_num_args("mortise_health_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, SWIG_POINTER_DISOWN, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
-  mortise_examination_free(arg1);
+  arg1 = (mortise_health *)handle1;
+  mortise_health_free(arg1);
   
   return SWIG_arg;
   
@@ -4751,18 +4751,18 @@ static int _wrap_examination_free(lua_State* L) {
 }
 
 
-static int _wrap_examination_count(lua_State* L) {
+static int _wrap_health_count(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_examination_count",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_count",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
-  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)handle1;
+  result = (int64_t)mortise_health_count((struct mortise_health const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4773,18 +4773,18 @@ static int _wrap_examination_count(lua_State* L) {
 }
 
 
-static int _wrap_examination_worst(lua_State* L) {
+static int _wrap_health_worst(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  mortise_verdict result;
+  mortise_severity result;
   
-  SWIG_check_num_args("mortise_examination_worst",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_worst",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
-  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)handle1;
+  result = (mortise_severity)mortise_health_worst((struct mortise_health const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4795,21 +4795,21 @@ static int _wrap_examination_worst(lua_State* L) {
 }
 
 
-static int _wrap_examination_name(lua_State* L) {
+static int _wrap_health_name(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_name",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_name",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_name((struct mortise_health const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4819,21 +4819,21 @@ static int _wrap_examination_name(lua_State* L) {
 }
 
 
-static int _wrap_examination_verdict(lua_State* L) {
+static int _wrap_health_severity(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
-  mortise_verdict result;
+  mortise_severity result;
   
-  SWIG_check_num_args("mortise_examination_verdict",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_severity",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  result = (mortise_severity)mortise_health_severity((struct mortise_health const *)arg1,arg2);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -4844,21 +4844,21 @@ static int _wrap_examination_verdict(lua_State* L) {
 }
 
 
-static int _wrap_examination_server(lua_State* L) {
+static int _wrap_health_server(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_server",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_server",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_server((struct mortise_health const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4868,21 +4868,21 @@ static int _wrap_examination_server(lua_State* L) {
 }
 
 
-static int _wrap_examination_value(lua_State* L) {
+static int _wrap_health_value(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_value",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_value((struct mortise_health const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4892,21 +4892,21 @@ static int _wrap_examination_value(lua_State* L) {
 }
 
 
-static int _wrap_examination_consequence(lua_State* L) {
+static int _wrap_health_consequence(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_consequence",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_consequence",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_consequence((struct mortise_health const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4916,21 +4916,21 @@ static int _wrap_examination_consequence(lua_State* L) {
 }
 
 
-static int _wrap_examination_mend(lua_State* L) {
+static int _wrap_health_remedy(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int wrong2 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_mend",2,2)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_remedy",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
+  arg1 = (mortise_health *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_remedy((struct mortise_health const *)arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4940,18 +4940,18 @@ static int _wrap_examination_mend(lua_State* L) {
 }
 
 
-static int _wrap_examination_json(lua_State* L) {
+static int _wrap_health_json(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_examination_json",1,1)
-  wrong1 = mortise_lua_handle(L, 1, "examination", SWIGTYPE_p_mortise_examination, 0, &handle1);
+  SWIG_check_num_args("mortise_health_json",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "health", SWIGTYPE_p_mortise_health, 0, &handle1);
   if (wrong1 != 0) return wrong1;
-  arg1 = (mortise_examination *)handle1;
-  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)handle1;
+  result = (char *)mortise_health_json((struct mortise_health const *)arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -4961,18 +4961,18 @@ static int _wrap_examination_json(lua_State* L) {
 }
 
 
-static int _wrap_verdict_text(lua_State* L) {
+static int _wrap_severity_text(lua_State* L) {
   int SWIG_arg = 0;
-  mortise_verdict arg1 ;
+  mortise_severity arg1 ;
   int wrong1 ;
   int64_t wide1 ;
   char *result = 0 ;
   
-  SWIG_check_num_args("mortise_verdict_text",1,1)
-  if ((wrong1 = mortise_lua_integer(L, 1, "verdict", &wide1)) != 0) return wrong1;
+  SWIG_check_num_args("mortise_severity_text",1,1)
+  if ((wrong1 = mortise_lua_integer(L, 1, "severity", &wide1)) != 0) return wrong1;
   arg1 = (int32_t)wide1;
-  if (arg1 != wide1) return mortise_lua_misuse(L, "verdict", "an integer of 32 bits", 1);
-  result = (char *)mortise_verdict_text(arg1);
+  if (arg1 != wide1) return mortise_lua_misuse(L, "severity", "an integer of 32 bits", 1);
+  result = (char *)mortise_severity_text(arg1);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
   return SWIG_arg;
   
@@ -5862,7 +5862,7 @@ static int _wrap_rw_write_unlock(lua_State* L) {
 }
 
 
-static int _wrap_rw_upgrade_try(lua_State* L) {
+static int _wrap_rw_upgrade(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -5872,11 +5872,11 @@ static int _wrap_rw_upgrade_try(lua_State* L) {
   
   mortise_error *error = mortise_lua_error(L);
   arg2 = error;
-  SWIG_check_num_args("mortise_rw_upgrade_try",1,1)
+  SWIG_check_num_args("mortise_rw_upgrade",1,1)
   wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_rw *)handle1;
-  result = (mortise_status)mortise_rw_upgrade_try(arg1,arg2);
+  result = (mortise_status)mortise_rw_upgrade(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -6559,7 +6559,7 @@ static int _wrap_rw_write_unlock_async(lua_State* L) {
 }
 
 
-static int _wrap_rw_upgrade_try_async(lua_State* L) {
+static int _wrap_rw_upgrade_async(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
@@ -6574,7 +6574,7 @@ static int _wrap_rw_upgrade_try_async(lua_State* L) {
   
   mortise_error *error = mortise_lua_error(L);
   arg4 = error;
-  SWIG_check_num_args("mortise_rw_upgrade_try_async",3,3)
+  SWIG_check_num_args("mortise_rw_upgrade_async",3,3)
   wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_rw *)handle1;
@@ -6584,7 +6584,7 @@ static int _wrap_rw_upgrade_try_async(lua_State* L) {
   if (wrong2 != 0) return wrong2;
   arg2 = (mortise_queue *)handle2;
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
-  result = (mortise_status)mortise_rw_upgrade_try_async(arg1,arg2,arg3,arg4);
+  result = (mortise_status)mortise_rw_upgrade_async(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -6722,15 +6722,19 @@ static int _wrap_semaphore_new(lua_State* L) {
   void *handle5 = NULL ;
   mortise_semaphore *result = 0 ;
   
+  arg4 = 0;
   arg5 = NULL;
   mortise_error *error = mortise_lua_error(L);
   arg6 = error;
-  SWIG_check_num_args("mortise_semaphore_new",3,4)
+  SWIG_check_num_args("mortise_semaphore_new",2,4)
   wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_client *)handle1;
   if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
-  if ((wrong4 = mortise_lua_integer(L, 3, "permits", &arg4)) != 0) return wrong4;
+  if(lua_gettop(L)>=3){
+    if (!lua_isnil(L, 3) &&
+      (wrong4 = mortise_lua_integer(L, 3, "capacity", &arg4)) != 0) return wrong4;
+  }
   if(lua_gettop(L)>=4){
     wrong5 = lua_isnil(L, 4)
     ? 0
@@ -6787,7 +6791,7 @@ static int _wrap_semaphore_try(lua_State* L) {
   arg1 = (mortise_semaphore *)handle1;
   if(lua_gettop(L)>=2){
     if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "weight", &arg2)) != 0) return wrong2;
+      (wrong2 = mortise_lua_integer(L, 2, "permits", &arg2)) != 0) return wrong2;
   }
   result = (mortise_status)mortise_semaphore_try(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -6821,7 +6825,7 @@ static int _wrap_semaphore_acquire(lua_State* L) {
   arg1 = (mortise_semaphore *)handle1;
   if(lua_gettop(L)>=2){
     if (!lua_isnil(L, 2) &&
-      (wrong2 = mortise_lua_integer(L, 2, "weight", &arg2)) != 0) return wrong2;
+      (wrong2 = mortise_lua_integer(L, 2, "permits", &arg2)) != 0) return wrong2;
   }
   if(lua_gettop(L)>=3){
     if ((wrong3 = mortise_lua_timeout(L, 3, "timeout_ms", &arg3)) != 0) return wrong3;
@@ -6870,13 +6874,17 @@ static int _wrap_semaphore_resize(lua_State* L) {
   int wrong2 ;
   mortise_status result;
   
+  arg2 = 0;
   mortise_error *error = mortise_lua_error(L);
   arg3 = error;
-  SWIG_check_num_args("mortise_semaphore_resize",2,2)
+  SWIG_check_num_args("mortise_semaphore_resize",1,2)
   wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_semaphore *)handle1;
-  if ((wrong2 = mortise_lua_integer(L, 2, "permits", &arg2)) != 0) return wrong2;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "capacity", &arg2)) != 0) return wrong2;
+  }
   result = (mortise_status)mortise_semaphore_resize(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
@@ -7257,7 +7265,7 @@ static int _wrap_semaphore_try_async(lua_State* L) {
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
     if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "weight", &arg4)) != 0) return wrong4;
+      (wrong4 = mortise_lua_integer(L, 4, "permits", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_semaphore_try_async(arg1,arg2,arg3,arg4,arg5);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -7302,7 +7310,7 @@ static int _wrap_semaphore_acquire_async(lua_State* L) {
   if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
   if(lua_gettop(L)>=4){
     if (!lua_isnil(L, 4) &&
-      (wrong4 = mortise_lua_integer(L, 4, "weight", &arg4)) != 0) return wrong4;
+      (wrong4 = mortise_lua_integer(L, 4, "permits", &arg4)) != 0) return wrong4;
   }
   if(lua_gettop(L)>=5){
     if ((wrong5 = mortise_lua_timeout(L, 5, "timeout_ms", &arg5)) != 0) return wrong5;
@@ -7588,7 +7596,7 @@ static int _wrap_multi_add_semaphore(lua_State* L) {
   arg2 = (mortise_semaphore *)handle2;
   if(lua_gettop(L)>=3){
     if (!lua_isnil(L, 3) &&
-      (wrong3 = mortise_lua_integer(L, 3, "weight", &arg3)) != 0) return wrong3;
+      (wrong3 = mortise_lua_integer(L, 3, "permits", &arg3)) != 0) return wrong3;
   }
   result = (mortise_status)mortise_multi_add_semaphore(arg1,arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
@@ -8452,7 +8460,7 @@ static int _wrap_info_entry_is_retained(lua_State* L) {
 }
 
 
-static int _wrap_info_entry_weight(lua_State* L) {
+static int _wrap_info_entry_permits(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
@@ -8461,12 +8469,12 @@ static int _wrap_info_entry_weight(lua_State* L) {
   int wrong2 ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_info_entry_weight",2,2)
+  SWIG_check_num_args("mortise_info_entry_permits",2,2)
   wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_info *)handle1;
   if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
-  result = (int64_t)mortise_info_entry_weight((struct mortise_info const *)arg1,arg2);
+  result = (int64_t)mortise_info_entry_permits((struct mortise_info const *)arg1,arg2);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -8744,18 +8752,18 @@ static int _wrap_event_free(lua_State* L) {
 }
 
 
-static int _wrap_event_get_kind(lua_State* L) {
+static int _wrap_event_kind(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
-  mortise_event_kind result;
+  mortise_kind result;
   
-  SWIG_check_num_args("mortise_event_get_kind",1,1)
+  SWIG_check_num_args("mortise_event_kind",1,1)
   wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_event *)handle1;
-  result = (mortise_event_kind)mortise_event_get_kind((struct mortise_event const *)arg1);
+  result = (mortise_kind)mortise_event_kind((struct mortise_event const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -9008,18 +9016,18 @@ static int _wrap_log_subject_text(lua_State* L) {
 }
 
 
-static int _wrap_event_left_out(lua_State* L) {
+static int _wrap_event_dropped_records(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
   int wrong1 ;
   void *handle1 = NULL ;
   int64_t result;
   
-  SWIG_check_num_args("mortise_event_left_out",1,1)
+  SWIG_check_num_args("mortise_event_dropped_records",1,1)
   wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_event *)handle1;
-  result = (int64_t)mortise_event_left_out((struct mortise_event const *)arg1);
+  result = (int64_t)mortise_event_dropped_records((struct mortise_event const *)arg1);
   mortise_lua_push_integer(L, result);
   SWIG_arg++;
   return SWIG_arg;
@@ -9119,6 +9127,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("LOST", MORTISE_LOST)},
     {SWIG_LUA_CONSTTAB_INT("NOT_OWNER", MORTISE_NOT_OWNER)},
     {SWIG_LUA_CONSTTAB_INT("SHUT_DOWN", MORTISE_SHUT_DOWN)},
+    {SWIG_LUA_CONSTTAB_INT("NOT_WAITING", MORTISE_NOT_WAITING)},
     {SWIG_LUA_CONSTTAB_INT("INVALID_ARGUMENT", MORTISE_INVALID_ARGUMENT)},
     {SWIG_LUA_CONSTTAB_INT("UNREACHABLE", MORTISE_UNREACHABLE)},
     {SWIG_LUA_CONSTTAB_INT("UNKNOWN", MORTISE_UNKNOWN)},
@@ -9159,10 +9168,10 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REASON_SERVER_LOST", MORTISE_REASON_SERVER_LOST)},
     {SWIG_LUA_CONSTTAB_INT("REASON_MAX_HOLD", MORTISE_REASON_MAX_HOLD)},
     {SWIG_LUA_CONSTTAB_INT("REASON_FORCED", MORTISE_REASON_FORCED)},
-    {SWIG_LUA_CONSTTAB_INT("VERDICT_OK", MORTISE_VERDICT_OK)},
-    {SWIG_LUA_CONSTTAB_INT("VERDICT_UNKNOWN", MORTISE_VERDICT_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("VERDICT_WARN", MORTISE_VERDICT_WARN)},
-    {SWIG_LUA_CONSTTAB_INT("VERDICT_BAD", MORTISE_VERDICT_BAD)},
+    {SWIG_LUA_CONSTTAB_INT("SEVERITY_OK", MORTISE_SEVERITY_OK)},
+    {SWIG_LUA_CONSTTAB_INT("SEVERITY_UNKNOWN", MORTISE_SEVERITY_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("SEVERITY_WARN", MORTISE_SEVERITY_WARN)},
+    {SWIG_LUA_CONSTTAB_INT("SEVERITY_BAD", MORTISE_SEVERITY_BAD)},
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
@@ -9192,21 +9201,21 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_free", _wrap_client_free},
     { "client_ping", _wrap_client_ping},
     { "client_set_credentials", _wrap_client_set_credentials},
-    { "client_examine", _wrap_client_examine},
-    { "client_examination", _wrap_client_examination},
+    { "client_check_health", _wrap_client_check_health},
+    { "client_last_health", _wrap_client_last_health},
     { "client_stats", _wrap_client_stats},
     { "client_watch_log", _wrap_client_watch_log},
     { "client_watch_stats", _wrap_client_watch_stats},
-    { "client_census", _wrap_client_census},
-    { "client_scan", _wrap_client_scan},
-    { "census_free", _wrap_census_free},
-    { "census_json", _wrap_census_json},
-    { "census_answered", _wrap_census_answered},
-    { "census_silent", _wrap_census_silent},
-    { "census_truncated", _wrap_census_truncated},
-    { "census_count", _wrap_census_count},
-    { "census_text", _wrap_census_text},
-    { "census_number", _wrap_census_number},
+    { "client_list_locks", _wrap_client_list_locks},
+    { "client_scan_locks", _wrap_client_scan_locks},
+    { "listing_free", _wrap_listing_free},
+    { "listing_json", _wrap_listing_json},
+    { "listing_answered", _wrap_listing_answered},
+    { "listing_silent", _wrap_listing_silent},
+    { "listing_truncated", _wrap_listing_truncated},
+    { "listing_count", _wrap_listing_count},
+    { "listing_text", _wrap_listing_text},
+    { "listing_number", _wrap_listing_number},
     { "stats_free", _wrap_stats_free},
     { "stats_json", _wrap_stats_json},
     { "stats_prometheus", _wrap_stats_prometheus},
@@ -9217,17 +9226,17 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "stats_label_count", _wrap_stats_label_count},
     { "stats_label_name", _wrap_stats_label_name},
     { "stats_label_value", _wrap_stats_label_value},
-    { "examination_free", _wrap_examination_free},
-    { "examination_count", _wrap_examination_count},
-    { "examination_worst", _wrap_examination_worst},
-    { "examination_name", _wrap_examination_name},
-    { "examination_verdict", _wrap_examination_verdict},
-    { "examination_server", _wrap_examination_server},
-    { "examination_value", _wrap_examination_value},
-    { "examination_consequence", _wrap_examination_consequence},
-    { "examination_mend", _wrap_examination_mend},
-    { "examination_json", _wrap_examination_json},
-    { "verdict_text", _wrap_verdict_text},
+    { "health_free", _wrap_health_free},
+    { "health_count", _wrap_health_count},
+    { "health_worst", _wrap_health_worst},
+    { "health_name", _wrap_health_name},
+    { "health_severity", _wrap_health_severity},
+    { "health_server", _wrap_health_server},
+    { "health_value", _wrap_health_value},
+    { "health_consequence", _wrap_health_consequence},
+    { "health_remedy", _wrap_health_remedy},
+    { "health_json", _wrap_health_json},
+    { "severity_text", _wrap_severity_text},
     { "lock_new", _wrap_lock_new},
     { "lock_free", _wrap_lock_free},
     { "lock_try", _wrap_lock_try},
@@ -9259,7 +9268,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_write_try", _wrap_rw_write_try},
     { "rw_write_acquire", _wrap_rw_write_acquire},
     { "rw_write_unlock", _wrap_rw_write_unlock},
-    { "rw_upgrade_try", _wrap_rw_upgrade_try},
+    { "rw_upgrade", _wrap_rw_upgrade},
     { "rw_downgrade", _wrap_rw_downgrade},
     { "rw_extend", _wrap_rw_extend},
     { "rw_interrupt", _wrap_rw_interrupt},
@@ -9283,7 +9292,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_write_try_async", _wrap_rw_write_try_async},
     { "rw_write_acquire_async", _wrap_rw_write_acquire_async},
     { "rw_write_unlock_async", _wrap_rw_write_unlock_async},
-    { "rw_upgrade_try_async", _wrap_rw_upgrade_try_async},
+    { "rw_upgrade_async", _wrap_rw_upgrade_async},
     { "rw_downgrade_async", _wrap_rw_downgrade_async},
     { "rw_extend_async", _wrap_rw_extend_async},
     { "rw_watch", _wrap_rw_watch},
@@ -9350,7 +9359,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "info_entry_owner", _wrap_info_entry_owner},
     { "info_entry_is_exclusive", _wrap_info_entry_is_exclusive},
     { "info_entry_is_retained", _wrap_info_entry_is_retained},
-    { "info_entry_weight", _wrap_info_entry_weight},
+    { "info_entry_permits", _wrap_info_entry_permits},
     { "info_entry_host", _wrap_info_entry_host},
     { "info_entry_pid", _wrap_info_entry_pid},
     { "info_entry_label", _wrap_info_entry_label},
@@ -9362,7 +9371,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "queue_shutdown", _wrap_queue_shutdown},
     { "event_new", _wrap_event_new},
     { "event_free", _wrap_event_free},
-    { "event_get_kind", _wrap_event_get_kind},
+    { "event_kind", _wrap_event_kind},
     { "event_tag", _wrap_event_tag},
     { "event_status", _wrap_event_status},
     { "event_token", _wrap_event_token},
@@ -9374,7 +9383,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_log_subject", _wrap_event_log_subject},
     { "log_level_text", _wrap_log_level_text},
     { "log_subject_text", _wrap_log_subject_text},
-    { "event_left_out", _wrap_event_left_out},
+    { "event_dropped_records", _wrap_event_dropped_records},
     { "event_server_text", _wrap_event_server_text},
     { "event_is_retryable", _wrap_event_is_retryable},
     { "event_is_ambiguous", _wrap_event_is_ambiguous},
@@ -9390,9 +9399,9 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_queue,
 &_wrap_class_event,
 &_wrap_class_info,
-&_wrap_class_examination,
+&_wrap_class_health,
 &_wrap_class_stats,
-&_wrap_class_census,
+&_wrap_class_listing,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -9413,14 +9422,14 @@ static swig_lua_namespace swig_SwigModule = {
 
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
-static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_event_kind *|mortise_log_level *|mortise_log_subject *|mortise_reason *|mortise_status *|mortise_verdict *|int *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_kind *|mortise_log_level *|mortise_log_subject *|mortise_reason *|mortise_severity *|mortise_status *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
-static swig_type_info _swigt__p_mortise_census = {"_p_mortise_census", "mortise_census *|struct mortise_census *", 0, 0, (void*)&_wrap_class_census, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)&_wrap_class_event, 0};
-static swig_type_info _swigt__p_mortise_examination = {"_p_mortise_examination", "mortise_examination *|struct mortise_examination *", 0, 0, (void*)&_wrap_class_examination, 0};
+static swig_type_info _swigt__p_mortise_health = {"_p_mortise_health", "mortise_health *|struct mortise_health *", 0, 0, (void*)&_wrap_class_health, 0};
 static swig_type_info _swigt__p_mortise_info = {"_p_mortise_info", "mortise_info *|struct mortise_info *", 0, 0, (void*)&_wrap_class_info, 0};
+static swig_type_info _swigt__p_mortise_listing = {"_p_mortise_listing", "mortise_listing *|struct mortise_listing *", 0, 0, (void*)&_wrap_class_listing, 0};
 static swig_type_info _swigt__p_mortise_lock = {"_p_mortise_lock", "mortise_lock *|struct mortise_lock *", 0, 0, (void*)&_wrap_class_lock, 0};
 static swig_type_info _swigt__p_mortise_multi = {"_p_mortise_multi", "mortise_multi *|struct mortise_multi *", 0, 0, (void*)&_wrap_class_multi, 0};
 static swig_type_info _swigt__p_mortise_options = {"_p_mortise_options", "mortise_options *|struct mortise_options *", 0, 0, (void*)&_wrap_class_options, 0};
@@ -9439,12 +9448,12 @@ static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_int,
   &_swigt__p_long_long,
-  &_swigt__p_mortise_census,
   &_swigt__p_mortise_client,
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
-  &_swigt__p_mortise_examination,
+  &_swigt__p_mortise_health,
   &_swigt__p_mortise_info,
+  &_swigt__p_mortise_listing,
   &_swigt__p_mortise_lock,
   &_swigt__p_mortise_multi,
   &_swigt__p_mortise_options,
@@ -9463,12 +9472,12 @@ static swig_type_info *swig_type_initial[] = {
 
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_mortise_census[] = {  {&_swigt__p_mortise_census, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
-static swig_cast_info _swigc__p_mortise_examination[] = {  {&_swigt__p_mortise_examination, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_health[] = {  {&_swigt__p_mortise_health, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_info[] = {  {&_swigt__p_mortise_info, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_listing[] = {  {&_swigt__p_mortise_listing, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_lock[] = {  {&_swigt__p_mortise_lock, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_multi[] = {  {&_swigt__p_mortise_multi, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_options[] = {  {&_swigt__p_mortise_options, 0, 0, 0},{0, 0, 0, 0}};
@@ -9487,12 +9496,12 @@ static swig_cast_info _swigc__p_unsigned_short[] = {  {&_swigt__p_unsigned_short
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_int,
   _swigc__p_long_long,
-  _swigc__p_mortise_census,
   _swigc__p_mortise_client,
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
-  _swigc__p_mortise_examination,
+  _swigc__p_mortise_health,
   _swigc__p_mortise_info,
+  _swigc__p_mortise_listing,
   _swigc__p_mortise_lock,
   _swigc__p_mortise_multi,
   _swigc__p_mortise_options,

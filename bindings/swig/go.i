@@ -8,9 +8,9 @@
    has them. */
 %rename("$ignore", %$isenumitem) "";
 %ignore mortise_status_code;
-%ignore mortise_event_kind_code;
+%ignore mortise_kind_code;
 %ignore mortise_reason_code;
-%ignore mortise_verdict_code;
+%ignore mortise_severity_code;
 %ignore mortise_log_level_code;
 %ignore mortise_log_subject_code;
 %rename("$ignore", %$isconstant) "";
@@ -46,7 +46,7 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(out) const char * %{ $result = (char *)$1; %}
 %typemap(goout) const char * ""
 
-%typemap(gotype) int32_t, mortise_status, mortise_event_kind, mortise_reason, mortise_verdict,
+%typemap(gotype) int32_t, mortise_status, mortise_kind, mortise_reason, mortise_severity,
                  mortise_log_level, mortise_log_subject "int32"
 %typemap(gotype) int64_t "int64"
 
@@ -73,7 +73,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     mortise_status status = mortise_queue_next(queue, count == 0 ? timeout_ms : 0, event, NULL);
     if (status != MORTISE_OK) return count == 0 && status != MORTISE_TIMED_OUT ? -1 : count;
     ++count;
-    record[0] = mortise_event_get_kind(event);
+    record[0] = mortise_event_kind(event);
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);

@@ -30,9 +30,9 @@
 %rename("$ignore", %$isenumitem) "";
 %rename("$ignore", %$isconstant) "";
 %ignore mortise_status_code;
-%ignore mortise_event_kind_code;
+%ignore mortise_kind_code;
 %ignore mortise_reason_code;
-%ignore mortise_verdict_code;
+%ignore mortise_severity_code;
 %ignore mortise_log_level_code;
 %ignore mortise_log_subject_code;
 %ignore mortise_get_api;
@@ -157,7 +157,7 @@ static void mortise_java_throw_this(JNIEnv *env, const mortise_error *error) {
   size_t name_len = 0;
   const char *const name = mortise_error_lock_name(error, &name_len);
   const jthrowable failure = mortise_java_failure(
-      env, mortise_error_code(error), mortise_error_message(error), name, name_len,
+      env, mortise_error_status(error), mortise_error_message(error), name, name_len,
       mortise_error_server_text(error), mortise_error_is_retryable(error),
       mortise_error_is_ambiguous(error));
   if (failure != NULL) (*env)->Throw(env, failure);
@@ -168,14 +168,14 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
     SWIG_JavaThrowException(env, SWIG_JavaOutOfMemoryError, "native memory");
     return;
   }
-  const mortise_status status = mortise_error_code(error);
+  const mortise_status status = mortise_error_status(error);
   if (status >= MORTISE_OK) return;
   mortise_java_throw_this(env, error);
 }
 
 // Also an outcome of normal life, but for a queue's end: a failed extension says what it was about.
 static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
-  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_code(error);
+  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_status(error);
   if (status > MORTISE_OK && status != MORTISE_SHUT_DOWN) return mortise_java_throw_this(env, error);
   mortise_java_throw(env, error);
 }
@@ -202,19 +202,19 @@ static jobjectArray mortise_java_line(JNIEnv *env, const mortise_event *event, c
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
                                   jlongArray records, jobjectArray details) {
   const mortise_status status = mortise_event_status(event);
-  const jlong record[mortise_java_fields] = {mortise_event_get_kind(event),
+  const jlong record[mortise_java_fields] = {mortise_event_kind(event),
                                              mortise_event_tag(event), status,
                                              mortise_event_token(event),
                                              mortise_event_reason(event),
                                              mortise_event_log_level(event),
                                              mortise_event_log_subject(event),
-                                             mortise_event_left_out(event),
+                                             mortise_event_dropped_records(event),
                                              mortise_event_hold_number(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
-  const int is_line = mortise_event_get_kind(event) == MORTISE_EVENT_LOG;
-  const int is_extension = mortise_event_get_kind(event) == MORTISE_EVENT_EXTENDED;
+  const int is_line = mortise_event_kind(event) == MORTISE_EVENT_LOG;
+  const int is_extension = mortise_event_kind(event) == MORTISE_EVENT_EXTENDED;
   if (!is_line && (status == MORTISE_OK || (status > MORTISE_OK && !is_extension))) return 1;
   size_t name_len = 0;
   const char *const name = mortise_event_lock_name(event, &name_len);

@@ -209,7 +209,7 @@ static int mortise_lua_handle(lua_State *L, int index, const char *argument, swi
 static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *error,
                            swig_type_info *type) {
   if (handle == NULL) {
-    return mortise_lua_fail(L, error ? mortise_error_code(error) : MORTISE_NO_MEMORY, error);
+    return mortise_lua_fail(L, error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
   }
   SWIG_NewPointerObj(L, handle, type, 1);
   return 1;
@@ -231,7 +231,7 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
   $1 = (int32_t)wide;
   if ($1 != wide) return mortise_lua_misuse(L, "$1_name", "an integer of 32 bits", $input);
 }
-%typemap(out, noblock=1) int64_t, mortise_event_kind, mortise_reason, mortise_verdict,
+%typemap(out, noblock=1) int64_t, mortise_kind, mortise_reason, mortise_severity,
                          mortise_log_level, mortise_log_subject, int32_t mortise_version, int32_t mortise_queue_fd {
   mortise_lua_push_integer(L, $1);
   SWIG_arg++;
@@ -256,7 +256,7 @@ static int mortise_lua_new(lua_State *L, void *handle, const mortise_error *erro
 }
 %enddef
 MORTISE_LUA_DEFAULT(lease_ms, 0)
-MORTISE_LUA_DEFAULT(weight, 1)
+MORTISE_LUA_DEFAULT(permits, 1)
 MORTISE_LUA_DEFAULT(capacity, 0)
 
 /* A negative number is a mistake, such as a deadline that has passed. */

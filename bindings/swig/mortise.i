@@ -41,9 +41,9 @@ MACRO(mortise_multi)
 MACRO(mortise_queue)
 MACRO(mortise_event)
 MACRO(mortise_info)
-MACRO(mortise_examination)
+MACRO(mortise_health)
 MACRO(mortise_stats)
-MACRO(mortise_census)
+MACRO(mortise_listing)
 %enddef
 
 /* MORTISE_EACH_TEXT(MACRO): MACRO(pointer, length) for every string parameter of the ABI. */
@@ -66,6 +66,19 @@ MACRO(const char *pattern, size_t pattern_len)
 %include "java.i"
 #elif defined(SWIGLUA)
 %include "lua.i"
+#endif
+
+#if defined(SWIGGO) || defined(SWIGJAVA)
+%inline %{
+#include <time.h>
+
+/* CLOCK_BOOTTIME in nanoseconds, the clock of deadlines, which these languages do not have. */
+static int64_t mortise_boot_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+%}
 #endif
 
 %include "mortise/mortise.h"

@@ -16,7 +16,7 @@ import org.mortise.Lease;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseException;
 import org.mortise.MortiseOptions;
-import org.mortise.MutexOwner;
+import org.mortise.Mutex;
 import org.mortise.Status;
 
 /** The demo's worker in Java: worker.c has the contract, and the same order of reading. */
@@ -31,7 +31,7 @@ final class Worker implements AutoCloseable {
   private final long process = ProcessHandle.current().pid();
   private final Random random = new Random(process);
   private MortiseClient client;
-  private MutexOwner lock;
+  private Mutex lock;
   private long endMillis;
   private long count;
 

@@ -20,7 +20,7 @@ struct story {
   int64_t continued_ms;
 };
 
-/* Prints each finding and the verdict; 1 when all is well, else 0. */
+/* Prints each finding and the severity; 1 when all is well, else 0. */
 int verdict_print(const struct workers *workers, const struct story *story);
 
 #endif

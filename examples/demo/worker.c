@@ -99,7 +99,7 @@ static int open_lock(struct worker *self, const char *url, const char *name, int
   }
   mortise_options_free(options);
   if (self->lock != NULL) return 0;
-  return fail("start", mortise_error_code(self->error), self->error);
+  return fail("start", mortise_error_status(self->error), self->error);
 }
 
 static void wait_for_start(void) {

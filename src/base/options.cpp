@@ -157,7 +157,7 @@ std::string fault_of_metrics_name(std::string_view list) {
 constexpr std::array protocols = {"queued",           "token",  "hash", "timestamp",
                                   "timestamp_binary", "two_key"};
 
-constexpr std::array examine_words = {"off", "warn", "strict"};
+constexpr std::array health_check_words = {"off", "warn", "strict"};
 
 constexpr std::array durability_words = {"memory", "fsync"};
 
@@ -168,7 +168,7 @@ using taker = option::taker;
 constexpr const char* file_form = "the whole path of a file";
 constexpr const char* folder_form = "the whole path of a folder";
 
-// `./dev options` writes what follows from it.
+// `./dev generate` writes what follows from it.
 constexpr option option_table[] = {
     {"lease", taker::every_lock,
      option::number{&settings::lease_ms, &milliseconds, shortest_lease_ms, longest_ms}, "30s",
@@ -256,8 +256,8 @@ constexpr option option_table[] = {
      option::text{&settings::sentinel_tls_name, 253, "a name such as redis.example, or an address",
                   fault_of_host},
      "", "The name in the Sentinels' certificates, each one's host unless set"},
-    {"examine", taker::client, option::choice{&settings::examine, examine_words}, "off",
-     "Whether servers are examined when they are connected to"},
+    {"health_check", taker::client, option::choice{&settings::health_check, health_check_words},
+     "off", "Whether servers are checked when they are connected to"},
     {"quarantine", taker::client,
      option::number{&settings::quarantine_ms, &milliseconds, 0, longest_ms}, "60s",
      "How long a server of `redlock:` runs before it votes"},

@@ -1,6 +1,6 @@
 // The options of a client and of its locks, as one table: what values each has, where settings keep
 // them, and who takes it. The C ABI's setters, URLs and config files all end here; the keys in
-// mortise.h and the table of docs/options.md are written from it by `./dev options`.
+// mortise.h and the table of docs/options.md are written from it by `./dev generate`.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,7 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   std::string password_file;      // empty: none
   std::int64_t busy_poll_us = 0;  // -1: as long as it pays
   bool release_at_exit = false;
-  std::string examine;
+  std::string health_check;
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
   std::string metrics_name;

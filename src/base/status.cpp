@@ -33,6 +33,8 @@ const char* status_text(status code) noexcept {
       return "not the owner";
     case status::shut_down:
       return "shut down";
+    case status::not_waiting:
+      return "not waiting";
     case status::invalid_argument:
       return "invalid argument";
     case status::unreachable:

@@ -18,6 +18,7 @@ enum class status : std::int32_t {
   lost = 4,
   not_owner = 5,
   shut_down = 6,
+  not_waiting = 7,
   invalid_argument = -1,
   unreachable = -2,
   unknown = -3,
@@ -59,7 +60,7 @@ struct outcome {
   reason why = reason::none;  // of a loss or a risk
   bool is_retryable = false;
   bool is_ambiguous = false;  // it may have been carried out although it failed
-  std::string message;        // one line: what was wrong and how to mend it
+  std::string message;        // one line: what was wrong and how to fix it
   std::string server_text;    // the server's own words, when it had any
   // What to say while the message is empty; costs no memory.
   const char* cause = nullptr;

@@ -24,7 +24,7 @@ constexpr time_ns exact_as_double(time_ns when) noexcept { return when / 1024 * 
 
 // The clock; defined in time.cpp. Pure code is handed its value.
 time_ns boot_now() noexcept;
-// Wall-clock time, since 1970, only to be told of: an examination compares it with the server's.
+// Wall-clock time, since 1970, only to be told of: a health check compares it with the server's.
 std::int64_t wall_now_us() noexcept;
 
 }  // namespace mortise

@@ -13,7 +13,7 @@ namespace mortise::cli {
 namespace {
 
 const char* const doctor_help =
-    R"HELP(Examines the servers: whether their settings, rights and clocks are safe for locks.
+    R"HELP(Checks the servers: whether their settings, rights and clocks are safe for locks.
 
   mortise doctor
   mortise doctor --json
@@ -40,37 +40,37 @@ bool has_colors() {
   return !is_refused && is_able && ::isatty(STDOUT_FILENO) == 1;
 }
 
-const char* color_of(mortise_verdict verdict) {
-  switch (verdict) {
-    case MORTISE_VERDICT_OK:
+const char* color_of(mortise_severity severity) {
+  switch (severity) {
+    case MORTISE_SEVERITY_OK:
       return "\033[32m";
-    case MORTISE_VERDICT_BAD:
+    case MORTISE_SEVERITY_BAD:
       return "\033[31m";
     default:
       return "\033[33m";
   }
 }
 
-void print(const mortise_examination* found, int64_t index, bool is_colored) {
-  const auto verdict = mortise_examination_verdict(found, index);
-  std::printf("%s%-7s%s %s at %s: %s\n", is_colored ? color_of(verdict) : "",
-              mortise_verdict_text(verdict), is_colored ? "\033[0m" : "",
-              mortise_examination_name(found, index), mortise_examination_server(found, index),
-              mortise_examination_value(found, index));
+void print(const mortise_health* found, int64_t index, bool is_colored) {
+  const auto severity = mortise_health_severity(found, index);
+  std::printf("%s%-7s%s %s at %s: %s\n", is_colored ? color_of(severity) : "",
+              mortise_severity_text(severity), is_colored ? "\033[0m" : "",
+              mortise_health_name(found, index), mortise_health_server(found, index),
+              mortise_health_value(found, index));
   for (const auto* const text :
-       {mortise_examination_consequence(found, index), mortise_examination_mend(found, index)}) {
+       {mortise_health_consequence(found, index), mortise_health_remedy(found, index)}) {
     if (*text != '\0') std::printf("        %s\n", text);
   }
 }
 
-int exit_code_of_verdict(mortise_verdict worst) {
-  if (worst == MORTISE_VERDICT_OK) return exit_ok;
-  return worst == MORTISE_VERDICT_BAD ? int{exit_bad} : int{exit_warn};
+int exit_code_of_severity(mortise_severity worst) {
+  if (worst == MORTISE_SEVERITY_OK) return exit_ok;
+  return worst == MORTISE_SEVERITY_BAD ? int{exit_bad} : int{exit_warn};
 }
 
 }  // namespace
 
-int examine(int argc, const char* const* argv) {
+int check_health(int argc, const char* const* argv) {
   CLI::App app;
   std::string url;
   bool is_json = false;
@@ -81,24 +81,24 @@ int examine(int argc, const char* const* argv) {
   if (!read_arguments(app, "doctor", doctor_help, argc, argv)) return exit_ok;
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(url, error.get());
-  const examination_handle found(mortise_client_examine(client.get(), error.get()));
+  const health_handle found(mortise_client_check_health(client.get(), error.get()));
   if (!found) throw failure(error.get());
-  const auto worst = mortise_examination_worst(found.get());
+  const auto worst = mortise_health_worst(found.get());
   if (is_json) {
-    std::puts(mortise_examination_json(found.get()));
-    return exit_code_of_verdict(worst);
+    std::puts(mortise_health_json(found.get()));
+    return exit_code_of_severity(worst);
   }
-  const auto count = mortise_examination_count(found.get());
+  const auto count = mortise_health_count(found.get());
   const bool is_colored = has_colors();
   int64_t well = 0;
   for (int64_t index = 0; index < count; ++index) {
-    const bool is_well = mortise_examination_verdict(found.get(), index) == MORTISE_VERDICT_OK;
+    const bool is_well = mortise_health_severity(found.get(), index) == MORTISE_SEVERITY_OK;
     well += int64_t{is_well};
     if (!is_well || is_all) print(found.get(), index, is_colored);
   }
   std::printf("%lld findings, of which %lld are as they should be\n", static_cast<long long>(count),
               static_cast<long long>(well));
-  return exit_code_of_verdict(worst);
+  return exit_code_of_severity(worst);
 }
 
 }  // namespace mortise::cli

@@ -3,6 +3,6 @@
 
 namespace mortise::cli {
 
-int examine(int argc, const char* const* argv);
+int check_health(int argc, const char* const* argv);
 
 }  // namespace mortise::cli

@@ -10,7 +10,7 @@ namespace {
 
 // A failure has a code, also if the error is empty by mistake.
 int code_of(const mortise_error* error) {
-  const int code = exit_code_of(mortise_error_code(error), mortise_error_server_text(error));
+  const int code = exit_code_of(mortise_error_status(error), mortise_error_server_text(error));
   return code == exit_ok ? int{exit_software} : code;
 }
 

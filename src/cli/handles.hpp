@@ -24,9 +24,8 @@ using lock_handle = std::unique_ptr<mortise_lock, handle_deleter<mortise_lock_fr
 using rw_handle = std::unique_ptr<mortise_rw, handle_deleter<mortise_rw_free>>;
 using semaphore_handle = std::unique_ptr<mortise_semaphore, handle_deleter<mortise_semaphore_free>>;
 using info_handle = std::unique_ptr<mortise_info, handle_deleter<mortise_info_free>>;
-using census_handle = std::unique_ptr<mortise_census, handle_deleter<mortise_census_free>>;
-using examination_handle =
-    std::unique_ptr<mortise_examination, handle_deleter<mortise_examination_free>>;
+using listing_handle = std::unique_ptr<mortise_listing, handle_deleter<mortise_listing_free>>;
+using health_handle = std::unique_ptr<mortise_health, handle_deleter<mortise_health_free>>;
 using multi_handle = std::unique_ptr<mortise_multi, handle_deleter<mortise_multi_free>>;
 
 }  // namespace mortise::cli

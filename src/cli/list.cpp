@@ -9,9 +9,9 @@
 #include <string>
 
 #include "cli/arguments.hpp"
-#include "cli/census.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/listing.hpp"
 #include "cli/lock_summary.hpp"
 #include "cli/period.hpp"
 #include "cli/text_table.hpp"
@@ -71,7 +71,7 @@ void print_names(const summaries& locks) {
 }
 
 // Each client, and each key that none has told of, by itself, with all that is said.
-void add_wide(text_table& table, const census& seen, const std::set<std::string>& heard) {
+void add_wide(text_table& table, const listing& seen, const std::set<std::string>& heard) {
   for (int64_t index = 0; index < seen.size(); ++index) {
     const auto number = [&](std::string_view key) { return seen.number(index, key); };
     const auto text = [&](std::string_view key) { return printable_of(seen.text(index, key)); };
@@ -95,7 +95,7 @@ struct list_request {
   std::string url;
   std::string form;
   bool is_all = false;
-  census::scan_terms scan{"", 1'000'000, 0};
+  listing::scan_terms scan{"", 1'000'000, 0};
   int64_t wait_ms = 0;
 };
 
@@ -124,7 +124,7 @@ class sight {
     table.sort();
     table.print();
   }
-  // As the census is; with all also `keys`.
+  // As the listing is; with all also `keys`.
   std::string json() const {
     if (!keys_) return clients_->json();
     auto all = nlohmann::json::parse(clients_->json());
@@ -151,8 +151,8 @@ class sight {
   }
 
  private:
-  std::optional<census> keys_;
-  std::optional<census> clients_;
+  std::optional<listing> keys_;
+  std::optional<listing> clients_;
   std::set<std::string> heard_;
 };
 
@@ -186,7 +186,7 @@ int list_locks(int argc, const char* const* argv) {
   app.add_option("--wait", wait);
   if (!read_arguments(app, "list", list_help, argc, argv)) return exit_ok;
   check(wanted, match->count() + most->count() > 0);
-  wanted.wait_ms = wanted.scan.wait_ms = census_wait_ms_of(wait);
+  wanted.wait_ms = wanted.scan.wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(wanted.url, error.get());
   const sight seen(client.get(), wanted, error.get());

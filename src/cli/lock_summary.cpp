@@ -14,7 +14,7 @@ std::string lock_summary::holder_text() const {
   return text;
 }
 
-std::map<std::string, lock_summary> summaries_of(const census& seen) {
+std::map<std::string, lock_summary> summaries_of(const listing& seen) {
   std::map<std::string, lock_summary> locks;
   for (int64_t index = 0; index < seen.size(); ++index) {
     auto& one = locks[seen.text(index, "name")];
@@ -41,7 +41,7 @@ std::map<std::string, lock_summary> summaries_of(const census& seen) {
 
 // A client that has told of its locks since then knows better than the key. At a quorum each server
 // tells of the same.
-void add_unheard(std::map<std::string, lock_summary>& locks, const census& scanned,
+void add_unheard(std::map<std::string, lock_summary>& locks, const listing& scanned,
                  const std::set<std::string>& heard) {
   std::set<std::pair<std::string, std::string>> seen;
   for (int64_t index = 0; index < scanned.size(); ++index) {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "cli/census.hpp"
+#include "cli/listing.hpp"
 #include "cli/wait_histogram.hpp"
 
 namespace mortise::cli {
@@ -37,9 +37,9 @@ struct lock_summary {
 };
 
 // By the names of the locks.
-std::map<std::string, lock_summary> summaries_of(const census& seen);
+std::map<std::string, lock_summary> summaries_of(const listing& seen);
 // Adds what is held by the keys of the servers, and by none of the clients that were heard later.
-void add_unheard(std::map<std::string, lock_summary>& locks, const census& scanned,
+void add_unheard(std::map<std::string, lock_summary>& locks, const listing& scanned,
                  const std::set<std::string>& heard);
 
 // A cell of a table.

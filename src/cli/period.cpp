@@ -47,7 +47,7 @@ int64_t milliseconds_of(const char* option, std::string_view text) {
   return std::llround(time_ms);
 }
 
-int64_t census_wait_ms_of(std::string_view text) {
+int64_t listing_wait_ms_of(std::string_view text) {
   constexpr int64_t longest_ms = 60'000;
   const int64_t wait_ms = milliseconds_of("--wait", text);
   if (wait_ms >= 1 && wait_ms <= longest_ms) return wait_ms;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "cli/arguments.hpp"
-#include "cli/census.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/listing.hpp"
 #include "cli/named_lock.hpp"
 #include "cli/period.hpp"
 #include "cli/text_table.hpp"
@@ -41,7 +41,7 @@ struct ages {
   int problem = exit_ok;                             // what the command ends with without ages
 };
 
-ages ages_of(const census& seen, const std::string& name) {
+ages ages_of(const listing& seen, const std::string& name) {
   ages found;
   found.missing = seen.missing();
   for (int64_t index = 0; index < seen.size(); ++index) {
@@ -58,7 +58,7 @@ ages ages_of(const census& seen, const std::string& name) {
 // answer may know otherwise.
 ages find_ages(const named_lock& seen, const std::string& name, mortise_client* client,
                int64_t wait_ms, mortise_error* error) try {
-  return ages_of(census(client, wait_ms, error), name);
+  return ages_of(listing(client, wait_ms, error), name);
 } catch (const failure& problem) {
   const bool is_needed = mortise_info_entry_count(seen.info()) > 0;
   ages none;
@@ -96,7 +96,7 @@ nlohmann::json json_of(const named_lock& seen, const std::string& name, const ag
     nlohmann::json entry = {{"holds", holds},
                             {"is_exclusive", mortise_info_entry_is_exclusive(info, index) == 1},
                             {"is_retained", mortise_info_entry_is_retained(info, index) == 1},
-                            {"permits", mortise_info_entry_weight(info, index)},
+                            {"permits", mortise_info_entry_permits(info, index)},
                             {"host", mortise_info_entry_host(info, index)},
                             {"pid", mortise_info_entry_pid(info, index)},
                             {"label", mortise_info_entry_label(info, index)}};
@@ -166,7 +166,7 @@ int show_lock(int argc, const char* const* argv) {
   if (!read_arguments(app, "show", show_help, argc, argv)) return exit_ok;
   if (app.count("NAME") == 0)
     throw failure(exit_usage, "there is no NAME; see mortise show --help");
-  const auto wait_ms = census_wait_ms_of(wait);
+  const auto wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(url, error.get());
   const named_lock seen(client.get(), name, error.get());

@@ -20,7 +20,7 @@ std::span<const subcommand> subcommands() {
       {"show", "who holds one lock, and who waits, in order", show_lock},
       {"top", "the locks that are waited for most, as they change", watch_locks},
       {"release", "end somebody else's hold by force", release_lock},
-      {"doctor", "whether the servers are safe for locks", examine},
+      {"doctor", "whether the servers are safe for locks", check_health},
       {"bench", "how fast locks are on your servers", bench_locks},
       {"version", "which version this is", print_version},
   }};

@@ -61,7 +61,7 @@ struct line {
 };
 
 reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
-  const census seen(client, wait_ms, error);
+  const listing seen(client, wait_ms, error);
   return {clock::now(), summaries_of(seen), seen.gaps(), seen.missing()};
 }
 

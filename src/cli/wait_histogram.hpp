@@ -1,4 +1,4 @@
-// How many waited how long, as clients tell it in a census: by the upper bounds of buckets.
+// How many waited how long, as clients tell it in a listing: by the upper bounds of buckets.
 #pragma once
 
 #include <cstdint>

@@ -11,9 +11,9 @@
 #include "client/multi_handle.hpp"
 #include "client/presence.hpp"
 #include "lock/owner.hpp"
-#include "protocol/census.hpp"
 #include "protocol/inbox.hpp"
 #include "protocol/interop.hpp"
+#include "protocol/listing.hpp"
 
 namespace mortise::client {
 
@@ -23,7 +23,7 @@ client::client(settings defaults)
       counts_(defaults_.metrics_name),
       stats_watch_(reactor_),
       respondent_(*this),
-      censuses_(*this) {}
+      listings_(*this) {}
 
 client::~client() { close(); }
 
@@ -50,7 +50,7 @@ void client::close() noexcept {
 bool client::begin_close() noexcept {
   if (is_closed_.exchange(true)) return false;
   gates_.close();
-  censuses_.close();
+  listings_.close();
   if (presence_) presence_->end();
   return true;
 }
@@ -155,14 +155,14 @@ outcome client::ping() {
   return answered(servers_->ask_all(protocol::ping(), command_deadline()));
 }
 
-outcome client::examine(protocol::examination& into) {
+outcome client::check_health(protocol::health& into) {
   if (is_closed()) return client_freed();
-  return answered(servers_->examine(into, command_deadline()));
+  return answered(servers_->check_health(into, command_deadline()));
 }
 
-outcome client::read_examination(protocol::examination& into) const {
+outcome client::read_last_health(protocol::health& into) const {
   if (is_closed()) return client_freed();
-  if (const auto last = servers_->last_examination()) into = *last;
+  if (const auto last = servers_->last_health()) into = *last;
   return {};
 }
 
@@ -173,13 +173,13 @@ outcome client::read_statistics(statistics::snapshot& into) const {
   return {};
 }
 
-outcome client::take_census(protocol::census& into, time_ns deadline) {
+outcome client::list_locks(protocol::listing& into, time_ns deadline) {
   if (is_closed()) return client_freed();
-  return answered(censuses_.take(into, deadline));
+  return answered(listings_.take(into, deadline));
 }
 
-// What there was no time for is told by the census itself.
-outcome client::scan_keys(protocol::census& into, const protocol::key_scan_terms& terms,
+// What there was no time for is told by the listing itself.
+outcome client::scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
                           time_ns deadline) {
   if (is_closed()) return client_freed();
   protocol::key_scan scan(terms);
@@ -252,9 +252,9 @@ void client::look_anew(std::uint64_t gate_id) noexcept {
 }
 
 void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
-  if (protocol::is_census_message(text)) {
+  if (protocol::is_listing_message(text)) {
     respondent_.on_message(text);
-    censuses_.on_message(text);
+    listings_.on_message(text);
   } else if (const auto told = protocol::read_message(text)) {
     gates_.deliver(*told);
   }

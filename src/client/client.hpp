@@ -12,9 +12,9 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "client/censuses.hpp"
 #include "client/event_log.hpp"
 #include "client/gatekeeper.hpp"
+#include "client/listings.hpp"
 #include "client/registry.hpp"
 #include "client/respondent.hpp"
 #include "client/stats_watch.hpp"
@@ -61,17 +61,17 @@ class client final : public std::enable_shared_from_this<client>, private deploy
                      std::int64_t permits, std::shared_ptr<lock_handle>& into);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
-  outcome examine(protocol::examination& into);
+  outcome check_health(protocol::health& into);
   // What was found last; nothing where nothing was looked for yet.
-  outcome read_examination(protocol::examination& into) const;
+  outcome read_last_health(protocol::health& into) const;
   // What was counted since it was made.
   outcome read_statistics(statistics::snapshot& into) const;
   // What all clients that live have and wait for, as they tell until the deadline.
-  outcome take_census(protocol::census& into, time_ns deadline);
+  outcome list_locks(protocol::listing& into, time_ns deadline);
   // Which holders of this lock retain what they have, as they tell.
   void find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline);
   // What the keys of the servers tell of locks.
-  outcome scan_keys(protocol::census& into, const protocol::key_scan_terms& terms,
+  outcome scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
                     time_ns deadline);
   // The log's lines, and every so often that statistics are due, as reports to a queue; without one
   // nobody is told any more.
@@ -131,7 +131,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   subscriptions subscriptions_;
   registry<gatekeeper> gates_;
   respondent respondent_;
-  censuses censuses_;
+  listings listings_;
   std::mutex mutex_;  // of the next two
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // whose scripts the servers were given

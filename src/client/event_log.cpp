@@ -15,7 +15,7 @@ outcome event_log::watch(std::shared_ptr<event_queue> queue, std::int64_t tag, l
   tag_ = tag;
   level_ = level;
   allowances_ = {};
-  left_out_ = 0;
+  dropped_records_ = 0;
   return {};
 }
 
@@ -29,10 +29,10 @@ void event_log::end() noexcept {
 void event_log::note(log_subject what, const outcome& how, const std::string& lock_name) noexcept {
   const std::lock_guard guard(mutex_);
   if (!queue_ || level_of(what) > level_) return;
-  ++left_out_;
+  ++dropped_records_;
   if (!allowances_[static_cast<std::size_t>(what)].take(boot_now())) return;
   try {
-    if (queue_->report(line(what, how, lock_name))) left_out_ = 0;
+    if (queue_->report(line(what, how, lock_name))) dropped_records_ = 0;
   } catch (const std::bad_alloc&) {
     return;  // it is counted as left out
   }
@@ -48,7 +48,7 @@ std::unique_ptr<event_node> event_log::line(log_subject what, const outcome& how
   if (told.how.message.empty()) told.how.say(how.words());
   told.level = level_of(what);
   told.subject = what;
-  told.left_out = left_out_ - 1;  // this one is not
+  told.dropped_records = dropped_records_ - 1;  // this one is not
   node->lock = lock_name;
   return node;
 }

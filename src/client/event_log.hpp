@@ -52,7 +52,7 @@ class event_log {
   std::int64_t tag_ = 0;
   log_level level_ = log_level::none;
   std::array<allowance, log_subject_count> allowances_;
-  std::int64_t left_out_ = 0;  // since the last line that was told
+  std::int64_t dropped_records_ = 0;  // since the last line that was told
 };
 
 }  // namespace mortise::client

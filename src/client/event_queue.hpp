@@ -21,7 +21,7 @@ class client;
 class cancellable {
  public:
   virtual ~cancellable() = default;
-  // ok, or not_owner when nothing waits.
+  // ok, or not_waiting.
   virtual outcome cancel() = 0;
   // The lock's; empty for several.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
@@ -50,7 +50,7 @@ struct event {
   // Of a line of the log: and how many lines were left out before it.
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
-  std::int64_t left_out = 0;
+  std::int64_t dropped_records = 0;
   // Completes what is said, on the thread that reads it. A risk is told although nothing failed.
   void tell(const std::string& name) noexcept {
     if (kind == event_kind::at_risk) how.message = joined({how.cause != nullptr ? how.cause : ""});

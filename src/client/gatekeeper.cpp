@@ -113,8 +113,8 @@ bool gatekeeper::ask(const lock::question& asked, const lock::operation* by) noe
   return false;  // nothing was sent
 }
 
-void gatekeeper::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
-                            time_ns /*now*/) noexcept {
+void gatekeeper::on_result(deployment::inquiry& answered, const lock::step_result& said,
+                           time_ns /*now*/) noexcept {
   // The client keeps every gatekeeper that has an open inquiry; from now on this one may have none.
   const auto self = shared_from_this();
   if (said.last_token != 0) client_.servers().note_token(named(), said.last_token);

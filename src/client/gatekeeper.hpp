@@ -97,8 +97,8 @@ class gatekeeper final : public std::enable_shared_from_this<gatekeeper>,
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
   void on_not_released(const outcome& how) noexcept override;
   // deployment::inquirer
-  void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
-                  time_ns now) noexcept override;
+  void on_result(deployment::inquiry& answered, const lock::step_result& said,
+                 time_ns now) noexcept override;
   // net::timer
   void on_timer(time_ns now) noexcept override;
 

@@ -356,7 +356,7 @@ outcome lock_handle::cancel() {
   return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();
     if (owner_.pending == nullptr) {
-      return outcome::of(status::not_owner, "nothing waits on this handle");
+      return outcome::of(status::not_waiting, "no call of this handle is waiting");
     }
     gate.abandon(*owner_.pending, status::cancelled, now);
     return outcome{};

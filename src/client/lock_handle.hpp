@@ -72,7 +72,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   bool start_top_up(lock::operation& call);
   // Gives the hold back without waiting for the answer.
   void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
-  // Ends a waiting acquire: ok, or not_owner when nothing waits.
+  // Ends a waiting acquire: ok, or not_waiting.
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.
   outcome interrupt(bool is_on);

@@ -179,7 +179,7 @@ outcome multi_handle::cancel() {
   const auto call = open_call();
   if (call && call->give_up(outcome::of(status::cancelled))) return {};
   if (client_->is_closed()) return client_freed();
-  return outcome::of(status::not_owner, "nothing waits on this multi");
+  return outcome::of(status::not_waiting, "no call of this multi is waiting");
 }
 
 outcome multi_handle::interrupt(bool is_on) {

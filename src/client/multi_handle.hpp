@@ -52,7 +52,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   // Says of a failure which members it is about, unless it names one.
   void name(outcome& how) const noexcept;
   static void name(outcome& how, const std::vector<member>& members) noexcept;
-  // Ends a waiting acquire: ok, or not_owner when nothing waits.
+  // Ends a waiting acquire: ok, or not_waiting.
   outcome cancel() override;
   // The same for every acquire from now on, until it is taken back.
   outcome interrupt(bool is_on);

@@ -40,9 +40,9 @@ std::string text_of(const lock::gate_traffic& traffic) {
   return text;
 }
 
-protocol::census_entry entry_of(const gatekeeper& of) {
+protocol::listing_entry entry_of(const gatekeeper& of) {
   const auto told = of.look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
-  protocol::census_entry one;
+  protocol::listing_entry one;
   one.label = told.label;
   one.name = of.name();
   one.kind = kind_text(of.kind());
@@ -97,7 +97,7 @@ bool respondent::may_answer(time_ns now) noexcept {
 }
 
 void respondent::run() noexcept try {
-  std::vector<protocol::census_question> asked;
+  std::vector<protocol::listing_question> asked;
   {
     const std::lock_guard guard(mutex_);
     asked.swap(asked_);
@@ -110,8 +110,8 @@ void respondent::run() noexcept try {
   // As above.
 }
 
-protocol::census_page respondent::page_of(const protocol::census_question& asked) {
-  protocol::census_page told{asked.round, client_.id(), asked.from, 0, {}};
+protocol::listing_page respondent::page_of(const protocol::listing_question& asked) {
+  protocol::listing_page told{asked.round, client_.id(), asked.from, 0, {}};
   std::size_t size = 0;
   for (auto each = client_.gates().next(asked.from); each;
        each = client_.gates().next(each->id() + 1)) {

@@ -11,7 +11,7 @@
 
 #include "base/time.hpp"
 #include "net/reactor.hpp"
-#include "protocol/census.hpp"
+#include "protocol/listing.hpp"
 
 namespace mortise::client {
 
@@ -32,13 +32,13 @@ class respondent final : private net::task {
 
  private:
   void run() noexcept override;
-  [[nodiscard]] protocol::census_page page_of(const protocol::census_question& asked);
+  [[nodiscard]] protocol::listing_page page_of(const protocol::listing_question& asked);
   [[nodiscard]] bool is_new(std::uint64_t serial) noexcept;
   [[nodiscard]] bool may_answer(time_ns now) noexcept;
 
   client& client_;
   std::mutex mutex_;
-  std::vector<protocol::census_question> asked_;
+  std::vector<protocol::listing_question> asked_;
   // Those that were heard last: several servers may pass on the same.
   std::array<std::uint64_t, 64> heard_{};
   std::size_t heard_count_ = 0;

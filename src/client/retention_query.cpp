@@ -1,11 +1,11 @@
 // Which of a lock's holders retain what they have. The server sees an ordinary hold, so its client
-// is asked, as by a census; and only where the owner token says that there may be an answer.
+// is asked, as by a listing; and only where the owner token says that there may be an answer.
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "client/client.hpp"
-#include "protocol/census.hpp"
+#include "protocol/listing.hpp"
 #include "protocol/owner_token.hpp"
 #include "protocol/query.hpp"
 
@@ -28,7 +28,7 @@ bool has_word(std::string_view text, std::string_view word) noexcept {
 }  // namespace
 
 void client::find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline) {
-  censuses::gate_numbers others;
+  listings::gate_numbers others;
   for (auto& party : info.entries) {
     if (!party.may_be_retained) continue;
     if (party.client != id_) {
@@ -39,9 +39,9 @@ void client::find_retained(protocol::lock_info& info, std::string_view name, tim
     }
   }
   if (others.empty()) return;
-  protocol::census told;
+  protocol::listing told;
   // Without an answer it stays what it is to the server, a hold.
-  static_cast<void>(censuses_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
+  static_cast<void>(listings_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
   for (auto& party : info.entries) {
     if (!party.may_be_retained || party.client == id_) continue;
     const auto claim = std::string(protocol::split_owner_token(party.owner).attempt()) + " ";

@@ -26,7 +26,7 @@ constexpr std::size_t most_servers = 4096;
 // another cluster by then.
 constexpr time_ns forget_ns = 60 * ns_per_s;
 // Servers in containers or behind NAT announce an address of their own network unless told another.
-constexpr auto* mend_announcement =
+constexpr auto* remedy_announcement =
     "; the cluster announces this address: if it cannot be reached from here, set "
     "cluster-announce-ip and cluster-announce-port of that server";
 
@@ -486,7 +486,7 @@ outcome router::problem(int slot) const {
   if (known->second.at != no_server) {
     const auto& one = servers_[static_cast<std::size_t>(known->second.at)];
     const bool is_seed = std::find(seeds_.begin(), seeds_.end(), known->second.at) != seeds_.end();
-    const auto* const hint = one.was_up || is_seed ? "" : mend_announcement;
+    const auto* const hint = one.was_up || is_seed ? "" : remedy_announcement;
     why.say("slot ", decimal(slot), " at ", one.where.text(), ": ", why.words(), hint);
   } else {
     why.say("slot ", decimal(slot), ": ", why.words());

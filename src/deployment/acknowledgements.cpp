@@ -212,7 +212,7 @@ void acknowledgements::refuse(outcome why) noexcept {
   {
     const std::lock_guard guard(mutex_);
     problem_ = std::move(why);
-    // Without a mend nothing comes of waiting.
+    // Without a remedy nothing comes of waiting.
     if (!problem_.is_retryable) over.failed.take(waiting_.early);
     over.why = problem_;
   }
@@ -521,7 +521,7 @@ outcome acknowledgements::too_few(time_ns now) const noexcept {
   } else {
     why.say("acks: ", decimal(replicas_.had), " of ", decimal(*wanted), " replicas of ",
             *where_->name(), " have it, ", decimal(replicas_.online),
-            " are online; mend them, or give a lower number");
+            " are online; fix them, or give a lower number");
   }
   return why;
 }
@@ -533,13 +533,14 @@ outcome acknowledgements::refusal(std::string_view error) const noexcept try {
   why.is_retryable = why.is_retryable || is_elsewhere;
   why.code = why.is_retryable ? status::unreachable : status::refused;
   why.is_ambiguous = false;
-  const char* mend = "";
-  if (error.find("appendonly") != error.npos) mend = "; set appendonly yes, or durability=memory";
+  const char* remedy = "";
+  if (error.find("appendonly") != error.npos) remedy = "; set appendonly yes, or durability=memory";
   if (error.find("unknown command") != error.npos) {
-    mend = terms_.is_fsynced ? "; it has to be Redis 7.2 or Valkey, or give durability=memory" : "";
+    remedy =
+        terms_.is_fsynced ? "; it has to be Redis 7.2 or Valkey, or give durability=memory" : "";
   }
   why.say(terms_.is_fsynced ? "durability: " : "acks: ", *where_->name(),
-          " refused it: ", why.words(), mend);
+          " refused it: ", why.words(), remedy);
   return why;
 } catch (const std::bad_alloc&) {
   return outcome::of(status::no_memory);

@@ -82,7 +82,7 @@ class acknowledgements final : private redis::session_listener,
   [[nodiscard]] bool is_ready() const noexcept { return ready_since_.load() != 0; }
   // Why it is not; ok where it is.
   [[nodiscard]] outcome problem() const noexcept;
-  // Waits until it is, or somebody has to mend something; then the problem.
+  // Waits until it is, or somebody has to fix something; then the problem.
   outcome await_ready(time_ns deadline);
   // Tells the item once it is. As await() otherwise.
   void await_ready(unacknowledged& item, time_ns now) noexcept;

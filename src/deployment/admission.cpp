@@ -16,9 +16,9 @@ admission::admission(net::reactor& loop, redis::connection& server, std::string 
                      const settings& terms, std::int64_t database, listener& hears)
     : loop_(loop),
       server_(server),
-      rule_(terms.examine == "strict" ? rule::strict
-            : terms.examine == "warn" ? rule::warn
-                                      : rule::off),
+      rule_(terms.health_check == "strict" ? rule::strict
+            : terms.health_check == "warn" ? rule::warn
+                                           : rule::off),
       database_(database),
       hears_(hears),
       is_open_(rule_ != rule::strict),
@@ -44,7 +44,7 @@ void admission::on_up() noexcept {
     const std::lock_guard guard(mutex_);
     ++session_;
     is_up_ = true;
-    is_examined_ = false;
+    is_checked_ = false;
   }
   if (rule_ != rule::strict) hears_.on_admitted();
   if (rule_ != rule::off) begin();
@@ -63,7 +63,7 @@ void admission::change_server(std::string where) noexcept {
   const std::lock_guard guard(mutex_);
   where_ = std::move(where);
   ++session_;
-  is_examined_ = false;
+  is_checked_ = false;
   client_.earlier.reset();
   keys_ = {};
   problem_ = {};
@@ -92,15 +92,15 @@ protocol::survey_keys admission::keys() const {
 void admission::begin() noexcept {
   outcome how;
   try {
-    how = std::make_shared<examiner>(server_, database_, keys())->begin(*this, session_);
+    how = std::make_shared<health_request>(server_, database_, keys())->begin(*this, session_);
   } catch (const std::bad_alloc&) {
     how = outcome::of(status::no_memory);
   }
-  if (!how.ok()) on_examined(session_, how, nullptr);
+  if (!how.ok()) on_health(session_, how, nullptr);
 }
 
-void admission::on_examined(std::uint64_t session, const outcome& how,
-                            const protocol::server_facts* facts) noexcept {
+void admission::on_health(std::uint64_t session, const outcome& how,
+                          const protocol::server_facts* facts) noexcept {
   auto problem = how;
   try {
     if (facts != nullptr) problem = judge(*facts)->refusal();
@@ -108,20 +108,20 @@ void admission::on_examined(std::uint64_t session, const outcome& how,
     problem = outcome::of(status::no_memory);
   }
   const std::lock_guard guard(mutex_);
-  // The connection that was examined may have been followed by another.
+  // The connection that was checked may have been followed by another.
   if (session != session_) return;
   problem_ = std::move(problem);
-  is_examined_ = problem_.ok();
+  is_checked_ = problem_.ok();
   loop_.post(*this);
 }
 
-// The session, which this thread ends, is still the one that was examined.
+// The session, which this thread ends, is still the one that was checked.
 void admission::run() noexcept {
   bool is_good = false;
   {
     const std::lock_guard guard(mutex_);
     if (!is_up_) return;
-    is_good = is_examined_;
+    is_good = is_checked_;
   }
   if (rule_ == rule::strict && is_good && !is_open_.exchange(true)) hears_.on_admitted();
   if (rule_ == rule::strict && !is_good) loop_.schedule(*this, boot_now() + pause_ns);
@@ -130,8 +130,8 @@ void admission::run() noexcept {
 
 void admission::on_timer(time_ns /*now*/) noexcept { begin(); }
 
-std::shared_ptr<const protocol::examination> admission::judge(const protocol::server_facts& facts) {
-  auto made = std::make_shared<protocol::examination>();
+std::shared_ptr<const protocol::health> admission::judge(const protocol::server_facts& facts) {
+  auto made = std::make_shared<protocol::health>();
   const std::lock_guard guard(mutex_);
   protocol::judge(facts, client_, where_, *made);
   if (!client_.earlier) client_.earlier = facts.clock;
@@ -143,7 +143,7 @@ outcome admission::problem() const noexcept {
   if (is_open()) return {};
   const std::lock_guard guard(mutex_);
   if (!problem_.ok()) return problem_;
-  return outcome::of(status::unreachable, where_, " is being examined");
+  return outcome::of(status::unreachable, where_, " is being checked");
 }
 
 outcome admission::await(time_ns deadline) {
@@ -171,14 +171,14 @@ void admission::end_await() noexcept {
   if (first_ != nullptr) std::exchange(first_, nullptr)->finish();
 }
 
-outcome admission::examine(protocol::examination& into, time_ns deadline) {
-  const auto asked = std::make_shared<examiner>(server_, database_, keys());
+outcome admission::check_health(protocol::health& into, time_ns deadline) {
+  const auto asked = std::make_shared<health_request>(server_, database_, keys());
   auto how = asked->ask(deadline);
   if (how.ok()) into = *judge(asked->facts());
   return how;
 }
 
-std::shared_ptr<const protocol::examination> admission::last() const noexcept {
+std::shared_ptr<const protocol::health> admission::last() const noexcept {
   const std::lock_guard guard(mutex_);
   return last_;
 }

@@ -1,6 +1,6 @@
-// Whether a server is let in when it is connected to: the option `examine`. With `strict` nothing
-// is asked of a server before it has been examined, and nothing of one that was found bad, which is
-// examined again from time to time. With `warn` what is found is kept for those who ask.
+// Whether a server is let in when it is connected to: the option `health_check`. With `strict`
+// nothing is asked of a server before it has been checked, and nothing of one that was found bad,
+// which is checked again from time to time. With `warn` what is found is kept for those who ask.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,14 @@
 #include <string_view>
 
 #include "base/options.hpp"
-#include "deployment/examiner.hpp"
+#include "deployment/health_request.hpp"
 #include "net/caller.hpp"
 #include "net/reactor.hpp"
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
 
 namespace mortise::deployment {
 
-class admission final : private examiner_listener, private net::task, private net::timer {
+class admission final : private health_request_listener, private net::task, private net::timer {
  public:
   // On the I/O thread.
   class listener {
@@ -46,25 +46,25 @@ class admission final : private examiner_listener, private net::task, private ne
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_acquire); }
   // Why not; ok where it may be.
   [[nodiscard]] outcome problem() const noexcept;
-  // Waits until the server that was connected to first has been examined, where the option wants
+  // Waits until the server that was connected to first has been checked, where the option wants
   // it; then the problem.
   outcome await(time_ns deadline);
 
-  // Examines the server now.
-  outcome examine(protocol::examination& into, time_ns deadline);
+  // Checks the server now.
+  outcome check_health(protocol::health& into, time_ns deadline);
   // What was found last; nothing where nothing was looked for yet.
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last() const noexcept;
+  [[nodiscard]] std::shared_ptr<const protocol::health> last() const noexcept;
 
  private:
   enum class rule { off, warn, strict };
 
   void begin() noexcept;
   [[nodiscard]] protocol::survey_keys keys() const;
-  void on_examined(std::uint64_t session, const outcome& how,
-                   const protocol::server_facts* facts) noexcept override;
+  void on_health(std::uint64_t session, const outcome& how,
+                 const protocol::server_facts* facts) noexcept override;
   void run() noexcept override;
   void on_timer(time_ns now) noexcept override;
-  std::shared_ptr<const protocol::examination> judge(const protocol::server_facts& facts);
+  std::shared_ptr<const protocol::health> judge(const protocol::server_facts& facts);
   void end_await() noexcept;
 
   net::reactor& loop_;
@@ -78,12 +78,12 @@ class admission final : private examiner_listener, private net::task, private ne
   std::string where_;
   std::uint64_t session_ = 0;  // how many have come up
   bool is_up_ = false;
-  bool is_examined_ = false;  // this session, which was not bad; run() has to say so
-  protocol::examining_client client_;
+  bool is_checked_ = false;  // this session, which was not bad; run() has to say so
+  protocol::checking_client client_;
   protocol::survey_keys keys_;
   outcome problem_;
-  std::shared_ptr<const protocol::examination> last_;
-  net::caller* first_ = nullptr;  // who waits for the first examination
+  std::shared_ptr<const protocol::health> last_;
+  net::caller* first_ = nullptr;  // who waits for the first health check
   bool is_first_over_ = false;
 };
 

@@ -146,8 +146,8 @@ class cluster_deployment final : public deployment {
     const auto* const at = routes_.owner_of(cluster::slot_of(lock.key));
     return at == nullptr ? std::string() : at->where().text();
   }
-  outcome examine(protocol::examination& into, time_ns deadline) override;
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override;
+  outcome check_health(protocol::health& into, time_ns deadline) override;
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override;
   void add_statistics(statistics::snapshot& into) const override;
   outcome set_credentials(redis::login offered, time_ns deadline) override;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
@@ -309,17 +309,17 @@ outcome cluster_deployment::each_present(time_ns deadline, protocol::missing_ser
   return has_answered ? outcome() : bad;
 }
 
-// ---- examination and login ------------------------------------------------------------------
+// ---- health check and login ------------------------------------------------------------------
 
-outcome cluster_deployment::examine(protocol::examination& into, time_ns deadline) {
-  std::vector<protocol::examination> all(routes_.servers().size());
+outcome cluster_deployment::check_health(protocol::health& into, time_ns deadline) {
+  std::vector<protocol::health> all(routes_.servers().size());
   protocol::missing_servers missing;
   auto total = each_present(deadline, missing, [&](cluster_server& at) {
     const auto number = static_cast<std::size_t>(at.number());
     if (number >= all.size()) return outcome();  // it has come since
     auto& found = all[number];
     auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
-    if (how.ok()) how = at.entry().examine(found, deadline);
+    if (how.ok()) how = at.entry().check_health(found, deadline);
     if (!how.ok()) protocol::judge_away(how, at.where().text(), false, found);
     return how;
   });
@@ -329,12 +329,12 @@ outcome cluster_deployment::examine(protocol::examination& into, time_ns deadlin
   return total;
 }
 
-std::shared_ptr<const protocol::examination> cluster_deployment::last_examination() const {
-  std::shared_ptr<protocol::examination> found;
+std::shared_ptr<const protocol::health> cluster_deployment::last_health() const {
+  std::shared_ptr<protocol::health> found;
   for (auto* const server : routes_.masters()) {
     const auto part = server->entry().last();
     if (!part) continue;
-    if (!found) found = std::make_shared<protocol::examination>();
+    if (!found) found = std::make_shared<protocol::health>();
     found->findings.insert(found->findings.end(), part->findings.begin(), part->findings.end());
   }
   return found;

@@ -27,7 +27,7 @@ constexpr time_ns moving_ns = 2 * ns_per_s;
 
 outcome closed() { return outcome::of(status::closed, "the client was closed"); }
 
-// What a mend by somebody is needed for.
+// What a remedy by somebody is needed for.
 bool is_definite(const outcome& problem) noexcept {
   return !problem.ok() && problem.code != status::unreachable && !problem.is_retryable;
 }
@@ -308,7 +308,7 @@ outcome cluster_routes::problem(int slot) const {
   return is_definite(own) ? own : told;
 }
 
-// What somebody has to mend says more than that others were not reached.
+// What somebody has to fix says more than that others were not reached.
 outcome cluster_routes::why_unknown() const {
   for (const auto& server : servers_) {
     auto problem = server->problem();

@@ -1,5 +1,5 @@
 // The servers of a cluster and the slots that this client uses of it: carries out what the router
-// decides, and tells it what happened. Nobody is called back from inside of any of these: verdicts
+// decides, and tells it what happened. Nobody is called back from inside of any of these: results
 // and news for the client come from the I/O thread.
 #pragma once
 

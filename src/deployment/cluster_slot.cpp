@@ -79,7 +79,7 @@ status cluster_inquiry::send_asking(cluster_server& at) noexcept {
 }
 
 void cluster_inquiry::drop() noexcept {
-  lock::verdict said;
+  lock::step_result said;
   said.what = lock::answer::unsent;
   tell(said, boot_now());
 }
@@ -94,7 +94,7 @@ bool cluster_inquiry::is_sent_on(std::string_view error) noexcept try {
   return false;
 }
 
-bool cluster_inquiry::is_astray(std::string_view error, lock::verdict& said) noexcept try {
+bool cluster_inquiry::is_astray(std::string_view error, lock::step_result& said) noexcept try {
   const bool is_cut_short = cluster::is_cut_short(error);
   // A server that was asked ahead of the slot and refuses knows of no move.
   is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
@@ -120,7 +120,7 @@ bool cluster_inquiry::is_astray(std::string_view error, lock::verdict& said) noe
 }
 
 // This may be asked the next question, or be gone, once it has told.
-void cluster_inquiry::tell(const lock::verdict& said, time_ns now) noexcept {
+void cluster_inquiry::tell(const lock::step_result& said, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;
   const bool is_halfway = is_halfway_;

@@ -68,8 +68,8 @@ class cluster_inquiry final : public step_request {
  private:
   friend class waiting_list;
   bool is_sent_on(std::string_view error) noexcept override;
-  bool is_astray(std::string_view error, lock::verdict& said) noexcept override;
-  void tell(const lock::verdict& said, time_ns now) noexcept override;
+  bool is_astray(std::string_view error, lock::step_result& said) noexcept override;
+  void tell(const lock::step_result& said, time_ns now) noexcept override;
 
   cluster_routes& routes_;
   cluster_slot& slot_;

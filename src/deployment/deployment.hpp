@@ -1,5 +1,5 @@
 // Which servers speak for a name, and when an answer is enough: one server here, its replicas or a
-// quorum of masters in other deployments. The lock machinery sees only the one verdict.
+// quorum of masters in other deployments. The lock machinery sees only the one result.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "lock/link.hpp"
 #include "protocol/client_record.hpp"
 #include "protocol/command.hpp"
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
 #include "protocol/missing_servers.hpp"
 #include "protocol/table.hpp"
 #include "redis/credentials.hpp"
@@ -28,7 +28,8 @@ class inquiry;
 class inquirer {
  public:
   virtual ~inquirer() = default;
-  virtual void on_verdict(inquiry& answered, const lock::verdict& said, time_ns now) noexcept = 0;
+  virtual void on_result(inquiry& answered, const lock::step_result& said,
+                         time_ns now) noexcept = 0;
 };
 
 // One step on its way. Used again for the next step once it is answered.
@@ -36,7 +37,7 @@ class inquiry {
  public:
   virtual ~inquiry() = default;
   // Sends the question, asked by an operation (or nullptr), whose caller lends its thread for the
-  // answer. With another status than ok nothing was sent, and no verdict comes: unreachable, limit,
+  // answer. With another status than ok nothing was sent, and no result comes: unreachable, limit,
   // no_memory.
   virtual status send(const lock::question& asked, const protocol::table& rules,
                       const protocol::key_set& keys, const lock::operation* by) noexcept = 0;
@@ -166,11 +167,11 @@ class deployment {
     static_cast<void>(lock);
     return {};
   }
-  // Examines every server, with the calling thread lent for the answers. One that does not answer
+  // Checks every server, with the calling thread lent for the answers. One that does not answer
   // is a finding, where others do.
-  virtual outcome examine(protocol::examination& into, time_ns deadline) = 0;
+  virtual outcome check_health(protocol::health& into, time_ns deadline) = 0;
   // What was found last; nullptr where nothing was looked for yet.
-  [[nodiscard]] virtual std::shared_ptr<const protocol::examination> last_examination() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const protocol::health> last_health() const = 0;
   // What became of its connections.
   virtual void add_statistics(statistics::snapshot& into) const { static_cast<void>(into); }
   // Logs in anew, on what is connected, and with what will be. Another outcome than ok leaves all

@@ -18,7 +18,7 @@ class errand;
 class errand_listener {
  public:
   virtual ~errand_listener() = default;
-  virtual void on_errand(errand& which, const lock::verdict& said, time_ns now) noexcept = 0;
+  virtual void on_errand(errand& which, const lock::step_result& said, time_ns now) noexcept = 0;
 };
 
 // Its listener guards it, and uses it again once it was answered.
@@ -37,7 +37,8 @@ class errand final : private inquirer {
   bool is_of_batch = false;  // the listener's own
 
  private:
-  void on_verdict(inquiry& /*answered*/, const lock::verdict& said, time_ns now) noexcept override {
+  void on_result(inquiry& /*answered*/, const lock::step_result& said,
+                 time_ns now) noexcept override {
     hears_.on_errand(*this, said, now);
   }
 

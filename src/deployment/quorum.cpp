@@ -13,8 +13,8 @@
 #include "lock/lease.hpp"
 #include "net/at_once.hpp"
 #include "net/caller.hpp"
-#include "protocol/census.hpp"
 #include "protocol/inbox.hpp"
+#include "protocol/listing.hpp"
 #include "quorum/tally.hpp"
 
 namespace mortise::deployment {
@@ -25,8 +25,8 @@ namespace {
 // one is told now; and how often it looks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_look_ns = 2 * ns_per_ms;
-// For how long those that have answered are waited for to be examined, where they are.
-constexpr time_ns examination_patience_ns = 2 * ns_per_s;
+// For how long those that have answered are waited for to be checked, where they are.
+constexpr time_ns health_patience_ns = 2 * ns_per_s;
 // How long a look is given before those that have answered are enough.
 constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 
@@ -48,7 +48,7 @@ class quorum_deployment final : public deployment, private voting::listener {
         needed_(quorum::needed_of(servers.size())),
         quarantine_ms_(terms.quarantine_ms),
         longest_lease_ms_(longest_lease(terms)),
-        is_examining_(terms.examine != "off"),
+        is_checking_health_(terms.health_check != "off"),
         ears_(servers.size()),
         all_("server", needed_),
         votes_(all_, servers.size(), loop, *this) {
@@ -98,11 +98,11 @@ class quorum_deployment final : public deployment, private voting::listener {
                    protocol::missing_servers& missing) override {
     return all_.converse(begin, deadline, missing);
   }
-  outcome examine(protocol::examination& into, time_ns deadline) override {
-    return all_.examine(into, deadline);
+  outcome check_health(protocol::health& into, time_ns deadline) override {
+    return all_.check_health(into, deadline);
   }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return all_.last_examination();
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
+    return all_.last_health();
   }
   void add_statistics(statistics::snapshot& into) const override { all_.add_statistics(into); }
   outcome set_credentials(redis::login offered, time_ns deadline) override {
@@ -127,7 +127,7 @@ class quorum_deployment final : public deployment, private voting::listener {
       const auto told = protocol::read_message(text);
       const bool is_of_force = told && told->kind == protocol::message_kind::forced;
       if (is_of_force) all->votes_.on_forced(told->owner);
-      if (is_of_force || protocol::is_census_message(text)) all->hears_.on_message(text, now);
+      if (is_of_force || protocol::is_listing_message(text)) all->hears_.on_message(text, now);
     }
     void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
     void on_listening(std::string_view channel) noexcept override {
@@ -152,7 +152,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   void on_said(std::size_t number, std::string_view channel) noexcept;
   void on_listening(std::size_t number, std::string_view channel) noexcept;
   [[nodiscard]] std::size_t count_up() const;
-  [[nodiscard]] std::size_t count_examined() const;
+  [[nodiscard]] std::size_t count_checked() const;
   [[nodiscard]] outcome fault() const;
   std::size_t look(const named_key& lock, const protocol::command& asked, time_ns deadline,
                    std::vector<gist>& gists, std::vector<outcome>& came);
@@ -163,7 +163,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   const std::size_t needed_;
   const std::int64_t quarantine_ms_;
   const std::int64_t longest_lease_ms_;
-  const bool is_examining_;
+  const bool is_checking_health_;
   std::vector<ear> ears_;
   server_group all_;
   voting votes_;
@@ -182,8 +182,8 @@ outcome quorum_deployment::open(time_ns deadline) {
     const auto up = count_up();
     if (up >= needed_) since = std::min(since, now);
     const bool is_told = up == all_.size() || now - since >= open_patience_ns;
-    const bool is_examined = count_examined() >= up || now - since >= examination_patience_ns;
-    if (up >= needed_ && is_told && is_examined) break;
+    const bool is_checked = count_checked() >= up || now - since >= health_patience_ns;
+    if (up >= needed_ && is_told && is_checked) break;
     std::this_thread::sleep_for(std::chrono::nanoseconds(open_look_ns));
     wrong = fault();
   }
@@ -203,13 +203,13 @@ outcome quorum_deployment::fault() const {
   return {};
 }
 
-std::size_t quorum_deployment::count_examined() const {
-  if (!is_examining_) return all_.size();
-  std::size_t examined = 0;
+std::size_t quorum_deployment::count_checked() const {
+  if (!is_checking_health_) return all_.size();
+  std::size_t checked = 0;
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    if (all_.at(number).last_examination()) ++examined;
+    if (all_.at(number).last_health()) ++checked;
   }
-  return examined;
+  return checked;
 }
 
 std::size_t quorum_deployment::count_up() const {

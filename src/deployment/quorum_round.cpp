@@ -13,11 +13,11 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
   }
 }
 
-std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
-                                                 const protocol::table& rules,
-                                                 std::shared_ptr<const protocol::key_set> keys,
-                                                 time_ns now, const quorum::server_set& whom,
-                                                 const lock::operation* by) {
+std::optional<lock::step_result> quorum_round::begin(const lock::question& asked,
+                                                     const protocol::table& rules,
+                                                     std::shared_ptr<const protocol::key_set> keys,
+                                                     time_ns now, const quorum::server_set& whom,
+                                                     const lock::operation* by) {
   token_ = asked.token;
   asked_ = asked;
   asked_.token = token_;
@@ -30,18 +30,18 @@ std::optional<lock::verdict> quorum_round::begin(const lock::question& asked,
   topped_up.reset();
   sent_to_.reset();
   votes_.emplace(asked.what, inquiries_.size(), asked.proposal);
-  std::optional<lock::verdict> verdict;
+  std::optional<lock::step_result> result;
   for (std::size_t server = 0; server < inquiries_.size(); ++server) {
     const auto sent = whom.test(server) ? inquiries_[server]->send(asked_, rules, *keys_, by)
                                         : status::unreachable;
     sent_to_.set(server, sent == status::ok);
     if (sent == status::ok) continue;
-    lock::verdict unsent;
+    lock::step_result unsent;
     unsent.what = lock::answer::unsent;
     unsent.details = outcome::of(sent);
-    if (auto decided = votes_->count(server, unsent)) verdict = std::move(decided);
+    if (auto decided = votes_->count(server, unsent)) result = std::move(decided);
   }
-  return verdict;
+  return result;
 }
 
 bool quorum_round::send_text(std::size_t server) noexcept {

@@ -22,7 +22,7 @@ class quorum_round;
 class quorum_round_listener {
  public:
   virtual ~quorum_round_listener() = default;
-  virtual void on_answer(quorum_round& asked, std::size_t server, const lock::verdict& said,
+  virtual void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
                          time_ns now) noexcept = 0;
 };
 
@@ -32,12 +32,12 @@ class quorum_round {
   quorum_round(const server_group& servers, quorum_round_listener& hears);
 
   // Sends the question to those of `whom`, `by` the thread of an operation that does not wait for
-  // the answers, or by the I/O thread. Whom it could not be sent to has answered so; a verdict
+  // the answers, or by the I/O thread. Whom it could not be sent to has answered so; a result
   // where nobody else could change it.
-  std::optional<lock::verdict> begin(const lock::question& asked, const protocol::table& rules,
-                                     std::shared_ptr<const protocol::key_set> keys, time_ns now,
-                                     const quorum::server_set& whom,
-                                     const lock::operation* by = nullptr);
+  std::optional<lock::step_result> begin(const lock::question& asked, const protocol::table& rules,
+                                         std::shared_ptr<const protocol::key_set> keys, time_ns now,
+                                         const quorum::server_set& whom,
+                                         const lock::operation* by = nullptr);
   // Whose answer comes, or has come.
   [[nodiscard]] const quorum::server_set& sent_to() const noexcept { return sent_to_; }
   // Sends it again to one that has forgotten the script. False when it could not be sent.
@@ -54,7 +54,7 @@ class quorum_round {
   [[nodiscard]] time_ns sent() const noexcept { return sent_; }
 
   // The listener's own.
-  quorum_inquiry* of = nullptr;  // who waits for the verdict; nullptr once it is told
+  quorum_inquiry* of = nullptr;  // who waits for the result; nullptr once it is told
   time_ns heard = 0;             // when the first server has answered; 0 before
   int proposals = 0;             // how many were made for this question
   bool is_confirming = false;    // it has the votes, and says a higher proposal
@@ -65,8 +65,8 @@ class quorum_round {
  private:
   // Tells the answer of one server from those of the others.
   struct ear final : inquirer {
-    void on_verdict(inquiry& /*answered*/, const lock::verdict& said,
-                    time_ns now) noexcept override {
+    void on_result(inquiry& /*answered*/, const lock::step_result& said,
+                   time_ns now) noexcept override {
       round->hears_.on_answer(*round, server, said, now);
     }
     quorum_round* round = nullptr;

@@ -27,7 +27,7 @@ redis::connection_config server_config(const redis::endpoint_url& where,
   redis::connection_config config;
   config.make_transport = make_transport;
   if (redis::has_tls(where.scheme)) {
-    config.hint_at_end = net::mend_silent_refusal;
+    config.hint_at_end = net::remedy_silent_refusal;
   } else if (redis::has_sentinels(where.scheme)) {
     config.hint_at_end = "; if the port speaks TLS, the URL begins with rediss+sentinel://";
   } else if (redis::has_cluster(where.scheme)) {

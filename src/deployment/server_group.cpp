@@ -113,13 +113,13 @@ outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns de
   });
 }
 
-outcome server_group::examine(protocol::examination& into, time_ns deadline) {
-  std::vector<protocol::examination> found(members_.size());
+outcome server_group::check_health(protocol::health& into, time_ns deadline) {
+  std::vector<protocol::health> found(members_.size());
   // Where all are needed, each has locks of its own.
   const bool is_spare = needed_ != all;
   auto how = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
     auto asked = one.ask_all(protocol::ping(), deadline);  // it is connected to
-    if (asked.ok()) asked = one.examine(found[i], deadline);
+    if (asked.ok()) asked = one.check_health(found[i], deadline);
     if (!asked.ok()) protocol::judge_away(asked, members_[i].name, is_spare, found[i]);
     return asked;
   });
@@ -139,12 +139,12 @@ void server_group::add_statistics(statistics::snapshot& into) const {
   for (const auto& one : members_) one.servers->add_statistics(into);
 }
 
-std::shared_ptr<const protocol::examination> server_group::last_examination() const {
-  std::shared_ptr<protocol::examination> found;
+std::shared_ptr<const protocol::health> server_group::last_health() const {
+  std::shared_ptr<protocol::health> found;
   for (const auto& one : members_) {
-    const auto part = one.servers->last_examination();
+    const auto part = one.servers->last_health();
     if (!part) continue;
-    if (!found) found = std::make_shared<protocol::examination>();
+    if (!found) found = std::make_shared<protocol::health>();
     found->findings.insert(found->findings.end(), part->findings.begin(), part->findings.end());
   }
   return found;

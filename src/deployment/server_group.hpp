@@ -1,4 +1,4 @@
-// Several deployments of which each is asked the same: opened, closed, examined, told, at the same
+// Several deployments of which each is asked the same: opened, closed, checked, told, at the same
 // time and with one deadline. What is wrong with one is said with its name.
 #pragma once
 
@@ -50,14 +50,14 @@ class server_group {
                       protocol::missing_servers& missing);
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing);
-  outcome examine(protocol::examination& into, time_ns deadline);
+  outcome check_health(protocol::health& into, time_ns deadline);
   // These need all members. No member stays open when one did not open.
   outcome open(time_ns deadline);
   outcome begin();
   outcome set_credentials(const redis::login& offered, time_ns deadline);
   void close(time_ns linger_ns) noexcept;
   // Of those that were looked at; nullptr where none was.
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const;
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const;
   void add_statistics(statistics::snapshot& into) const;
   std::unique_ptr<announcement> new_announcement(const protocol::command& said);
 

@@ -114,11 +114,11 @@ class sharded final : public deployment {
                    protocol::missing_servers& missing) override {
     return all_.converse(begin, deadline, missing);
   }
-  outcome examine(protocol::examination& into, time_ns deadline) override {
-    return all_.examine(into, deadline);
+  outcome check_health(protocol::health& into, time_ns deadline) override {
+    return all_.check_health(into, deadline);
   }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return all_.last_examination();
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
+    return all_.last_health();
   }
   void add_statistics(statistics::snapshot& into) const override { all_.add_statistics(into); }
   outcome set_credentials(redis::login offered, time_ns deadline) override {

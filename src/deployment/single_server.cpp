@@ -26,7 +26,7 @@ namespace {
 // The highest fencing token that this client has seen of the database.
 using seen_token = std::atomic<std::int64_t>;
 
-// One server's word is the verdict.
+// One server's word is the result.
 class single_inquiry final : public step_request {
  public:
   single_inquiry(redis::connection& server, const admission& entry, acknowledgements* replicas,
@@ -91,7 +91,7 @@ redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
     config.make_transport = [make_transport, host = one.host](const std::string&) {
       return make_transport(host);
     };
-    config.hint_at_end = net::mend_silent_refusal;
+    config.hint_at_end = net::remedy_silent_refusal;
   } else {
     config.hint_at_end = "; if the Sentinel speaks TLS, give sentinel_tls=on";
   }
@@ -244,10 +244,10 @@ class single_server final : public deployment,
   std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
     return std::make_unique<single_announcement>(server_, said);
   }
-  outcome examine(protocol::examination& into, time_ns deadline) override {
-    return entry_.examine(into, deadline);
+  outcome check_health(protocol::health& into, time_ns deadline) override {
+    return entry_.check_health(into, deadline);
   }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return entry_.last();
   }
   void add_statistics(statistics::snapshot& into) const override {

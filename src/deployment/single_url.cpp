@@ -30,9 +30,9 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
 
 // What of the options has nothing to say with this URL, or lacks its other half.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
-  const auto nothing_to_say = [&](const char* option, const char* mend) {
+  const auto nothing_to_say = [&](const char* option, const char* remedy) {
     return outcome::of(status::invalid_argument, option, ": it has no meaning with ",
-                       scheme_text(where.scheme), ":; give ", mend, ", or leave it away");
+                       scheme_text(where.scheme), ":; give ", remedy, ", or leave it away");
   };
   const bool is_of_sentinels = redis::has_sentinels(where.scheme);
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {

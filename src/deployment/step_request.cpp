@@ -10,7 +10,7 @@ namespace mortise::deployment {
 namespace {
 
 // What its asker relies on for the length of a lease.
-bool is_relied_on(const lock::verdict& said) noexcept {
+bool is_relied_on(const lock::step_result& said) noexcept {
   return said.what == lock::answer::granted || said.what == lock::answer::renewed;
 }
 
@@ -19,7 +19,7 @@ bool is_relied_on(const lock::verdict& said) noexcept {
 class step_request::acknowledgement final : public unacknowledged {
  public:
   explicit acknowledgement(step_request& owner) : owner_(owner) {}
-  void await(lock::verdict said, time_ns now, std::int64_t lease_ms) noexcept {
+  void await(lock::step_result said, time_ns now, std::int64_t lease_ms) noexcept {
     said_ = std::move(said);
     of.replicas->await(*this, of.place, sent, now, lease_ms);
   }
@@ -38,13 +38,13 @@ class step_request::acknowledgement final : public unacknowledged {
     owner_.tell(said, now);
   }
   void on_server_lost(time_ns now) noexcept override {
-    lock::verdict said;
+    lock::step_result said;
     said.what = lock::answer::broken;
     owner_.tell(said, now);
   }
 
   step_request& owner_;
-  lock::verdict said_;  // which is not acknowledged yet
+  lock::step_result said_;  // which is not acknowledged yet
 };
 
 step_request::step_request(inquirer& asker) : asker_(asker) {}
@@ -118,7 +118,8 @@ redis::flush step_request::flush_for(const lock::operation* by) noexcept {
 void step_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   if (asked_at_ != 0) server_->statistics().answered(now - asked_at_);
   if (reply.is_error() && is_sent_on(reply.text())) return;
-  if (lock::verdict said; reply.is_error() && is_astray(reply.text(), said)) return tell(said, now);
+  if (lock::step_result said; reply.is_error() && is_astray(reply.text(), said))
+    return tell(said, now);
   if (is_without_script_ && reply.is_error()) {
     // Whatever it is, it is asked again by script.
     known_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
@@ -131,7 +132,7 @@ void step_request::on_reply(const redis::value& reply, time_ns now) noexcept {
 }
 
 void step_request::on_broken(bool was_sent) noexcept {
-  lock::verdict said;
+  lock::step_result said;
   said.what = was_sent ? lock::answer::broken : lock::answer::unsent;
   tell(said, boot_now());
 }

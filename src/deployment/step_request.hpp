@@ -44,15 +44,15 @@ class step_request : public inquiry, private redis::request {
   status submit_asking(redis::connection& server, known_commands& known) noexcept;
   // It is not sent at once, so that its answer says nothing of the server.
   void leave_unmeasured() noexcept { asked_at_ = 0; }
-  virtual void tell(const lock::verdict& said, time_ns now) noexcept {
-    asker_.on_verdict(*this, said, now);
+  virtual void tell(const lock::step_result& said, time_ns now) noexcept {
+    asker_.on_result(*this, said, now);
   }
 
  private:
   // Whether the question was sent on to another server, because of this error.
   virtual bool is_sent_on(std::string_view /*error*/) noexcept { return false; }
   // Whether the error is about where the question went; then `said` is what is told of it.
-  virtual bool is_astray(std::string_view /*error*/, lock::verdict& /*said*/) noexcept {
+  virtual bool is_astray(std::string_view /*error*/, lock::step_result& /*said*/) noexcept {
     return false;
   }
   bool note_witness(witness of) noexcept;

@@ -15,7 +15,7 @@ namespace {
 using lock::answer;
 using lock::question;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
@@ -60,13 +60,13 @@ bool is_over(const claim& about) noexcept {
          about.votes.is_empty();
 }
 
-bool is_unanswered(const verdict& said) noexcept {
+bool is_unanswered(const step_result& said) noexcept {
   return said.what == answer::broken || said.what == answer::unsent;
 }
 
 // Until its clock is right.
-verdict unusable() noexcept {
-  verdict result;
+step_result unusable() noexcept {
+  step_result result;
   result.what = answer::refused;
   result.is_passing = true;
   return result;
@@ -153,10 +153,10 @@ quorum::server_set voting::whom_to_ask(const question& made, const claim& about)
   return whom;
 }
 
-// A verdict where nobody could change it by an answer.
-std::optional<verdict> voting::begin(quorum_round& round, const question& made, claim& about,
-                                     time_ns now, const lock::operation* sends) try {
-  auto verdict = round.begin(made, *about.rules, about.keys, now, whom_to_ask(made, about), sends);
+// A result where nobody could change it by an answer.
+std::optional<step_result> voting::begin(quorum_round& round, const question& made, claim& about,
+                                         time_ns now, const lock::operation* sends) try {
+  auto result = round.begin(made, *about.rules, about.keys, now, whom_to_ask(made, about), sends);
   ++about.rounds;
   for (std::size_t server = 0; server < states_.size(); ++server) {
     if (!round.sent_to().test(server)) continue;
@@ -164,7 +164,7 @@ std::optional<verdict> voting::begin(quorum_round& round, const question& made, 
     if (is_take(made.what)) ++states_[server].takes;
   }
   end_if_over(round);
-  return verdict;
+  return result;
 } catch (const std::bad_alloc&) {
   rounds_.put(round);
   throw;
@@ -238,7 +238,7 @@ question voting::question_for(const question& asked, claim& about, time_ns now) 
 
 // ---- answers --------------------------------------------------------------------------------
 
-void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& said,
+void voting::on_answer(quorum_round& asked, std::size_t server, const step_result& said,
                        time_ns now) noexcept {
   lock_type lock(mutex_);
   // An answer that is heard twice is one vote.
@@ -258,19 +258,19 @@ void voting::on_answer(quorum_round& asked, std::size_t server, const verdict& s
   }
   const auto known = claims_.find(asked.asked().token);
   const auto* const about = known == claims_.end() ? nullptr : &known->second;
-  auto verdict = asked.votes().count(server, counted_as(about, server, what, said, now));
+  auto result = asked.votes().count(server, counted_as(about, server, what, said, now));
   if (known != claims_.end()) {
     note_step(known->second, server, asked.asked(), said, now);
-    follow_up(asked, known->second, verdict, now);
+    follow_up(asked, known->second, result, now);
   }
   end_if_over(asked);
   drop_if_over(asked.asked().token);
-  tell(lock, asked, verdict, now);
+  tell(lock, asked, result, now);
 }
 
 // What an answer counts as.
-verdict voting::counted_as(const claim* about, std::size_t server, step asked, const verdict& said,
-                           time_ns now) const noexcept {
+step_result voting::counted_as(const claim* about, std::size_t server, step asked,
+                               const step_result& said, time_ns now) const noexcept {
   // Whoever has no vote of ours has given it back.
   const bool is_rid = is_release(asked) && said.what == answer::not_owner && about != nullptr &&
                       !about->votes.may_have(server);
@@ -290,62 +290,62 @@ bool voting::is_wanted(const question& asked) const noexcept {
          known->second.proposal == asked.proposal;
 }
 
-void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<verdict>& verdict,
+void voting::tell(lock_type& lock, quorum_round& asked, const std::optional<step_result>& result,
                   time_ns now) {
-  if (!verdict || asked.of == nullptr) return;
+  if (!result || asked.of == nullptr) return;
   auto* const of = std::exchange(asked.of, nullptr);
   of->round_ = nullptr;
   lock.unlock();
-  of->asker_.on_verdict(*of, *verdict, now);
+  of->asker_.on_result(*of, *result, now);
 }
 
 // What an answer, or the end of patience, means for the votes of its owner token.
-void voting::follow_up(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
+void voting::follow_up(quorum_round& asked, claim& about, std::optional<step_result>& result,
                        time_ns now) {
   const auto what = asked.asked().what;
   if (is_take(what)) {
-    follow_contest(asked, about, verdict, now);
+    follow_contest(asked, about, result, now);
   } else if (what == step::renew) {
-    asked.has_quorum = asked.has_quorum || (verdict && verdict->what == answer::renewed);
+    asked.has_quorum = asked.has_quorum || (result && result->what == answer::renewed);
     if (asked.has_quorum) top_up(asked, about, now);
   }
-  if (!verdict) return;
-  if (is_unanswered(*verdict)) {
-    retry(about, asked.asked(), verdict->wait_ms, now);
+  if (!result) return;
+  if (is_unanswered(*result)) {
+    retry(about, asked.asked(), result->wait_ms, now);
   } else {
     about.failures = 0;
   }
 }
 
-void voting::follow_contest(quorum_round& asked, claim& about, std::optional<verdict>& verdict,
+void voting::follow_contest(quorum_round& asked, claim& about, std::optional<step_result>& result,
                             time_ns now) {
   // Also where a server has answered late that it is free, but only for a higher token.
   if (asked.has_quorum) return top_up(asked, about, now);
-  if (!verdict) return;
-  if (verdict->what == answer::granted) {
+  if (!result) return;
+  if (result->what == answer::granted) {
     // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
     // one that is above all that this one knew, the token is above all that was granted before.
     if (asked.is_confirming || !asked.votes().is_outdone()) {
       asked.has_quorum = true;
       return top_up(asked, about, now);
     }
-    if (propose_again(asked, about, now, true)) return verdict.reset();
-    verdict->what = answer::unsent;
+    if (propose_again(asked, about, now, true)) return result.reset();
+    result->what = answer::unsent;
   } else if (asked.votes().is_outrun() && asked.proposals < most_proposals &&
              propose_again(asked, about, now, false)) {
-    return verdict.reset();
+    return result.reset();
   }
-  refuse(asked, about, *verdict, now);
+  refuse(asked, about, *result, now);
 }
 
-void voting::refuse(quorum_round& asked, claim& about, verdict& verdict, time_ns now) {
-  if (verdict.what == answer::not_free) {
-    verdict.is_split = asked.votes().is_split();
-    verdict.look_in_ns = longest_look_ns - below(longest_look_ns / 10);
+void voting::refuse(quorum_round& asked, claim& about, step_result& result, time_ns now) {
+  if (result.what == answer::not_free) {
+    result.is_split = asked.votes().is_split();
+    result.look_in_ns = longest_look_ns - below(longest_look_ns / 10);
   }
   if (is_waiting_writer(asked.asked())) {
-    verdict.look_in_ns = std::min(verdict.look_in_ns, writer_look_ns);
-    verdict.is_noted = true;
+    result.look_in_ns = std::min(result.look_in_ns, writer_look_ns);
+    result.is_noted = true;
   }
   // At once, because others wait for these votes, and also where nobody has said yes yet.
   give_back(asked, about, now);
@@ -472,7 +472,7 @@ void voting::sweep(time_ns now) noexcept {
   if (is_any) plan_sweep(now);
 }
 
-// Others may come, and change places, while a verdict is told.
+// Others may come, and change places, while a result is told.
 void voting::end_patience(lock_type& lock, time_ns now) {
   for (std::size_t place = 0; place < rounds_.used();) {
     auto& round = rounds_.at(place++);
@@ -483,10 +483,10 @@ void voting::end_patience(lock_type& lock, time_ns now) {
       plan_look(until);
       continue;
     }
-    auto verdict = round.votes().give_up(now - round.sent());
+    auto result = round.votes().give_up(now - round.sent());
     const auto known = claims_.find(round.asked().token);
-    if (known != claims_.end()) follow_up(round, known->second, verdict, now);
-    tell(lock, round, verdict, now);
+    if (known != claims_.end()) follow_up(round, known->second, result, now);
+    tell(lock, round, result, now);
     if (lock.owns_lock()) continue;
     lock.lock();
     place = 0;

@@ -43,7 +43,7 @@ class quorum_inquiry final : public inquiry {
   inquirer& asker_;
   const std::string name_;
   std::shared_ptr<const protocol::key_set> keys_;  // which its rounds may need longer
-  quorum_round* round_ = nullptr;                  // that brings its verdict
+  quorum_round* round_ = nullptr;                  // that brings its result
 };
 
 // What is known of the votes for one owner token.
@@ -79,7 +79,7 @@ class voting final : private quorum_round_listener, private errand_listener, pri
   // As an inquiry's send(). Only the thread of an operation that does not wait sends by itself.
   status ask(quorum_inquiry& by, const lock::question& asked, const protocol::table& rules,
              const lock::operation* sends);
-  // It does not live to hear a verdict.
+  // It does not live to hear a result.
   void forget(const quorum_inquiry& gone) noexcept;
   // What was owed to this server can be brought to it now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
@@ -94,32 +94,34 @@ class voting final : private quorum_round_listener, private errand_listener, pri
   friend class quorum_inquiry;
   using lock_type = std::unique_lock<std::mutex>;
 
-  void on_answer(quorum_round& asked, std::size_t server, const lock::verdict& said,
+  void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
                  time_ns now) noexcept override;
   void on_timer(time_ns now) noexcept override;
-  void on_errand(errand& which, const lock::verdict& said, time_ns now) noexcept override;
+  void on_errand(errand& which, const lock::step_result& said, time_ns now) noexcept override;
 
   quorum_round& take_round();
-  std::optional<lock::verdict> begin(quorum_round& round, const lock::question& made, claim& about,
-                                     time_ns now, const lock::operation* sends = nullptr);
+  std::optional<lock::step_result> begin(quorum_round& round, const lock::question& made,
+                                         claim& about, time_ns now,
+                                         const lock::operation* sends = nullptr);
   [[nodiscard]] time_ns end_of_patience(const quorum_round& round) const noexcept;
   void end_if_over(quorum_round& round) noexcept;
   [[nodiscard]] quorum::server_set whom_to_ask(const lock::question& made,
                                                const claim& about) const noexcept;
   lock::question question_for(const lock::question& asked, claim& about, time_ns now);
-  void follow_up(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
+  void follow_up(quorum_round& asked, claim& about, std::optional<lock::step_result>& result,
                  time_ns now);
-  void follow_contest(quorum_round& asked, claim& about, std::optional<lock::verdict>& verdict,
+  void follow_contest(quorum_round& asked, claim& about, std::optional<lock::step_result>& result,
                       time_ns now);
   bool propose_again(quorum_round& asked, claim& about, time_ns now, bool is_confirming);
-  void refuse(quorum_round& asked, claim& about, lock::verdict& verdict, time_ns now);
+  void refuse(quorum_round& asked, claim& about, lock::step_result& result, time_ns now);
   void give_back(const quorum_round& asked, claim& about, time_ns now);
   void deliver(std::size_t server, time_ns now) noexcept;
   void deliver_later(std::size_t server, time_ns now) noexcept;
   void note_step(claim& about, std::size_t server, const lock::question& asked,
-                 const lock::verdict& said, time_ns now) noexcept;
-  [[nodiscard]] lock::verdict counted_as(const claim* about, std::size_t server, lock::step asked,
-                                         const lock::verdict& said, time_ns now) const noexcept;
+                 const lock::step_result& said, time_ns now) noexcept;
+  [[nodiscard]] lock::step_result counted_as(const claim* about, std::size_t server,
+                                             lock::step asked, const lock::step_result& said,
+                                             time_ns now) const noexcept;
   void retry(claim& about, const lock::question& asked, std::int64_t wait_ms, time_ns now) noexcept;
   void top_up(quorum_round& asked, claim& about, time_ns now);
   status send_release(std::size_t server, std::string_view token, claim& about, bool is_of_batch,
@@ -127,7 +129,7 @@ class voting final : private quorum_round_listener, private errand_listener, pri
   status send_errand(std::size_t server, const lock::question& asked, claim& about,
                      bool is_of_batch, time_ns now) noexcept;
   [[nodiscard]] bool is_wanted(const lock::question& asked) const noexcept;
-  void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::verdict>& verdict,
+  void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::step_result>& result,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;
   void end_patience(lock_type& lock, time_ns now);

@@ -8,7 +8,7 @@ namespace mortise::deployment {
 
 using lock::answer;
 using lock::question;
-using lock::verdict;
+using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
@@ -57,8 +57,8 @@ void voting::deliver_later(std::size_t server, time_ns now) noexcept {
 
 // What a server's answer tells of its vote. Where the server has not carried out a release it is
 // sent another one; where its connection has ended, that follows when it is back.
-void voting::note_step(claim& about, std::size_t server, const question& asked, const verdict& said,
-                       time_ns now) noexcept {
+void voting::note_step(claim& about, std::size_t server, const question& asked,
+                       const step_result& said, time_ns now) noexcept {
   about.votes.note_answer(server, asked.what, said, asked.proposal >= about.proposal);
   const bool is_cut = said.what == answer::broken || said.what == answer::unsent;
   if (!is_release(asked.what) || about.is_kept || is_cut) return;
@@ -89,7 +89,7 @@ status voting::send_errand(std::size_t server, const question& asked, claim& abo
   return status::no_memory;
 }
 
-void voting::on_errand(errand& which, const verdict& said, time_ns now) noexcept {
+void voting::on_errand(errand& which, const step_result& said, time_ns now) noexcept {
   const lock_type lock(mutex_);
   const auto server = which.server();
   auto& state = states_[server];

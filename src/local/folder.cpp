@@ -17,8 +17,8 @@ bool is_own_folder(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::geteuid();
 }
 
-outcome refusal(const std::string& path, const std::string& fault, const std::string& mend) {
-  return outcome::of(status::refused, "local: the folder " + path + " " + fault + "; " + mend +
+outcome refusal(const std::string& path, const std::string& fault, const std::string& remedy) {
+  return outcome::of(status::refused, "local: the folder " + path + " " + fault + "; " + remedy +
                                           ", or name another one in MORTISE_LOCAL_DIR");
 }
 
@@ -30,7 +30,7 @@ outcome verify(const std::string& path, int descriptor, bool is_new) {
                    "remove it");
   }
   if (::fstat(descriptor, &found) != 0) {
-    return refusal(path, std::string("cannot be examined: ") + std::strerror(errno), "remove it");
+    return refusal(path, std::string("cannot be checked: ") + std::strerror(errno), "remove it");
   }
   if (found.st_uid != ::geteuid()) {
     return refusal(path,

@@ -49,9 +49,9 @@ std::string find_program(std::initializer_list<const char*> names, std::string_v
   return {};
 }
 
-outcome missing(const char* what, const char* mend) {
+outcome missing(const char* what, const char* remedy) {
   return outcome::of(status::unreachable, std::string("local: ") + what +
-                                              " is not installed here; " + mend +
+                                              " is not installed here; " + remedy +
                                               " or give a redis:// URL");
 }
 

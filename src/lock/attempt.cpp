@@ -58,7 +58,7 @@ void attempt::ask_again(questions& to, time_ns now) {
          &ask_at_);
 }
 
-news attempt::on_answer(const open_question& asked, const verdict& said, questions& to,
+news attempt::on_answer(const open_question& asked, const step_result& said, questions& to,
                         time_ns now) {
   if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
   switch (said.what) {
@@ -93,7 +93,7 @@ news attempt::on_answer(const open_question& asked, const verdict& said, questio
   }
 }
 
-news attempt::on_not_free(const open_question& asked, const verdict& said, questions& to,
+news attempt::on_not_free(const open_question& asked, const step_result& said, questions& to,
                           time_ns now) {
   to.drop_details();
   knows_of_others_ = true;

@@ -29,7 +29,7 @@ class attempt {
 
   // All as of a tenure. An answer that grants counts from when its question was sent.
   void start(bool directly, const operation* by, questions& to, time_ns now);
-  news on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news on_answer(const open_question& asked, const step_result& said, questions& to, time_ns now);
   // From when a grant by message counts; nothing when it cannot be relied on.
   std::optional<time_ns> on_grant(std::int64_t server_us, questions& to, time_ns now);
   void on_head(std::int64_t ttl_ms, questions& to, time_ns now) noexcept;
@@ -56,7 +56,7 @@ class attempt {
   // At once, or when others had the chance to.
   void ask_within(time_ns window_ns, questions& to, time_ns now);
   void plan_split(questions& to, time_ns now) noexcept;
-  news on_not_free(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news on_not_free(const open_question& asked, const step_result& said, questions& to, time_ns now);
   void plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to, time_ns now) noexcept;
   void plan_poll(std::int64_t ttl_ms, questions& to, time_ns now) noexcept;
 

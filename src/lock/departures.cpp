@@ -38,7 +38,7 @@ void departures::tell_sent(departure& gone) {
   tell(gone, {});
 }
 
-answer departures::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said,
+answer departures::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
                              time_ns now) {
   for (auto& gone : departures_) {
     if (gone.claim->id() != tenure_id) continue;

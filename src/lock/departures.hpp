@@ -31,7 +31,8 @@ class departures {
   // These four say what became of the lock: released, handed over, or unknown when no word of it
   // came.
   answer add(departure leaving, time_ns now);
-  answer on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said, time_ns now);
+  answer on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
+                   time_ns now);
   answer on_timer(time_ns now);
   void on_up(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;

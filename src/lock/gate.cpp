@@ -191,7 +191,7 @@ void gate::close(time_ns now) {
 
 // ---- from the world -------------------------------------------------------------------------
 
-void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said,
+void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
                      time_ns now) {
   for (const auto& each : lines_) {
     if (each->claim() == nullptr || each->claim()->id() != tenure_id) continue;

@@ -69,7 +69,8 @@ class gate {
   }
 
   // From the world.
-  void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const verdict& said, time_ns now);
+  void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
+                 time_ns now);
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                 bool others_wait, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);

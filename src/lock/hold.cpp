@@ -19,7 +19,7 @@ time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
 
 // The lease is the one that the server was asked for, by another handle if this one has taken over.
 // Its holder is promised no more than its own.
-news hold::begin(time_ns from, std::int64_t lease_ms, const verdict& said, questions& to,
+news hold::begin(time_ns from, std::int64_t lease_ms, const step_result& said, questions& to,
                  time_ns now) {
   const auto wanted_ms = to.terms().lease_ms;
   is_too_long_ = lease_ms > wanted_ms;
@@ -125,7 +125,7 @@ void hold::on_forced(questions& to, time_ns now) {
 }
 
 // What was asked before the message may have been answered before the force.
-void hold::look_into_force(const open_question& asked, const verdict& said, questions& to,
+void hold::look_into_force(const open_question& asked, const step_result& said, questions& to,
                            time_ns now) {
   const bool is_owner =
       said.what == answer::renewed || said.what == answer::granted || said.what == answer::not_free;
@@ -172,7 +172,8 @@ std::uint32_t hold::lower(std::int64_t weight, const operation* by, questions& t
 
 // ---- answers --------------------------------------------------------------------------------
 
-news hold::on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now) {
+news hold::on_answer(const open_question& asked, const step_result& said, questions& to,
+                     time_ns now) {
   if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
   if (now >= valid_until_) return lose(threat(to.terms()));
@@ -188,14 +189,14 @@ news hold::on_answer(const open_question& asked, const verdict& said, questions&
 
 // A look that a message has overtaken. If the lock was deleted in between it has found us gone, and
 // has put us into the queue (hazard 14).
-news hold::on_late_look(const verdict& said) noexcept {
+news hold::on_late_look(const step_result& said) noexcept {
   if (said.what == answer::granted || said.what == answer::unsent) return news::none;
   may_be_queued_ = true;
   return said.what == answer::queued && said.server_us > granted_us_ ? lose(reason::server_lost)
                                                                      : news::none;
 }
 
-news hold::on_raise_answer(const open_question& asked, const verdict& said, questions& to,
+news hold::on_raise_answer(const open_question& asked, const step_result& said, questions& to,
                            time_ns now) {
   if (renew_at_ == time_never) renew_at_ = now;
   switch (said.what) {
@@ -220,7 +221,7 @@ news hold::on_raise_answer(const open_question& asked, const verdict& said, ques
   }
 }
 
-news hold::on_renew_answer(const open_question& asked, const verdict& said, questions& to,
+news hold::on_renew_answer(const open_question& asked, const step_result& said, questions& to,
                            time_ns now) {
   switch (said.what) {
     case answer::renewed:

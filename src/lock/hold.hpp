@@ -13,8 +13,9 @@ namespace mortise::lock {
 class hold {
  public:
   // All as of a tenure.
-  news begin(time_ns from, std::int64_t lease_ms, const verdict& said, questions& to, time_ns now);
-  news on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news begin(time_ns from, std::int64_t lease_ms, const step_result& said, questions& to,
+             time_ns now);
+  news on_answer(const open_question& asked, const step_result& said, questions& to, time_ns now);
   void on_up(questions& to, time_ns now);
   news on_timer(questions& to, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
@@ -57,11 +58,14 @@ class hold {
   std::int64_t take_token() noexcept { return next_token_++; }
 
  private:
-  news on_renew_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
-  news on_raise_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
-  news on_late_look(const verdict& said) noexcept;
+  news on_renew_answer(const open_question& asked, const step_result& said, questions& to,
+                       time_ns now);
+  news on_raise_answer(const open_question& asked, const step_result& said, questions& to,
+                       time_ns now);
+  news on_late_look(const step_result& said) noexcept;
   void find_out(questions& to, time_ns now);
-  void look_into_force(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  void look_into_force(const open_question& asked, const step_result& said, questions& to,
+                       time_ns now);
   news lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
   void plan_renewal(time_ns from, questions& to) noexcept;

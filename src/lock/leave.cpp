@@ -44,7 +44,8 @@ news leave::end(answer result) noexcept {
   return news::left;
 }
 
-news leave::on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now) {
+news leave::on_answer(const open_question& asked, const step_result& said, questions& to,
+                      time_ns now) {
   if (asked.what != what_) return news::none;
   switch (said.what) {
     case answer::no_script:
@@ -74,7 +75,7 @@ news leave::on_answer(const open_question& asked, const verdict& said, questions
   }
 }
 
-news leave::refuse(const verdict& said, questions& to, time_ns now) {
+news leave::refuse(const step_result& said, questions& to, time_ns now) {
   result_ = said.what;
   to.keep_details(said);
   is_unknown_ = is_unknown_ || said.what == answer::unknown;

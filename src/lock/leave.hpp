@@ -15,7 +15,7 @@ class leave {
   // held.
   void begin(step what, time_ns held_until, const operation* by, questions& to, time_ns now);
   void at_once(questions& to, time_ns now);
-  news on_answer(const open_question& asked, const verdict& said, questions& to, time_ns now);
+  news on_answer(const open_question& asked, const step_result& said, questions& to, time_ns now);
   void on_up(questions& to, time_ns now);
   news on_timer(questions& to, time_ns now);
 
@@ -28,7 +28,7 @@ class leave {
 
  private:
   void ask(questions& to, time_ns now, bool with_text = false);
-  news refuse(const verdict& said, questions& to, time_ns now);
+  news refuse(const step_result& said, questions& to, time_ns now);
   news end(answer result) noexcept;
 
   step what_ = step::release;

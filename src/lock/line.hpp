@@ -67,7 +67,7 @@ class line {
   }
 
   // From the world.
-  void on_answer(std::uint32_t serial, const verdict& said, time_ns now);
+  void on_answer(std::uint32_t serial, const step_result& said, time_ns now);
   void on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
   void on_wanted(time_ns now);
   void on_forced(time_ns now);

@@ -240,7 +240,7 @@ void line::settle(time_ns now) {
 
 // ---- from the world -------------------------------------------------------------------------
 
-void line::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
+void line::on_answer(std::uint32_t serial, const step_result& said, time_ns now) {
   const bool is_first_answer = current_->phase() == tenure_phase::asking;
   const auto what = current_->on_answer(serial, said, now);
   // Whoever had to wait is likely to have to again, until the lock is found free.

@@ -14,7 +14,7 @@ namespace {
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
 // Four answers say that an attempt to get the lock left nothing at the server.
-bool leaves_a_trace(step asked, const verdict& said) noexcept {
+bool leaves_a_trace(step asked, const step_result& said) noexcept {
   const bool is_attempt = asked == step::try_take || asked == step::acquire ||
                           asked == step::reacquire || asked == step::retake;
   return is_attempt && (said.what != answer::not_free || said.is_noted) &&
@@ -57,7 +57,8 @@ bool questions::ask(const draft& wanted, time_ns now, time_ns* retry_at) {
   return false;
 }
 
-std::optional<open_question> questions::close(std::uint32_t serial, const verdict& said) noexcept {
+std::optional<open_question> questions::close(std::uint32_t serial,
+                                              const step_result& said) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [&](const auto& item) { return item.serial == serial; });
   if (found == open_.end()) return std::nullopt;
@@ -77,7 +78,7 @@ std::size_t questions::open(step what) const noexcept {
       open_.begin(), open_.end(), [&](const auto& item) { return item.what == what; }));
 }
 
-void questions::keep_details(const verdict& said) noexcept {
+void questions::keep_details(const step_result& said) noexcept {
   details_ = said.details;
   is_refusal_passing_ = said.is_passing;
 }

@@ -53,7 +53,7 @@ class questions {
   // little time does: until `retry_at`, if there is one.
   bool ask(const draft& wanted, time_ns now, time_ns* retry_at = nullptr);
   // An answer: to what, unless that was answered before.
-  std::optional<open_question> close(std::uint32_t serial, const verdict& said) noexcept;
+  std::optional<open_question> close(std::uint32_t serial, const step_result& said) noexcept;
   // When to ask again what was refused, or had no room.
   [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
 
@@ -68,7 +68,7 @@ class questions {
   [[nodiscard]] std::uint32_t broken() const noexcept { return broken_; }
 
   // What the server said when it said neither yes nor no; until it has said one of them.
-  void keep_details(const verdict& said) noexcept;
+  void keep_details(const step_result& said) noexcept;
   void drop_details() noexcept { details_ = {}; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   // Whether it is worth while to ask again.

@@ -64,7 +64,7 @@ enum class answer : std::uint8_t {
             // serve
 };
 
-struct verdict {
+struct step_result {
   answer what = answer::unknown;
   std::int64_t last_token = 0;  // of the tokens drawn
   std::int64_t token_count = 0;

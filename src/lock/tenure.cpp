@@ -27,7 +27,7 @@ news tenure::enter(news what) noexcept {
   return what;
 }
 
-news tenure::on_answer(std::uint32_t serial, const verdict& said, time_ns now) {
+news tenure::on_answer(std::uint32_t serial, const step_result& said, time_ns now) {
   const auto asked = questions_.close(serial, said);
   if (!asked) return news::none;
   if (said.what != answer::broken && said.what != answer::unsent) trip_ns_ = now - asked->sent;
@@ -54,7 +54,7 @@ news tenure::on_grant(std::int64_t last_token, std::int64_t server_us, bool othe
   if (phase_ != tenure_phase::asking) return news::none;
   const auto from = attempt_.on_grant(server_us, questions_, now);
   if (!from) return news::none;
-  verdict said;
+  step_result said;
   said.last_token = last_token;
   said.server_us = server_us;
   said.token_count = 1;

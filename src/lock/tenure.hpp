@@ -33,7 +33,7 @@ class tenure {
     attempt_.start(directly, by, questions_, now);
   }
   // An answer to one of its questions.
-  news on_answer(std::uint32_t serial, const verdict& said, time_ns now);
+  news on_answer(std::uint32_t serial, const step_result& said, time_ns now);
   // A grant by message.
   news on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
   // "You are the head of the queue": look again when the present lease ends.

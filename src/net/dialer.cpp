@@ -150,8 +150,8 @@ void dialer::on_resolved(resolution found) noexcept {
 void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
-    auto why =
-        outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.mend, hint_);
+    auto why = outcome::of(status::unreachable, "cannot connect to ", failures_,
+                           last_advice_.remedy, hint_);
     why.is_retryable = true;
     return fail(why, last_advice_.is_definite);
   }

@@ -53,7 +53,7 @@ finding find_it() {
 #else
 
 constexpr const char* libssl = "libssl.so.3";
-constexpr const char* mend =
+constexpr const char* remedy =
     "; install OpenSSL 3: package libssl3 of Debian and Ubuntu, openssl-libs of Fedora and RHEL";
 
 finding find_it() {
@@ -64,7 +64,7 @@ finding find_it() {
   if (handle == nullptr) {
     const char* const reason = ::dlerror();
     found.problem = std::string("scheme: rediss needs OpenSSL 3, which cannot be loaded: ") +
-                    (reason != nullptr ? reason : libssl) + mend;
+                    (reason != nullptr ? reason : libssl) + remedy;
     return found;
   }
   const char* missing = nullptr;
@@ -75,8 +75,8 @@ finding find_it() {
 #undef FUNCTION
   found.is_there = missing == nullptr;
   if (missing != nullptr) {
-    found.problem =
-        std::string("scheme: rediss needs OpenSSL 3, and ") + libssl + " has no " + missing + mend;
+    found.problem = std::string("scheme: rediss needs OpenSSL 3, and ") + libssl + " has no " +
+                    missing + remedy;
   }
   return found;
 }

@@ -16,14 +16,14 @@ namespace {
 
 namespace number = openssl_number;
 
-constexpr const char* mend_name =
-    "; give one of these names, as the URL's host or as tls_name, or mend the certificate";
-constexpr const char* mend_authority =
+constexpr const char* remedy_name =
+    "; give one of these names, as the URL's host or as tls_name, or fix the certificate";
+constexpr const char* remedy_authority =
     "; give the certificate of who signed the server's, with tls_ca_file";
-constexpr const char* mend_list =
+constexpr const char* remedy_list =
     "; give the newest revocation list of this authority, with tls_ca_file or tls_ca_folder";
-constexpr const char* mend_versions = "; let the server speak TLS 1.2 or 1.3 (tls-protocols)";
-constexpr const char* mend_client =
+constexpr const char* remedy_versions = "; let the server speak TLS 1.2 or 1.3 (tls-protocols)";
+constexpr const char* remedy_client =
     "; give a certificate that the server accepts, with tls_certificate_file and tls_key_file";
 
 // ---- what OpenSSL says of a certificate --------------------------------------------------------
@@ -118,14 +118,15 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
   }
   if (error == other_host || error == other_address) {
     return {whose + " is not for " + printable(name) + ", but for " + names_of(library, refused),
-            mend_name, true};
+            remedy_name, true};
   }
   const auto signer = printable(common_name(library, library.X509_get_issuer_name(refused)));
   const auto& path = terms.ca_file.empty() ? terms.ca_folder : terms.ca_file;
   const auto where =
       path.empty() ? "the system's list of authorities" : printable(path, path.size());
   if (is_one_of(unknown_signer, error)) {
-    return {whose + " is signed by " + signer + ", which is not in " + where, mend_authority, true};
+    return {whose + " is signed by " + signer + ", which is not in " + where, remedy_authority,
+            true};
   }
   if (error == revoked) {
     return {whose + " has been revoked by " + signer, "; replace it by a new one", true};
@@ -133,10 +134,10 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
   if (is_one_of(useless_list, error)) {
     return {whose + " may be revoked: the revocation list of " + signer +
                 problem_of_list(library, error, where),
-            mend_list, true};
+            remedy_list, true};
   }
   return {whose + " is not trusted: " + library.X509_verify_cert_error_string(error),
-          mend_authority, true};
+          remedy_authority, true};
 }
 
 // ---- what OpenSSL says of the handshake --------------------------------------------------------
@@ -147,33 +148,33 @@ constexpr unsigned long alert_base = 1000;
 struct known_error {
   unsigned long reason;
   const char* text;
-  const char* mend;
+  const char* remedy;
 };
 
 constexpr const char* no_common = "the server and this host have no version or cipher in common";
 constexpr const char* not_tls = "the answer is not TLS";
 
 constexpr known_error known_errors[] = {
-    {156, not_tls, mend_handshake},  // HTTP request
-    {198, not_tls, mend_handshake},  // a packet too long
-    {244, not_tls, mend_handshake},  // an unexpected message
-    {267, not_tls, mend_handshake},  // a wrong version number
-    {252, no_common, mend_versions},
-    {258, no_common, mend_versions},
-    {1070, no_common, mend_versions},
+    {156, not_tls, remedy_handshake},  // HTTP request
+    {198, not_tls, remedy_handshake},  // a packet too long
+    {244, not_tls, remedy_handshake},  // an unexpected message
+    {267, not_tls, remedy_handshake},  // a wrong version number
+    {252, no_common, remedy_versions},
+    {258, no_common, remedy_versions},
+    {1070, no_common, remedy_versions},
     {1040,
      "the server refuses the handshake: it has no cipher in common with this host, or wants a "
      "client's certificate",
-     mend_client},
-    {1042, "the server does not accept the client's certificate", mend_client},
-    {1043, "the server does not accept the kind of the client's certificate", mend_client},
-    {1044, "the server says that the client's certificate is revoked", mend_client},
-    {1045, "the server says that the client's certificate has expired", mend_client},
-    {1046, "the server does not accept the client's certificate", mend_client},
-    {1048, "the server does not know who signed the client's certificate", mend_client},
-    {1049, "the server does not let this client in", mend_client},
+     remedy_client},
+    {1042, "the server does not accept the client's certificate", remedy_client},
+    {1043, "the server does not accept the kind of the client's certificate", remedy_client},
+    {1044, "the server says that the client's certificate is revoked", remedy_client},
+    {1045, "the server says that the client's certificate has expired", remedy_client},
+    {1046, "the server does not accept the client's certificate", remedy_client},
+    {1048, "the server does not know who signed the client's certificate", remedy_client},
+    {1049, "the server does not let this client in", remedy_client},
     {1112, "the server does not know the name that it was asked for", "; correct tls_name"},
-    {1116, "the server wants a client's certificate", mend_client},
+    {1116, "the server wants a client's certificate", remedy_client},
 };
 
 // 0 for what is none of TLS.
@@ -185,7 +186,7 @@ unsigned long reason_of(unsigned long error) noexcept {
 
 tls_fault describe_error(const openssl& library, unsigned long error) {
   for (const auto& known : known_errors) {
-    if (known.reason == reason_of(error)) return {known.text, known.mend, true};
+    if (known.reason == reason_of(error)) return {known.text, known.remedy, true};
   }
   const char* const text = library.ERR_reason_error_string(error);
   return {std::string("TLS failed: ") + (text != nullptr ? text : "no reason given"),
@@ -199,7 +200,7 @@ tls_fault fault_of_verification(const openssl& library, const tls_terms& terms,
                                 int depth) noexcept try {
   return describe_refusal(library, terms, name, refused, error, depth);
 } catch (const std::bad_alloc&) {
-  return {{}, mend_authority, true};
+  return {{}, remedy_authority, true};
 }
 
 bool is_alert(unsigned long error) noexcept { return reason_of(error) >= alert_base; }
@@ -212,7 +213,7 @@ tls_fault fault_of_error(const openssl& library, unsigned long error) noexcept t
 
 tls_fault fault_of_end(bool has_answered) noexcept {
   return {joined({"the server closed the connection during the TLS handshake"}),
-          has_answered ? mend_silent_refusal : mend_handshake, false};
+          has_answered ? remedy_silent_refusal : remedy_handshake, false};
 }
 
 tls_fault fault_of_exit() noexcept {

@@ -1,4 +1,4 @@
-// What went wrong with TLS, in words for whoever has to mend it.
+// What went wrong with TLS, in words for whoever has to fix it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace mortise::net {
 
 struct tls_fault {
   std::string text;
-  const char* mend = "";     // the end of a sentence, after its ';'
+  const char* remedy = "";   // the end of a sentence, after its ';'
   bool is_definite = false;  // trying again would not help
 };
 
@@ -28,12 +28,12 @@ tls_fault fault_of_error(const openssl& library, unsigned long error) noexcept;
 tls_fault fault_of_end(bool has_answered) noexcept;
 // OpenSSL has ended.
 tls_fault fault_of_exit() noexcept;
-constexpr const char* mend_silent_refusal =
+constexpr const char* remedy_silent_refusal =
     "; if the server wants a certificate of its clients, give one that it accepts, with "
     "tls_certificate_file and tls_key_file";
 // It has not answered in time.
 constexpr const char* handshake_silence = "no answer in the TLS handshake";
-constexpr const char* mend_handshake =
+constexpr const char* remedy_handshake =
     "; does the port speak TLS? redis:// is for one that does not, sentinel_tls=off for a Sentinel";
 
 }  // namespace mortise::net

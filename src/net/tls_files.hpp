@@ -13,7 +13,7 @@ namespace mortise::net {
 
 class tls_files {
  public:
-  // Reads them all. What fails names the option, the file and the mend.
+  // Reads them all. What fails names the option, the file and the remedy.
   outcome read(const openssl& library, const tls_terms& terms);
   // The same as long as nothing in them has changed; of what OpenSSL reads by itself, the folders
   // and the system's file, as long as they look the same from outside.

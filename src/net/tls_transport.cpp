@@ -203,7 +203,7 @@ io_result tls_transport::fail(tls_fault why) noexcept {
   if (!fault_) fault_ = std::move(why);
   auto& text = fault_->text;
   if (stage_ == stage::open) {
-    text = joined({text, fault_->mend});
+    text = joined({text, fault_->remedy});
   } else if (!shared_->problem().empty()) {
     text = joined({text, " (used as before, because ", shared_->problem(), ")"});
   }
@@ -309,8 +309,8 @@ const char* tls_transport::describe(int error) const noexcept {
 }
 
 advice tls_transport::advise(int error) const noexcept {
-  if (error == error_of_tls) return {fault_->mend, fault_->is_definite};
-  if (error == ETIMEDOUT && stage_ == stage::shaking_hands) return {mend_handshake, false};
+  if (error == error_of_tls) return {fault_->remedy, fault_->is_definite};
+  if (error == ETIMEDOUT && stage_ == stage::shaking_hands) return {remedy_handshake, false};
   return socket_.advise(error);
 }
 

@@ -32,8 +32,8 @@ struct io_result {
 
 // What to do about an error in connecting.
 struct advice {
-  const char* mend;  // the end of a sentence, from its ';' on
-  // Whether the user has to mend it. All else may pass: nobody listens yet, the socket is not there
+  const char* remedy;  // the end of a sentence, from its ';' on
+  // Whether the user has to fix it. All else may pass: nobody listens yet, the socket is not there
   // yet, the network is not up.
   bool is_definite;
 };

@@ -1,9 +1,9 @@
-// The rules of an examination. A server's word is never trusted: it is a number that is in range,
+// The rules of a health check. A server's word is never trusted: it is a number that is in range,
 // or it is shown as printable ASCII.
 #include <algorithm>
 #include <cstdlib>
 
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
 
 namespace mortise::protocol {
 
@@ -25,7 +25,7 @@ constexpr time_ns long_round_trip_ns = 100 * ns_per_ms;
 constexpr std::int64_t least_script_ms = 100;
 constexpr std::int64_t most_script_ms = 60'000;
 
-judgement hidden() { return {finding_verdict::unknown, "the server does not tell"}; }
+judgement hidden() { return {finding_severity::unknown, "the server does not tell"}; }
 
 // What a server says, for people.
 std::string shown(std::string_view text) {
@@ -62,17 +62,17 @@ told_number replica_count(const server_facts& facts) {
 
 // Whether nothing counts before all replicas have it, so that none of them can follow the master
 // without it (hazards 8 and 10).
-bool has_all_acknowledge(const examining_client& client, std::int64_t count) {
+bool has_all_acknowledge(const checking_client& client, std::int64_t count) {
   return client.acks < 0 || client.acks >= count;
 }
 
 // Whether no lock was held when the server started: a server of a quorum gives no vote until the
 // leases from before are over (hazard 11), and that of local: ends only when nothing is held.
-bool starts_free(const examining_client& client) {
+bool starts_free(const checking_client& client) {
   return client.quarantine_ms > 0 || client.is_of_local;
 }
 
-const char* why_it_starts_free(const examining_client& client) {
+const char* why_it_starts_free(const checking_client& client) {
   return client.is_of_local ? "; it ends when nothing is held" : "; a restart is in quarantine";
 }
 
@@ -83,13 +83,13 @@ std::string replicas(std::int64_t count) {
 // ---- what the server is ------------------------------------------------------------------------
 
 // What could be asked at all can be reached; of the others judge_away() tells.
-judgement judge_reachable(const server_facts&, const examining_client&) {
-  return {finding_verdict::ok, "connected"};
+judgement judge_reachable(const server_facts&, const checking_client&) {
+  return {finding_severity::ok, "connected"};
 }
 
-judgement judge_version(const server_facts& facts, const examining_client&) {
+judgement judge_version(const server_facts& facts, const checking_client&) {
   if (const auto valkey = facts.told("valkey_version")) {
-    return {finding_verdict::ok, "Valkey " + shown(*valkey)};
+    return {finding_severity::ok, "Valkey " + shown(*valkey)};
   }
   const auto version = facts.told("redis_version");
   if (!version) return hidden();
@@ -98,123 +98,123 @@ judgement judge_version(const server_facts& facts, const examining_client&) {
   const auto minor = number_of(rest.substr(0, rest.find('.')));
   if (!major || !minor) return hidden();
   const bool is_old = *major < 6 || (*major == 6 && *minor < 2);
-  return {is_old ? finding_verdict::bad : finding_verdict::ok, "Redis " + shown(*version)};
+  return {is_old ? finding_severity::bad : finding_severity::ok, "Redis " + shown(*version)};
 }
 
-judgement judge_role(const server_facts& facts, const examining_client&) {
+judgement judge_role(const server_facts& facts, const checking_client&) {
   const auto role = first_of(facts.role, facts.told("role"));
   if (!role) return hidden();
-  if (*role == "slave") return {finding_verdict::bad, "replica"};
-  return {*role == "master" ? finding_verdict::ok : finding_verdict::bad, shown(*role)};
+  if (*role == "slave") return {finding_severity::bad, "replica"};
+  return {*role == "master" ? finding_severity::ok : finding_severity::bad, shown(*role)};
 }
 
-judgement judge_writes(const server_facts& facts, const examining_client&) {
+judgement judge_writes(const server_facts& facts, const checking_client&) {
   if (!facts.write_error) return hidden();
-  if (facts.write_error->empty()) return {finding_verdict::ok, "taken"};
-  return {finding_verdict::bad, "refused with " + shown(*facts.write_error)};
+  if (facts.write_error->empty()) return {finding_severity::ok, "taken"};
+  return {finding_severity::bad, "refused with " + shown(*facts.write_error)};
 }
 
-judgement judge_uptime(const server_facts& facts, const examining_client& client) {
+judgement judge_uptime(const server_facts& facts, const checking_client& client) {
   const auto uptime_s = facts.count("uptime_in_seconds");
   if (!uptime_s) return hidden();
   const auto value = std::to_string(*uptime_s) + " s";
-  if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
+  if (starts_free(client)) return {finding_severity::ok, value + why_it_starts_free(client)};
   const bool keeps_all = facts.count("aof_enabled") == 1 &&
                          (client.is_fsynced || facts.configured("appendfsync") == "always");
   const auto longest_s = client.lease_ms / 1000 * (1'000'000 + client.drift_ppm) / 1'000'000 + 1;
-  return {!keeps_all && *uptime_s <= longest_s ? finding_verdict::warn : finding_verdict::ok,
+  return {!keeps_all && *uptime_s <= longest_s ? finding_severity::warn : finding_severity::ok,
           value};
 }
 
 // ---- what it lets us do ------------------------------------------------------------------------
 
-judgement judge_eval(const server_facts& facts, const examining_client&) {
+judgement judge_eval(const server_facts& facts, const checking_client&) {
   if (!facts.has_eval) return hidden();
-  return *facts.has_eval ? judgement{finding_verdict::ok, "allowed"}
-                         : judgement{finding_verdict::bad, "refused"};
+  return *facts.has_eval ? judgement{finding_severity::ok, "allowed"}
+                         : judgement{finding_severity::bad, "refused"};
 }
 
-judgement judge_client_kill(const server_facts& facts, const examining_client&) {
+judgement judge_client_kill(const server_facts& facts, const checking_client&) {
   if (!facts.has_client_kill) return hidden();
-  return *facts.has_client_kill ? judgement{finding_verdict::ok, "allowed"}
-                                : judgement{finding_verdict::warn, "refused"};
+  return *facts.has_client_kill ? judgement{finding_severity::ok, "allowed"}
+                                : judgement{finding_severity::warn, "refused"};
 }
 
-judgement judge_commands(const server_facts& facts, const examining_client&) {
+judgement judge_commands(const server_facts& facts, const checking_client&) {
   const auto& found = facts.rights;
   if (!found.missing.empty()) {
-    return {found.is_essential_missing ? finding_verdict::bad : finding_verdict::warn,
+    return {found.is_essential_missing ? finding_severity::bad : finding_severity::warn,
             "missing: " + listed(found.missing, "")};
   }
-  return found.is_known ? judgement{finding_verdict::ok, "all there"} : hidden();
+  return found.is_known ? judgement{finding_severity::ok, "all there"} : hidden();
 }
 
-judgement judge_rights(const server_facts& facts, const examining_client&) {
+judgement judge_rights(const server_facts& facts, const checking_client&) {
   const auto& found = facts.rights;
   if (!found.refused.empty()) {
-    return {found.is_essential_refused ? finding_verdict::bad : finding_verdict::warn,
+    return {found.is_essential_refused ? finding_severity::bad : finding_severity::warn,
             "missing: " + listed(found.refused, "+")};
   }
-  return found.is_known ? judgement{finding_verdict::ok, "all there"} : hidden();
+  return found.is_known ? judgement{finding_severity::ok, "all there"} : hidden();
 }
 
 // ---- what it keeps -----------------------------------------------------------------------------
 
-judgement judge_maxmemory_policy(const server_facts& facts, const examining_client&) {
+judgement judge_maxmemory_policy(const server_facts& facts, const checking_client&) {
   const auto policy =
       first_of(facts.told("maxmemory_policy"), facts.configured("maxmemory-policy"));
   const auto limit = number_of(first_of(facts.told("maxmemory"), facts.configured("maxmemory")));
-  if (policy == "noeviction") return {finding_verdict::ok, "noeviction"};
+  if (policy == "noeviction") return {finding_severity::ok, "noeviction"};
   if (limit == 0) {
-    return {finding_verdict::ok,
+    return {finding_severity::ok,
             (policy ? shown(*policy) + ", " : std::string()) + "without a limit"};
   }
   if (!policy || !limit) return hidden();
-  return {finding_verdict::bad, shown(*policy) + " at " + std::to_string(*limit) + " bytes"};
+  return {finding_severity::bad, shown(*policy) + " at " + std::to_string(*limit) + " bytes"};
 }
 
-judgement judge_evictions(const server_facts& facts, const examining_client&) {
+judgement judge_evictions(const server_facts& facts, const checking_client&) {
   const auto evicted = facts.count("evicted_keys");
   if (!evicted) return hidden();
-  return {*evicted == 0 ? finding_verdict::ok : finding_verdict::warn,
+  return {*evicted == 0 ? finding_severity::ok : finding_severity::warn,
           std::to_string(*evicted) + " keys"};
 }
 
-judgement judge_shared_database(const server_facts& facts, const examining_client&) {
+judgement judge_shared_database(const server_facts& facts, const checking_client&) {
   if (!facts.keys) return hidden();
   const auto of_all = " of " + std::to_string(facts.keys->seen) + " keys looked at";
-  return {facts.keys->foreign == 0 ? finding_verdict::ok : finding_verdict::warn,
+  return {facts.keys->foreign == 0 ? finding_severity::ok : finding_severity::warn,
           std::to_string(facts.keys->foreign) + of_all + " are not Mortise's"};
 }
 
-judgement judge_persistence(const server_facts& facts, const examining_client& client) {
+judgement judge_persistence(const server_facts& facts, const checking_client& client) {
   const auto enabled = facts.told("aof_enabled");
   const auto configured = facts.configured("appendonly");
   if (!enabled && !configured) return hidden();
   if (enabled != "1" && configured != "yes") {
     const auto save = facts.configured("save");
     const auto value = "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "not told");
-    if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
-    return {finding_verdict::warn, value};
+    if (starts_free(client)) return {finding_severity::ok, value + why_it_starts_free(client)};
+    return {finding_severity::warn, value};
   }
   const auto fsync = facts.configured("appendfsync");
   const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "not told");
   if (facts.told("aof_last_write_status").value_or("ok") != "ok") {
-    return {finding_verdict::warn, value + ", the last write failed"};
+    return {finding_severity::warn, value + ", the last write failed"};
   }
-  if (client.is_fsynced) return {finding_verdict::ok, value + ", durability=fsync"};
-  if (starts_free(client)) return {finding_verdict::ok, value + why_it_starts_free(client)};
-  if (!fsync) return {finding_verdict::unknown, value};
-  return {*fsync == "always" ? finding_verdict::ok : finding_verdict::warn, value};
+  if (client.is_fsynced) return {finding_severity::ok, value + ", durability=fsync"};
+  if (starts_free(client)) return {finding_severity::ok, value + why_it_starts_free(client)};
+  if (!fsync) return {finding_severity::unknown, value};
+  return {*fsync == "always" ? finding_severity::ok : finding_severity::warn, value};
 }
 
 // ---- who else has it ---------------------------------------------------------------------------
 
-judgement judge_replicas(const server_facts& facts, const examining_client& client) {
+judgement judge_replicas(const server_facts& facts, const checking_client& client) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
   const bool is_safe = *count == 0 || has_all_acknowledge(client, *count);
-  return {is_safe ? finding_verdict::ok : finding_verdict::warn, replicas(*count)};
+  return {is_safe ? finding_severity::ok : finding_severity::warn, replicas(*count)};
 }
 
 // A part such as "lag" of a line "ip=…,port=…,state=online,offset=14,lag=0".
@@ -230,10 +230,10 @@ std::string_view part_of(std::string_view line, std::string_view name) {
   return {};
 }
 
-judgement judge_replica_lag(const server_facts& facts, const examining_client&) {
+judgement judge_replica_lag(const server_facts& facts, const checking_client&) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
-  if (*count == 0) return {finding_verdict::ok, "no replicas"};
+  if (*count == 0) return {finding_severity::ok, "no replicas"};
   const auto offset = facts.count("master_repl_offset");
   constexpr std::int64_t most_shown = 64;
   std::int64_t lag_s = 0;
@@ -244,26 +244,26 @@ judgement judge_replica_lag(const server_facts& facts, const examining_client&) 
     const auto its_lag_s = whole_number(part_of(*line, "lag"));
     const auto its_offset = whole_number(part_of(*line, "offset"));
     if (part_of(*line, "state") != "online")
-      return {finding_verdict::warn, "a replica is not online"};
+      return {finding_severity::warn, "a replica is not online"};
     if (!its_lag_s || !its_offset || !offset || *its_offset < 0 || *offset < 0) return hidden();
     lag_s = std::max(lag_s, *its_lag_s);
     behind = std::max(behind, *offset - *its_offset);
   }
   const bool is_far = lag_s > most_lag_s || behind > most_behind_bytes;
-  return {is_far ? finding_verdict::warn : finding_verdict::ok,
+  return {is_far ? finding_severity::warn : finding_severity::ok,
           std::to_string(behind) + " bytes behind, heard " + std::to_string(lag_s) + " s ago"};
 }
 
-judgement judge_min_replicas(const server_facts& facts, const examining_client& client) {
+judgement judge_min_replicas(const server_facts& facts, const checking_client& client) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
-  if (*count == 0) return {finding_verdict::ok, "no replicas"};
-  if (has_all_acknowledge(client, *count)) return {finding_verdict::ok, "acks ask for them"};
+  if (*count == 0) return {finding_severity::ok, "no replicas"};
+  if (has_all_acknowledge(client, *count)) return {finding_severity::ok, "acks ask for them"};
   auto least = number_of(facts.configured("min-replicas-to-write"));
   // INFO has this field only where it is set.
   if (!least && facts.told("min_slaves_good_slaves")) least = 1;
   if (!least) return hidden();
-  return {*least == 0 ? finding_verdict::warn : finding_verdict::ok,
+  return {*least == 0 ? finding_severity::warn : finding_severity::ok,
           "min-replicas-to-write " + std::to_string(*least)};
 }
 
@@ -276,7 +276,7 @@ told_number fence_of(const server_facts& facts) {
   return is_token ? token : told_number();
 }
 
-judgement judge_clock_step(const server_facts& facts, const examining_client& client) {
+judgement judge_clock_step(const server_facts& facts, const checking_client& client) {
   if (!facts.clock) return hidden();
   const auto passed_us =
       client.earlier ? (facts.clock->boot_ns - client.earlier->boot_ns) / ns_per_us : 0;
@@ -296,76 +296,76 @@ judgement judge_clock_step(const server_facts& facts, const examining_client& cl
   // Faster than the drift that leases allow for.
   const auto allowed_us = passed_us / us_per_s * client.drift_ppm + tolerance_us;
   if (std::abs(moved_us) > allowed_us)
-    return {finding_verdict::bad, "moved " + in_ms(moved_us) + in_time};
+    return {finding_severity::bad, "moved " + in_ms(moved_us) + in_time};
   if (std::abs(moved_us) > tolerance_us) {
-    return {finding_verdict::warn, "moved " + in_ms(moved_us) + in_time};
+    return {finding_severity::warn, "moved " + in_ms(moved_us) + in_time};
   }
   if (ahead_us > tolerance_us + passed_since_us + lifted_us) {
-    return {finding_verdict::warn,
+    return {finding_severity::warn,
             "the fencing tokens are " + in_ms(ahead_us) + " ahead of the clock"};
   }
-  return {finding_verdict::ok, "none" + in_time};
+  return {finding_severity::ok, "none" + in_time};
 }
 
-judgement judge_clock_offset(const server_facts& facts, const examining_client&) {
+judgement judge_clock_offset(const server_facts& facts, const checking_client&) {
   if (!facts.clock) return hidden();
   const auto tolerance_us = clock_tolerance_us + facts.clock->error_us;
-  return {
-      std::abs(facts.clock_offset_us) > tolerance_us ? finding_verdict::warn : finding_verdict::ok,
-      in_ms(facts.clock_offset_us)};
+  return {std::abs(facts.clock_offset_us) > tolerance_us ? finding_severity::warn
+                                                         : finding_severity::ok,
+          in_ms(facts.clock_offset_us)};
 }
 
-judgement judge_fence(const server_facts& facts, const examining_client& client) {
-  if (facts.is_fence_elsewhere) return {finding_verdict::ok, "in a slot that has moved"};
+judgement judge_fence(const server_facts& facts, const checking_client& client) {
+  if (facts.is_fence_elsewhere) return {finding_severity::ok, "in a slot that has moved"};
   if (!facts.fence_type) return hidden();
   const bool is_lifted = facts.fence_lifted_ns != 0;
   if (*facts.fence_type == "none") {
     // Of a cluster's server a client has counters only in the slots of its locks.
-    return is_lifted ? judgement{finding_verdict::warn, "deleted since this client connected"}
-                     : judgement{finding_verdict::ok, "not used by this client"};
+    return is_lifted ? judgement{finding_severity::warn, "deleted since this client connected"}
+                     : judgement{finding_severity::ok, "not used by this client"};
   }
   if (*facts.fence_type != "string") {
-    return {finding_verdict::bad, "the key is a " + shown(*facts.fence_type)};
+    return {finding_severity::bad, "the key is a " + shown(*facts.fence_type)};
   }
   if (!facts.fence || !facts.fence_ttl_ms || !facts.clock) return hidden();
   const auto fence = fence_of(facts);
-  if (!fence) return {finding_verdict::bad, "the counter is no token"};
+  if (!fence) return {finding_severity::bad, "the counter is no token"};
   // Each connect lifts it to the clock.
   const auto lifted_us = (facts.clock->boot_ns - facts.fence_lifted_ns) / ns_per_us;
   const auto least = facts.clock->server_us - lifted_us - lifted_us / us_per_s * client.drift_ppm -
                      clock_tolerance_us - facts.clock->error_us;
   if (is_lifted && *fence < least) {
-    return {finding_verdict::bad, "the counter was set back by " + in_ms(least - *fence)};
+    return {finding_severity::bad, "the counter was set back by " + in_ms(least - *fence)};
   }
-  if (*facts.fence_ttl_ms < 0) return {finding_verdict::warn, "the counter was set without a TTL"};
+  if (*facts.fence_ttl_ms < 0) return {finding_severity::warn, "the counter was set without a TTL"};
   if (*facts.fence_ttl_ms > fence_life_ms + clock_tolerance_us / 1000) {
-    return {finding_verdict::warn,
+    return {finding_severity::warn,
             "the counter was set with a TTL of " + std::to_string(*facts.fence_ttl_ms) + " ms"};
   }
-  return {finding_verdict::ok, "as this client left it"};
+  return {finding_severity::ok, "as this client left it"};
 }
 
-judgement judge_script_time_limit(const server_facts& facts, const examining_client&) {
+judgement judge_script_time_limit(const server_facts& facts, const checking_client&) {
   const auto limit_ms = number_of(facts.configured("lua-time-limit"));
   if (!limit_ms) return hidden();
   const bool is_usual = *limit_ms >= least_script_ms && *limit_ms <= most_script_ms;
-  return {is_usual ? finding_verdict::ok : finding_verdict::warn,
+  return {is_usual ? finding_severity::ok : finding_severity::warn,
           std::to_string(*limit_ms) + " ms"};
 }
 
-judgement judge_round_trip(const server_facts& facts, const examining_client&) {
-  return {facts.round_trip_ns > long_round_trip_ns ? finding_verdict::warn : finding_verdict::ok,
+judgement judge_round_trip(const server_facts& facts, const checking_client&) {
+  return {facts.round_trip_ns > long_round_trip_ns ? finding_severity::warn : finding_severity::ok,
           in_ms(facts.round_trip_ns / ns_per_us)};
 }
 
-judgement judge_tls_verify(const server_facts&, const examining_client& client) {
-  return client.verifies_tls ? judgement{finding_verdict::ok, "on"}
-                             : judgement{finding_verdict::bad, "off"};
+judgement judge_tls_verify(const server_facts&, const checking_client& client) {
+  return client.verifies_tls ? judgement{finding_severity::ok, "on"}
+                             : judgement{finding_severity::bad, "off"};
 }
 
 // ---- the table ---------------------------------------------------------------------------------
 
-// `./dev findings` writes the page's table from it.
+// `./dev generate` writes the page's table from it.
 constexpr finding_rule all_rules[] = {
     {"version", "`INFO`", "", "before Redis 6.2", "commands that locks need are not there",
      "upgrade to Redis 6.2 or Valkey 7.2", judge_version},
@@ -374,7 +374,7 @@ constexpr finding_rule all_rules[] = {
     {"writes", "whether writes may be queued", "",
      "refused: out of memory, no disk, too few replicas",
      "no lock can be acquired; holds are only kept",
-     "mend what the server's word names: OOM its maxmemory, MISCONF its disk, NOREPLICAS its "
+     "fix what the server's word names: OOM its maxmemory, MISCONF its disk, NOREPLICAS its "
      "replicas",
      judge_writes},
     {"eval", "`EVAL` of a script that does nothing", "", "refused", "no lock can be acquired",
@@ -395,7 +395,7 @@ constexpr finding_rule all_rules[] = {
      judge_maxmemory_policy},
     {"evictions", "`INFO`", "any since its start", "",
      "keys were evicted here; where locks were among them, two have held",
-     "see maxmemory_policy; CONFIG RESETSTAT when that is mended", judge_evictions},
+     "see maxmemory_policy; CONFIG RESETSTAT when that is fixed", judge_evictions},
     {"shared_database", "up to 100 keys or so, by `SCAN`", "some are not Mortise's", "",
      "a FLUSHDB, a full memory or slow commands meant for the others hit the locks",
      "give the locks a server, or at least a database, of their own", judge_shared_database},
@@ -413,12 +413,11 @@ constexpr finding_rule all_rules[] = {
      "check tokens",
      judge_replicas},
     {"replica_lag", "`INFO`", "one is not online, or 10 s or 1 MiB behind", "",
-     "a failover now would forget more", "mend the replica or the network to it",
-     judge_replica_lag},
+     "a failover now would forget more", "fix the replica or the network to it", judge_replica_lag},
     {"min_replicas", "`CONFIG GET`, `INFO`", "0, where `acks` waits for fewer than all", "",
      "a master that is cut off from its replicas goes on to grant after the failover",
      "set min-replicas-to-write 1", judge_min_replicas},
-    {"clock_step", "`TIME` since the client's first examination, and the newest token",
+    {"clock_step", "`TIME` since the client's first health check, and the newest token",
      "the server's clock moved by more than 1 s, or went back before",
      "moved by more than `drift` allows as well",
      "a clock that goes forward ends leases early, and two hold; one that goes back keeps locks "
@@ -431,7 +430,7 @@ constexpr finding_rule all_rules[] = {
     {"fence", "the key `mortise:fence`, in a cluster in a slot of the client's locks",
      "it was deleted, or has a TTL that Mortise does not set", "it is no token, or was set back",
      "another program writes the counter of fencing tokens: they may fall",
-     "keep others from keys that begin with mortise:; a new connection mends the counter",
+     "keep others from keys that begin with mortise:; a new connection fixes the counter",
      judge_fence},
     {"script_time_limit", "`CONFIG GET lua-time-limit`", "below 100 ms, above 60 s or off", "",
      "below, calls are told BUSY where a script takes a little longer; above, a script that hangs "
@@ -446,7 +445,7 @@ constexpr finding_rule all_rules[] = {
      judge_tls_verify},
     {"reachable", "the connection", "one of a quorum is away",
      "one of a cluster, or of `shard:`, is away",
-     "it gives no votes, so fewer of the others may fail", "mend what the value says of it",
+     "it gives no votes, so fewer of the others may fail", "fix what the value says of it",
      judge_reachable},
 };
 

@@ -20,8 +20,8 @@ std::string_view behind_weight(std::string_view text) noexcept {
   return text.substr(text.find(' ') + 1);
 }
 
-census_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
-  census_entry one;
+listing_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
+  listing_entry one;
   const auto key = reply.at(at).text();
   const auto type = reply.at(at + 1).text();
   one.source = "key";
@@ -115,7 +115,7 @@ bool key_scan::take(const redis::value& reply) {
   return true;
 }
 
-void key_scan::take_into(census& into) {
+void key_scan::take_into(listing& into) {
   const std::lock_guard guard(mutex_);
   into = std::move(found_);
 }

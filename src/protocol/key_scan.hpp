@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "protocol/census.hpp"
 #include "protocol/command.hpp"
+#include "protocol/listing.hpp"
 
 namespace mortise::protocol {
 
@@ -31,7 +31,7 @@ class key_scan {
   std::unique_ptr<dialogue> begin();
   // What was found, and how many servers were looked through, and not to the end. The dialogues are
   // over.
-  void take_into(census& into);
+  void take_into(listing& into);
 
  private:
   class part;
@@ -43,7 +43,7 @@ class key_scan {
   const std::string pattern_;
   const std::int64_t most_keys_;
   std::mutex mutex_;  // of the next, as servers answer at once
-  census found_;
+  listing found_;
 };
 
 }  // namespace mortise::protocol

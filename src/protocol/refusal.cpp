@@ -16,7 +16,7 @@ struct refusal {
   std::string_view code;
   bool is_retryable;
   bool is_passing;
-  std::string_view mend;
+  std::string_view remedy;
 };
 
 // Errors that mean "not executed". UNBLOCKED and everything else are unknown.
@@ -24,7 +24,7 @@ constexpr std::array<refusal, 15> refusals{{
     {"BUSY", true, true, "the server is busy running a script"},
     {"TRYAGAIN", true, true, "the keys' slot is being moved"},
     {"OOM", true, false, "the server is out of memory; raise maxmemory or free some"},
-    {"MISCONF", true, false, "the server cannot persist and refuses writes; mend its disk"},
+    {"MISCONF", true, false, "the server cannot persist and refuses writes; fix its disk"},
     {"NOREPLICAS", true, false, "the server has too few replicas to accept writes"},
     {"NOPERM", false, false, "the user lacks a right"},
     {"WRONGPASS", false, false, "the user or the password is wrong; correct them"},
@@ -78,7 +78,7 @@ void say(outcome& details, std::string_view text, const redis::missing_right* la
   if (lacking != nullptr) {
     details.say(redis::say_missing_right(*lacking, text_of(lacking->script_sha1)));
   } else if (row != nullptr) {
-    details.say(row->mend);
+    details.say(row->remedy);
   } else {
     details.say("the server answered with an unexpected error: ", redis::without_secrets(text));
   }
@@ -89,8 +89,8 @@ void say(outcome& details, std::string_view text, const redis::missing_right* la
 
 }  // namespace
 
-lock::verdict read_error(std::string_view text) {
-  lock::verdict result;
+lock::step_result read_error(std::string_view text) {
+  lock::step_result result;
   if (text.substr(0, 8) == "NOSCRIPT") {
     result.what = lock::answer::no_script;
     return result;
@@ -110,7 +110,7 @@ lock::verdict read_error(std::string_view text) {
   if (!lacking || !lacking->is_in_script) row = find_refusal(lacking ? "NOPERM" : text);
   refusal unread{"ERR", false, false, {}};
   if (const auto* const why = redis::why_script_refused(text); why != nullptr) {
-    unread.mend = why;
+    unread.remedy = why;
     row = &unread;
   }
   result.what = row == nullptr ? lock::answer::unknown : lock::answer::refused;

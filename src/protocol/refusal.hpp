@@ -9,6 +9,6 @@
 namespace mortise::protocol {
 
 // The default, for an error that is not in the table, is `unknown`.
-lock::verdict read_error(std::string_view text);
+lock::step_result read_error(std::string_view text);
 
 }  // namespace mortise::protocol

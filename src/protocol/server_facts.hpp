@@ -1,4 +1,4 @@
-// What an examination has learnt of a server. What the server hides is not there.
+// What a health check has learnt of a server. What the server hides is not there.
 #pragma once
 
 #include <cstdint>

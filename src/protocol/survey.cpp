@@ -13,9 +13,9 @@ namespace mortise::protocol {
 namespace {
 
 // Nothing is ever stored there.
-constexpr std::string_view key = "{mortise:examination}";
-constexpr std::string_view key_at_place = "mortise:examination";
-constexpr std::string_view channel = "mortise:inbox:examination";
+constexpr std::string_view key = "{mortise:health}";
+constexpr std::string_view key_at_place = "mortise:health";
+constexpr std::string_view channel = "mortise:inbox:health";
 constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
 // Nobody has it.
 constexpr std::string_view no_client = "9007199254740991";

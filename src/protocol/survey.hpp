@@ -1,4 +1,4 @@
-// What an examination asks of a server, in two rounds, and what the answers tell. It changes
+// What a health check asks of a server, in two rounds, and what the answers tell. It changes
 // nothing at the server. No socket and no clock: bytes out, replies and times in.
 #pragma once
 

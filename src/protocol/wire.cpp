@@ -13,19 +13,19 @@ using lock::answer;
 using lock::least_token;
 using lock::question;
 using lock::step;
+using lock::step_result;
 using lock::token_limit;
-using lock::verdict;
 
 namespace {
 
-verdict of(answer what) {
-  verdict result;
+step_result of(answer what) {
+  step_result result;
   result.what = what;
   return result;
 }
 
 // A reply of a shape that no step has. It may be anything but a yes (hazard 31).
-verdict unreadable() {
+step_result unreadable() {
   auto result = of(answer::unknown);
   result.details = outcome::of(status::unknown, "the server's reply cannot be understood");
   result.details.is_ambiguous = true;
@@ -43,7 +43,7 @@ int write_transaction(std::string& out, const question& asked, const key_set& ke
   return 4;
 }
 
-verdict read_transaction(const redis::value& reply) {
+step_result read_transaction(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   const auto& set = reply.at(0);
   if (set.is_error()) return read_error(set.text());
@@ -62,12 +62,12 @@ verdict read_transaction(const redis::value& reply) {
   return result;
 }
 
-verdict read_acquire(const table& protocol, step what, const redis::value& reply) {
+step_result read_acquire(const table& protocol, step what, const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
   const auto& said = reply.at(0);
   const bool is_clear = said.type() == redis::kind::integer && (said.integer() & ~1) == 0;
   if (!is_clear || reply.at(2).integer() < 0) return unreadable();
-  verdict result;
+  step_result result;
   result.server_us = reply.at(2).integer();
   result.ttl_ms = reply.at(3).integer();
   if (said.integer() == 1) {
@@ -86,7 +86,7 @@ verdict read_acquire(const table& protocol, step what, const redis::value& reply
   return result;
 }
 
-verdict read_renew(const redis::value& reply) {
+step_result read_renew(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.at(0).type() != redis::kind::integer) {
     return unreadable();
   }
@@ -106,7 +106,7 @@ verdict read_renew(const redis::value& reply) {
 }
 
 // {1, last token} raised, {0, 0} others have a part of it, {-1, 0} not the owner.
-verdict read_raise(const redis::value& reply) {
+step_result read_raise(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   if (reply.at(0).integer() < 0) return of(answer::not_owner);
   if (reply.at(0).integer() == 0) return of(answer::not_free);
@@ -117,7 +117,7 @@ verdict read_raise(const redis::value& reply) {
                                                                              : result;
 }
 
-verdict read_leave(step what, const redis::value& reply) {
+step_result read_leave(step what, const redis::value& reply) {
   if (reply.type() != redis::kind::integer) return unreadable();
   switch (reply.integer()) {
     case 0:
@@ -192,7 +192,7 @@ void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
   redis::write_compare_and_delete(out, how, keys[0], asked.token);
 }
 
-verdict read_compare_and_delete(const redis::value& reply) {
+step_result read_compare_and_delete(const redis::value& reply) {
   if (reply.is_error()) {
     const auto text = reply.text();
     // Not carried out (hazard 28). The server behind the connection may have changed, or the
@@ -209,7 +209,7 @@ verdict read_compare_and_delete(const redis::value& reply) {
   return reply.integer() == 1 ? of(answer::released) : unreadable();
 }
 
-verdict read_step(const table& protocol, step what, const redis::value& reply) {
+step_result read_step(const table& protocol, step what, const redis::value& reply) {
   if (reply.is_error()) {
     auto said = read_error(reply.text());
     // A server that does not permit MULTI has carried out what came behind it all the same.

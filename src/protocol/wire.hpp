@@ -1,4 +1,4 @@
-// How the steps of all protocols travel: a question becomes commands, their reply a verdict. What
+// How the steps of all protocols travel: a question becomes commands, their reply a result. What
 // the numbers mean is written on top of each script.
 #pragma once
 
@@ -19,7 +19,7 @@ void write_renewal_alone(std::string& out, const table& protocol, const lock::qu
 // Whether a renewal can be asked so.
 bool can_renew_alone(const table& protocol, const lock::question& asked) noexcept;
 // Reads the reply (of several replies: the first error, or else the last).
-lock::verdict read_step(const table& protocol, lock::step what, const redis::value& reply);
+lock::step_result read_step(const table& protocol, lock::step what, const redis::value& reply);
 
 // Whether a step is a compare-and-delete, which a server that knows it does without a script:
 // giving back a lock that is a plain string, in the belief that nobody waits.
@@ -28,7 +28,7 @@ bool is_compare_and_delete(const table& protocol, const lock::question& asked);
 // or that the lock is not ours, is for the script to tell.
 void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
                               const lock::question& asked, const key_set& keys);
-lock::verdict read_compare_and_delete(const redis::value& reply);
+lock::step_result read_compare_and_delete(const redis::value& reply);
 
 // One script call by hand, for what is not a step.
 void write_script(std::string& out, const row& script, const lock::question& asked,

@@ -9,7 +9,7 @@ namespace mortise::quorum {
 
 using lock::answer;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr std::int64_t nobody_ms = -2;
 tally::tally(step what, std::size_t servers, std::int64_t ballot) noexcept
     : what_(what), servers_(servers), ballot_(ballot) {}
 
-std::optional<verdict> tally::count(std::size_t server, const verdict& said) noexcept {
+std::optional<step_result> tally::count(std::size_t server, const step_result& said) noexcept {
   // An answer that is heard twice is one vote.
   if (answered_.test(server)) return std::nullopt;
   answered_.set(server);
@@ -31,7 +31,7 @@ std::optional<verdict> tally::count(std::size_t server, const verdict& said) noe
   return decide();
 }
 
-void tally::take_answer(std::size_t server, const verdict& said) noexcept {
+void tally::take_answer(std::size_t server, const step_result& said) noexcept {
   server_us_ = std::max(server_us_, said.server_us);
   switch (said.what) {
     case answer::granted:
@@ -67,7 +67,7 @@ void tally::take_answer(std::size_t server, const verdict& said) noexcept {
   }
 }
 
-std::optional<verdict> tally::give_up(time_ns waited) noexcept {
+std::optional<step_result> tally::give_up(time_ns waited) noexcept {
   waited_ = waited;
   for (std::size_t server = 0; server < servers_; ++server) {
     if (!answered_.test(server)) given_up_.set(server);
@@ -77,7 +77,7 @@ std::optional<verdict> tally::give_up(time_ns waited) noexcept {
 
 bool tally::is_take() const noexcept { return what_ != step::renew && what_ <= step::retake; }
 
-std::optional<verdict> tally::decide() noexcept {
+std::optional<step_result> tally::decide() noexcept {
   if (is_decided_) return std::nullopt;
   const auto needed = needed_of(servers_);
   const auto open = open_count();
@@ -107,8 +107,8 @@ bool tally::is_outrun() const noexcept {
   return (agreed_ | outrun_).count() + open_count() >= needed_of(servers_) && outrun_.any();
 }
 
-verdict tally::yes() const noexcept {
-  verdict result;
+step_result tally::yes() const noexcept {
+  step_result result;
   result.what = word_;
   result.server_us = server_us_;
   if (is_take() || what_ == step::renew) {
@@ -119,8 +119,8 @@ verdict tally::yes() const noexcept {
   return result;
 }
 
-verdict tally::no() const noexcept {
-  verdict result;
+step_result tally::no() const noexcept {
+  step_result result;
   result.server_us = server_us_;
   if (is_take()) {
     result.what = answer::not_free;
@@ -132,8 +132,8 @@ verdict tally::no() const noexcept {
   return result;
 }
 
-verdict tally::neither() const noexcept {
-  verdict result;
+step_result tally::neither() const noexcept {
+  step_result result;
   // What a part of the servers has carried out may count later, with answers that were late. The
   // votes of a contest never do: they are given back.
   const bool may_be_done = agreed_.any() || in_doubt().any();

@@ -1,6 +1,6 @@
 // What the answers of N servers to one question come to together: that of the Redlock algorithm,
 // with the one-round ballot for fencing tokens. Pure; whoever asks hands it each server's answer,
-// and gets one verdict, as soon as no further answer can change it.
+// and gets one result, as soon as no further answer can change it.
 #pragma once
 
 #include <array>
@@ -26,11 +26,12 @@ class tally {
   // A step was asked of so many servers at once, with this fencing token proposed.
   tally(lock::step what, std::size_t servers, std::int64_t ballot) noexcept;
 
-  // A server's answer, the first counts. The verdict, once.
-  std::optional<lock::verdict> count(std::size_t server, const lock::verdict& said) noexcept;
-  // The missing answers are not waited for any longer, after so much time. The verdict, unless it
+  // A server's answer, the first counts. The result, once.
+  std::optional<lock::step_result> count(std::size_t server,
+                                         const lock::step_result& said) noexcept;
+  // The missing answers are not waited for any longer, after so much time. The result, unless it
   // was given already.
-  std::optional<lock::verdict> give_up(time_ns waited) noexcept;
+  std::optional<lock::step_result> give_up(time_ns waited) noexcept;
 
   [[nodiscard]] std::size_t servers() const noexcept { return servers_; }
   [[nodiscard]] bool is_answered() const noexcept { return answered_.count() == servers_; }
@@ -58,11 +59,11 @@ class tally {
   [[nodiscard]] bool is_split() const noexcept;
 
  private:
-  void take_answer(std::size_t server, const lock::verdict& said) noexcept;
-  std::optional<lock::verdict> decide() noexcept;
-  [[nodiscard]] lock::verdict yes() const noexcept;
-  [[nodiscard]] lock::verdict no() const noexcept;
-  [[nodiscard]] lock::verdict neither() const noexcept;
+  void take_answer(std::size_t server, const lock::step_result& said) noexcept;
+  std::optional<lock::step_result> decide() noexcept;
+  [[nodiscard]] lock::step_result yes() const noexcept;
+  [[nodiscard]] lock::step_result no() const noexcept;
+  [[nodiscard]] lock::step_result neither() const noexcept;
   [[nodiscard]] std::int64_t ms_until_free() const noexcept;
   [[nodiscard]] std::int64_t ms_until_answers() const noexcept;
   [[nodiscard]] bool is_take() const noexcept;

@@ -30,7 +30,7 @@ class vote_record {
   }
   // What became of it. A release that names an earlier proposal than the last says nothing of a
   // vote that was given since (hazard 16).
-  void note_answer(std::size_t server, lock::step what, const lock::verdict& said,
+  void note_answer(std::size_t server, lock::step what, const lock::step_result& said,
                    bool is_of_last_proposal = true) noexcept {
     if (is_take(what) && takes_[server] > 0) --takes_[server];
     if (is_release(what) && releases_[server] > 0) --releases_[server];

@@ -99,7 +99,7 @@ void credentials::hide_in(outcome& told) const noexcept {
   current_.hide_in(told);
 }
 
-std::string credentials::mend() const {
+std::string credentials::remedy() const {
   if (has_file()) {
     return "correct the password in " + printable(password_file_, 4096) + " (" + option_ +
            "), or the user in the URL";

@@ -54,7 +54,7 @@ class credentials {
   void hide_in(outcome& told) const noexcept;
   [[nodiscard]] bool has_file() const noexcept { return !password_file_.empty(); }
   // Where a wrong login is to be corrected: "correct them in the URL".
-  [[nodiscard]] std::string mend() const;
+  [[nodiscard]] std::string remedy() const;
 
  private:
   const std::string password_file_;  // empty for none

@@ -29,8 +29,8 @@ struct missing_right {
 // the error's. They are those of Redis 6.2 and 7.0, and those since 7.2, which Valkey has as well.
 std::optional<missing_right> find_missing_right(std::string_view error) noexcept;
 
-// What the user lacks, and the mend. Servers before 7.2 say no more of a script than the line that
-// met it; `script_text`, whose lines it counts, then has the command.
+// What the user lacks, and the remedy. Servers before 7.2 say no more of a script than the line
+// that met it; `script_text`, whose lines it counts, then has the command.
 std::string say_missing_right(const missing_right& lacking, std::string_view script_text = {});
 
 }  // namespace mortise::redis

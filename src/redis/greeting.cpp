@@ -232,11 +232,11 @@ greeting::step greeting::go_on() {
   return answered_ < expected_.size() ? step::send : step::done;
 }
 
-std::string greeting::mend_of_login() const {
+std::string greeting::remedy_of_login() const {
   if (config_.is_of_sentinel && !config_.identity->has_file()) {
     return "correct sentinel_user and sentinel_password in the URL";
   }
-  return config_.identity ? config_.identity->mend() : "correct them in the URL";
+  return config_.identity ? config_.identity->remedy() : "correct them in the URL";
 }
 
 greeting::step greeting::take_hello(const value& reply) {
@@ -390,8 +390,8 @@ greeting::step greeting::take_error(std::string_view error, item what) {
     return refuse(why_no_login(config_.is_of_sentinel), text);
   }
   if (error.starts_with("WRONGPASS") || (what == item::auth && error.starts_with("ERR invalid"))) {
-    return refuse("the user name or the password is wrong, or the user is off; " + mend_of_login(),
-                  text);
+    return refuse(
+        "the user name or the password is wrong, or the user is off; " + remedy_of_login(), text);
   }
   switch (what) {
     case item::hello:

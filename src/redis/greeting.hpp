@@ -70,7 +70,7 @@ class greeting {
   void say(item what, std::initializer_list<std::string_view> words);
   void say_first_part();
   void say_which_run();
-  [[nodiscard]] std::string mend_of_login() const;
+  [[nodiscard]] std::string remedy_of_login() const;
   void say_second_part();
   step go_on();
   void say_probes();

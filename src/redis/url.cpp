@@ -105,18 +105,18 @@ bool is_like_port(std::string_view text) {
 // Without an '@' in front of the host, what looks like a port may be the password of somebody who
 // forgot the host; then only what can hardly be one is shown.
 outcome read_port(std::string_view text, bool has_user, host_port& into) {
-  constexpr const char* mend = "; give 1 to 65535, as in redis://host:6379";
-  if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + mend);
+  constexpr const char* remedy = "; give 1 to 65535, as in redis://host:6379";
+  if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + remedy);
   const bool is_number = std::all_of(text.begin(), text.end(), is_digit);
   const auto shown =
       has_user || is_like_port(text) ? printable(text) : std::string("what stands behind the ':'");
-  if (!is_number) return wrong("port", shown + " is not a number" + mend);
+  if (!is_number) return wrong("port", shown + " is not a number" + remedy);
   int port = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), port);
   if (result.ec != std::errc() || port > 65535) {
-    return wrong("port", shown + " is above the maximum of 65535" + mend);
+    return wrong("port", shown + " is above the maximum of 65535" + remedy);
   }
-  if (port == 0) return wrong("port", shown + " is below the minimum of 1" + mend);
+  if (port == 0) return wrong("port", shown + " is below the minimum of 1" + remedy);
   into.port = port;
   return {};
 }
@@ -138,8 +138,8 @@ outcome read_ipv6(std::string_view text, bool has_user, host_port& into) {
 
 // Nor is what stands before it, which may be the user's name.
 outcome read_name(std::string_view text, bool may_be_user, host_port& into) {
-  constexpr const char* mend = "; give a name or address, as in redis://host:6379";
-  if (text.empty()) return wrong("host", std::string("it is empty") + mend);
+  constexpr const char* remedy = "; give a name or address, as in redis://host:6379";
+  if (text.empty()) return wrong("host", std::string("it is empty") + remedy);
   if (auto how = decode("host", text, into.host); !how.ok()) return how;
   if (into.host.size() > longest_host) return too_long("host", into.host.size(), longest_host);
   const bool is_clean = std::all_of(into.host.begin(), into.host.end(), [](char c) {
@@ -148,7 +148,7 @@ outcome read_name(std::string_view text, bool may_be_user, host_port& into) {
   if (is_clean) return {};
   const auto shown = may_be_user ? std::string("what stands before the ':'") : printable(into.host);
   return wrong("host",
-               shown + " has other characters than letters, digits, '.', '-' and '_'" + mend);
+               shown + " has other characters than letters, digits, '.', '-' and '_'" + remedy);
 }
 
 // host, host:port, [IPv6] or [IPv6]:port
@@ -234,14 +234,14 @@ outcome read_sentinel_login(std::string_view key, std::string& value, endpoint_u
 }
 
 outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
-  constexpr const char* mend = "; write key=value, with '&' between two of them";
-  if (text.empty()) return wrong("query", std::string("an option is empty") + mend);
+  constexpr const char* remedy = "; write key=value, with '&' between two of them";
+  if (text.empty()) return wrong("query", std::string("an option is empty") + remedy);
   const auto [coded_key, coded_value] = cut(text, "=");
   std::string key;
   std::string value;
   if (auto how = decode("query", coded_key, key); !how.ok()) return how;
-  if (key.empty()) return wrong("query", std::string("an option has no name") + mend);
-  if (coded_value.empty()) return wrong("query", printable(key) + " has no value" + mend);
+  if (key.empty()) return wrong("query", std::string("an option has no name") + remedy);
+  if (coded_value.empty()) return wrong("query", printable(key) + " has no value" + remedy);
   if (auto how = decode("query", coded_value.substr(1), value); !how.ok()) return how;
   if (key == "shard") return read_shard(std::move(value), into);
   if (key == "weight") return read_weight(value, into);
@@ -339,9 +339,9 @@ outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
 
 // What is wrong may be the rest of a password whose '@' is missing.
 outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
-  constexpr const char* mend =
+  constexpr const char* remedy =
       "; give what the Sentinels call it, as in redis+sentinel://host,host/mymaster";
-  if (text.empty()) return wrong("master", std::string("none is named") + mend);
+  if (text.empty()) return wrong("master", std::string("none is named") + remedy);
   if (auto how = decode("master", text, into.master); !how.ok()) return how;
   if (into.master.size() > longest_master) {
     return too_long("master", into.master.size(), longest_master);
@@ -349,7 +349,7 @@ outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
   const auto is_plain = [](char c) { return c > ' ' && c <= '~' && c != '/' && c != ','; };
   if (std::all_of(into.master.begin(), into.master.end(), is_plain)) return {};
   const auto shown = has_user ? printable(into.master) : std::string("what stands behind the '/'");
-  return wrong("master", shown + " is not a name" + mend);
+  return wrong("master", shown + " is not a name" + remedy);
 }
 
 // What follows "redis://" or another scheme of its kind.

@@ -81,7 +81,7 @@ std::string place_text(const endpoint_url& where);
 // redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same
 // with rediss+cluster://
 // Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
-// its value and the mend, and never show what may be part of a user's name or password.
+// its value and the remedy, and never show what may be part of a user's name or password.
 outcome parse_url(std::string_view url, endpoint_url& into);
 
 }  // namespace mortise::redis

@@ -8,7 +8,7 @@ import org.mortise.Lease;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseLock;
 import org.mortise.MortiseOptions;
-import org.mortise.MutexOwner;
+import org.mortise.Mutex;
 
 /**
  * The Java side of the benchmark: does what each line says and answers it by a line of numbers. The
@@ -162,7 +162,7 @@ class JavaSide {
   }
 
   private CompletableFuture<?> waitAsFuture(int number) {
-    MutexOwner owner = client.mutex(name, STRICT);
+    Mutex owner = client.mutex(name, STRICT);
     return owner
         .acquireAsync()
         .thenCompose(

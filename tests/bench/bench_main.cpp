@@ -36,7 +36,7 @@ std::vector<const experiment*> all_experiments() {
                                      &handshake(),
                                      &memory(),
                                      &kinds(),
-                                     &examination(),
+                                     &health(),
                                      &shard(),
                                      &redlock(),
                                      &redlock_faults(),

@@ -63,7 +63,7 @@ bool crowd::take_next(std::size_t client, std::int64_t timeout_ms, fate& into) {
     ++into.errors;
     into.message = mortise_event_message(event.get());
   }
-  if (mortise_event_get_kind(event.get()) != MORTISE_EVENT_ACQUIRED) return true;
+  if (mortise_event_kind(event.get()) != MORTISE_EVENT_ACQUIRED) return true;
   const auto number = static_cast<std::size_t>(mortise_event_tag(event.get()));
   const auto at = client * names_.size() + number;
   tokens_[at] = std::max<std::int64_t>(mortise_event_token(event.get()), -1);

@@ -36,7 +36,7 @@ const experiment& cluster();
 const experiment& handshake();
 const experiment& memory();
 const experiment& kinds();
-const experiment& examination();
+const experiment& health();
 const experiment& shard();
 const experiment& redlock();
 const experiment& redlock_faults();

@@ -83,7 +83,7 @@ void run_async(const std::string& url, reference& observer, double seconds, tabl
     return repeat(span, [&] {
       next(queue, event.get());
       const auto index = mortise_event_tag(event.get());
-      if (mortise_event_get_kind(event.get()) != MORTISE_EVENT_ACQUIRED) {
+      if (mortise_event_kind(event.get()) != MORTISE_EVENT_ACQUIRED) {
         acquire(index);
         return 0;
       }

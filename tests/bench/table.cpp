@@ -72,7 +72,7 @@ void table::failed(std::string_view experiment, std::string_view why) {
 }
 
 void table::print_head() const {
-  std::printf(line_format, "figure", "measured", "goal", "verdict");
+  std::printf(line_format, "figure", "measured", "goal", "severity");
 }
 
 void table::print_summary() const {

@@ -1,4 +1,4 @@
-/* Wrong arguments and wrong servers: the documented status, a message with the mend, in time. */
+/* Wrong arguments and wrong servers: the documented status, a message with the remedy, in time. */
 #include "fixture.h"
 
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ static void null_handles_are_refused(void) {
   CHECK_NUMBER(-1, mortise_queue_fd(NULL));
   mortise_queue_wake(NULL);
   mortise_queue_shutdown(NULL);
-  CHECK_NUMBER(MORTISE_EVENT_NONE, mortise_event_get_kind(NULL));
+  CHECK_NUMBER(MORTISE_EVENT_NONE, mortise_event_kind(NULL));
   CHECK_NUMBER(0, mortise_event_tag(NULL));
   CHECK_NUMBER(0, mortise_event_token(NULL));
   CHECK(strlen(mortise_event_message(NULL)) == 0);
@@ -115,7 +115,8 @@ static void timeouts_have_their_range(void) {
 static void check_scan_refused(const char *pattern, size_t pattern_len, int64_t most_keys,
                                int64_t timeout_ms, const char *part) {
   mortise_error *error = mortise_error_new();
-  CHECK(mortise_client_scan(client, pattern, pattern_len, most_keys, timeout_ms, error) == NULL);
+  CHECK(mortise_client_scan_locks(client, pattern, pattern_len, most_keys, timeout_ms, error) ==
+        NULL);
   CHECK_ERROR(error, bad, part);
   mortise_error_free(error);
 }
@@ -129,10 +130,10 @@ static void a_scan_has_its_bounds(void) {
   check_scan_refused("", 0, INT64_MAX, 1000, "most_keys");
   check_scan_refused("", 0, 1, 0, "timeout_ms");
   check_scan_refused("", 0, 1, 60001, "timeout_ms");
-  CHECK(mortise_client_scan(NULL, "", 0, 1, 1000, NULL) == NULL);
-  mortise_census *found = mortise_client_scan(client, NULL, 0, 1000000000, 60000, NULL);
-  CHECK_NUMBER(1, mortise_census_answered(found));
-  mortise_census_free(found);
+  CHECK(mortise_client_scan_locks(NULL, "", 0, 1, 1000, NULL) == NULL);
+  mortise_listing *found = mortise_client_scan_locks(client, NULL, 0, 1000000000, 60000, NULL);
+  CHECK_NUMBER(1, mortise_listing_answered(found));
+  mortise_listing_free(found);
 }
 
 static void names_are_any_bytes_within_bounds(void) {
@@ -184,7 +185,7 @@ static void check_url_refused(const char *url) {
   if (mortise_client_new(url, strlen(url), NULL, error) != NULL) {
     check_failed(__FILE__, __LINE__, url);
   }
-  if (mortise_error_code(error) != bad) fprintf(stderr, "URL: %s\n", url);
+  if (mortise_error_status(error) != bad) fprintf(stderr, "URL: %s\n", url);
   CHECK_ERROR(error, bad, "");
   mortise_error_free(error);
 }

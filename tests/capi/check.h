@@ -48,7 +48,7 @@ static inline void check_contains(const char *file, int line, const char *text, 
 /* A message is one line, names the trouble and is not empty. */
 static inline void check_error(const char *file, int line, const mortise_error *error,
                                mortise_status wanted, const char *part) {
-  check_status(file, line, "the error", wanted, mortise_error_code(error));
+  check_status(file, line, "the error", wanted, mortise_error_status(error));
   const char *message = mortise_error_message(error);
   if (message[0] == '\0' || strchr(message, '\n') != NULL) {
     fprintf(stderr, "%s:%d: not one line of text: \"%s\"\n", file, line, message);

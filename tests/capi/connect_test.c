@@ -86,7 +86,7 @@ static void a_lazy_client_connects_in_the_background(void) {
   mortise_error_free(error);
 }
 
-static void a_lazy_client_says_what_somebody_has_to_mend(void) {
+static void a_lazy_client_says_what_somebody_has_to_fix(void) {
   const char *const arguments[] = {"--requirepass", "secret", NULL};
   test_server *locked = server_start(arguments);
   mortise_error *error = mortise_error_new();
@@ -119,7 +119,7 @@ int main(void) {
   server = server_start(NULL);
   RUN(a_server_that_comes_later_is_waited_for);
   RUN(a_lazy_client_connects_in_the_background);
-  RUN(a_lazy_client_says_what_somebody_has_to_mend);
+  RUN(a_lazy_client_says_what_somebody_has_to_fix);
   RUN(a_lazy_client_may_be_freed_at_any_time);
   server_free(server);
   return 0;

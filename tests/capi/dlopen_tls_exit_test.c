@@ -168,7 +168,7 @@ static void look_at_the_end(void) {
   mortise_client *late = open_one(error);
   if (does_openssl_end) {
     expect_or_leave(late == NULL, "no client is made");
-    expect_or_leave(mortise->error_code(error) == MORTISE_UNSUPPORTED, "as there is no TLS");
+    expect_or_leave(mortise->error_status(error) == MORTISE_UNSUPPORTED, "as there is no TLS");
     expect_or_leave(strstr(mortise->error_message(error), "exits") != NULL, "and says why");
     expect_or_leave(mortise->lock_acquire(kept_lock, 10, NULL) != MORTISE_OK, "nothing is granted");
   } else {

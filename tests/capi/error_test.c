@@ -5,7 +5,7 @@ static test_server *server;
 
 static void a_new_error_is_empty(void) {
   mortise_error *error = mortise_error_new();
-  CHECK_STATUS(MORTISE_OK, mortise_error_code(error));
+  CHECK_STATUS(MORTISE_OK, mortise_error_status(error));
   CHECK(mortise_error_message(error)[0] == '\0');
   CHECK(mortise_error_server_text(error)[0] == '\0');
   CHECK_NUMBER(0, mortise_error_is_retryable(error));
@@ -18,10 +18,10 @@ static void no_error_is_an_empty_error(void) {
   CHECK(strlen(mortise_error_server_text(NULL)) == 0);
   CHECK_NUMBER(0, mortise_error_is_retryable(NULL));
   CHECK_NUMBER(0, mortise_error_is_ambiguous(NULL));
-  (void)mortise_error_code(NULL);
+  (void)mortise_error_status(NULL);
 }
 
-static void misuse_is_told_with_the_mend(void) {
+static void misuse_is_told_with_the_remedy(void) {
   mortise_error *error = mortise_error_new();
   mortise_client *client = open_client(server);
   mortise_lock *lock = open_lock(client, "misuse");
@@ -196,7 +196,7 @@ static void a_failure_replaces_the_one_before(void) {
   CHECK(mortise_error_server_text(error)[0] == '\0');
   server_number(server, "DEL {mortise:wrong}");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, error));
-  CHECK_STATUS(MORTISE_OK, mortise_error_code(error));
+  CHECK_STATUS(MORTISE_OK, mortise_error_status(error));
   CHECK(mortise_error_message(error)[0] == '\0');
   mortise_lock_free(lock);
   mortise_client_free(client);
@@ -207,7 +207,7 @@ int main(void) {
   server = server_start(NULL);
   RUN(a_new_error_is_empty);
   RUN(no_error_is_an_empty_error);
-  RUN(misuse_is_told_with_the_mend);
+  RUN(misuse_is_told_with_the_remedy);
   RUN(a_refusal_has_the_servers_words);
   RUN(an_absent_server_is_retryable_and_not_ambiguous);
   RUN(a_hanging_server_is_ambiguous);

@@ -73,15 +73,15 @@ static inline mortise_queue *open_queue(mortise_client *client, int64_t capacity
 }
 
 /* The next event, which is left in `event`, has this kind, tag and status. */
-static inline void check_next_event(mortise_queue *queue, mortise_event *event,
-                                    mortise_event_kind kind, int64_t tag, mortise_status status) {
+static inline void check_next_event(mortise_queue *queue, mortise_event *event, mortise_kind kind,
+                                    int64_t tag, mortise_status status) {
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(kind, mortise_event_get_kind(event));
+  CHECK_NUMBER(kind, mortise_event_kind(event));
   CHECK_NUMBER(tag, mortise_event_tag(event));
   CHECK_STATUS(status, mortise_event_status(event));
 }
 
-static inline void check_event(mortise_queue *queue, mortise_event_kind kind, int64_t tag,
+static inline void check_event(mortise_queue *queue, mortise_kind kind, int64_t tag,
                                mortise_status status) {
   mortise_event *event = mortise_event_new();
   check_next_event(queue, event, kind, tag, status);

@@ -91,7 +91,7 @@ static void make_all(thing *all) {
   mortise_rw *rw = mortise_rw_new(client, name + 1, strlen(name) - 1, NULL, NULL);
   put(all, reading_thing, rw, free_rw);
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_acquire(rw, patience_ms, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try_async(rw, queue, 5, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_async(rw, queue, 5, NULL));
   mortise_semaphore *permits =
       mortise_semaphore_new(client, name + 2, strlen(name) - 2, 3, NULL, NULL);
   put(all, semaphore_thing, permits, free_semaphore);

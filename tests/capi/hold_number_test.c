@@ -31,7 +31,7 @@ static void what_has_ended_ends_no_later_hold(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock_hold_async(lock, queue, 7, 2, NULL));
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_kind(event));
   CHECK_NUMBER(2, mortise_event_hold_number(event));
   CHECK_NUMBER(0, mortise_lock_is_held(lock));
   mortise_event_free(event);
@@ -72,7 +72,7 @@ static void a_reader_has_another_number_where_it_has_the_same_token(void) {
   CHECK_STATUS(MORTISE_LOST, mortise_rw_read_unlock_hold(mine, 1, NULL));
   CHECK_NUMBER(1, mortise_rw_is_reading(mine));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(other, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try(mine, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade(mine, NULL));
   CHECK_NUMBER(2, mortise_rw_hold_number(mine));
   CHECK_STATUS(MORTISE_LOST, mortise_rw_write_unlock_hold(mine, 1, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock_hold(mine, 2, NULL));

@@ -99,9 +99,9 @@ static void cancel_ends_a_wait_only(void) {
   mortise_lock *holder = open_lock(client, "cancel");
   mortise_lock *waiter = open_lock(quick, "cancel");
   background call;
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_cancel(waiter, NULL));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_lock_cancel(waiter, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_cancel(holder, NULL));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_lock_cancel(holder, NULL));
   CHECK_NUMBER(1, mortise_lock_is_held(holder));
   start_acquire(&call, waiter, MORTISE_FOREVER);
   server_wait_for(server, "LLEN {mortise:cancel}:q", 1);

@@ -68,8 +68,8 @@ static void misuse_names_the_lock(void) {
   mortise_lock *lock = open_lock(client, "a\nb\xff");
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_unlock(lock, error));
   check_says(MORTISE_NOT_OWNER, "\"a?b?\": ", "nothing was acquired");
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_cancel(lock, error));
-  check_says(MORTISE_NOT_OWNER, "\"a?b?\": ", "nothing waits");
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_lock_cancel(lock, error));
+  check_says(MORTISE_NOT_WAITING, "\"a?b?\": ", "no call of this handle is waiting");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_unlock(lock, error));

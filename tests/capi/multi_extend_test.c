@@ -183,7 +183,7 @@ static void a_watch_tells_which_member_is_lost(void) {
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:2rw}"));
   CHECK_STATUS(MORTISE_LOST, mortise_multi_extend(set.multi, 0, error));
   CHECK(strcmp(mortise_error_lock_name(error, NULL), "2rw") == 0);
-  const mortise_event_kind kinds[] = {MORTISE_EVENT_AT_RISK, MORTISE_EVENT_LOST};
+  const mortise_kind kinds[] = {MORTISE_EVENT_AT_RISK, MORTISE_EVENT_LOST};
   for (int i = 0; i < 2; ++i) {
     check_next_event(queue, event, kinds[i], 11, i == 0 ? MORTISE_OK : MORTISE_LOST);
     CHECK(strcmp(mortise_event_lock_name(event, NULL), "2rw") == 0);
@@ -250,7 +250,7 @@ static void only_an_acquire_is_cancelled(void) {
   struct set set = hold_set();
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 1, 100000, error));
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_cancel(set.multi, error));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_multi_cancel(set.multi, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_interrupt(set.multi, 1, error));
   server_resume(server);
   check_next_event(queue, event, MORTISE_EVENT_EXTENDED, 1, MORTISE_OK);

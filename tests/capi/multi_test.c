@@ -85,14 +85,14 @@ static void a_wait_is_cancelled_whole(void) {
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);
   mortise_event *event = mortise_event_new();
   mortise_rw *writer = open_rw(client, "c rw");
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_cancel(set.multi, NULL));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_multi_cancel(set.multi, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(set.multi, queue, 7, patience_ms, NULL));
   CHECK_STATUS(MORTISE_BUSY, mortise_multi_try(set.multi, NULL));
   CHECK_STATUS(MORTISE_BUSY, mortise_multi_add_lock(set.multi, set.lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_multi_cancel(set.multi, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_kind(event));
   CHECK_NUMBER(7, mortise_event_tag(event));
   CHECK_STATUS(MORTISE_CANCELLED, mortise_event_status(event));
   CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
@@ -102,7 +102,7 @@ static void a_wait_is_cancelled_whole(void) {
   CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
   CHECK_STATUS(MORTISE_OK, mortise_multi_unlock_async(set.multi, queue, 9, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_kind(event));
   CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
   /* A shutdown ends a wait, too. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(writer, NULL));
@@ -169,7 +169,7 @@ static void bad_members_are_named(void) {
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, NULL, 1, error));
   mortise_semaphore *semaphore = open_semaphore(client, "weightless", 2);
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_multi_add_semaphore(multi, semaphore, 0, error));
-  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "weight: 0");
+  CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "permits: 0");
   CHECK(mortise_multi_new(NULL, error) == NULL);
   CHECK_NUMBER(1, mortise_multi_member_count(multi));
   char name[16];

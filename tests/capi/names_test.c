@@ -143,7 +143,7 @@ static void check_message(const struct owner *owner, mortise_status status, cons
 
 static void check_call(const struct owner *owner, mortise_status wanted, mortise_status status) {
   CHECK_STATUS(wanted, status);
-  CHECK_STATUS(wanted, mortise_error_code(error));
+  CHECK_STATUS(wanted, mortise_error_status(error));
   check_message(owner, status, mortise_error_message(error), mortise_error_lock_name(error, NULL));
 }
 
@@ -191,7 +191,7 @@ static void what_is_not_held(int kind) {
     check_call(&mine, MORTISE_NOT_OWNER, calls->unlock_async(mine.handle, queue, error));
     check_call(&mine, MORTISE_NOT_OWNER, calls->extend(mine.handle, error));
     check_call(&mine, MORTISE_NOT_OWNER, calls->extend_async(mine.handle, queue, error));
-    check_call(&mine, MORTISE_NOT_OWNER, calls->cancel(mine.handle, error));
+    check_call(&mine, MORTISE_NOT_WAITING, calls->cancel(mine.handle, error));
     CHECK_STATUS(MORTISE_OK, calls->try_now(mine.handle, error));
     CHECK_STATUS(MORTISE_OK, calls->unlock(mine.handle, error));
   }
@@ -209,7 +209,7 @@ static void what_was_lost(int kind) {
     wait_until_not_held(mine.members[0]);
   } else {
     check_told(&mine, MORTISE_OK); /* the risk */
-    CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_get_kind(event));
+    CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_kind(event));
     check_told(&mine, MORTISE_LOST);
   }
   check_call(&mine, MORTISE_LOST, calls->extend(mine.handle, error));
@@ -333,7 +333,7 @@ static void what_cannot_be_made(int kind) {
     made = mortise_semaphore_new(client, NAME, strlen(NAME), 1, foreign, error);
   }
   CHECK(made == NULL);
-  check_call(&wanted, MORTISE_UNSUPPORTED, mortise_error_code(error));
+  check_call(&wanted, MORTISE_UNSUPPORTED, mortise_error_status(error));
   mortise_options_free(foreign);
 }
 

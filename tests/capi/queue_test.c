@@ -40,11 +40,11 @@ static void a_whole_life_in_events(void) {
   mortise_lock *lock = open_lock(client, "life");
   mortise_lock *other = open_lock(client, "life");
   mortise_event *event = mortise_event_new();
-  CHECK_NUMBER(MORTISE_EVENT_NONE, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_NONE, mortise_event_kind(event));
   check_quiet(queue);
   CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(lock, queue, INT64_MIN, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_kind(event));
   CHECK_NUMBER(INT64_MIN, mortise_event_tag(event));
   CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
   CHECK_NUMBER(mortise_lock_token(lock), mortise_event_token(event));
@@ -93,7 +93,7 @@ static void a_failure_has_its_details(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 1, 1000, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_STATUS(MORTISE_REFUSED, mortise_event_status(event));
-  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_kind(event));
   CHECK_NUMBER(0, mortise_event_token(event));
   CHECK_CONTAINS(mortise_event_message(event), "another protocol");
   CHECK_CONTAINS(mortise_event_server_text(event), "FOREIGN");

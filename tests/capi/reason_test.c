@@ -9,12 +9,12 @@ static void check_loss(mortise_queue *queue, mortise_lock *lock, const char *nam
                        mortise_reason risk, mortise_reason loss, const char *words) {
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_kind(event));
   CHECK_NUMBER(risk, mortise_event_reason(event));
   CHECK_CONTAINS(mortise_event_message(event), name);
   CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_LOST, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_LOST, mortise_event_kind(event));
   CHECK_NUMBER(loss, mortise_event_reason(event));
   CHECK_CONTAINS(mortise_event_message(event), name);
   CHECK_CONTAINS(mortise_event_message(event), words);

@@ -32,7 +32,7 @@ static void reentrancy_counts_by_mode(void) {
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_write_try(rw, NULL));
-  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_upgrade_try(rw, NULL));
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_upgrade(rw, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(rw, NULL));
   CHECK_NUMBER(1, mortise_rw_is_reading(rw));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(rw, NULL));
@@ -84,13 +84,13 @@ static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
   mortise_rw *first = open_rw(client, "up");
   mortise_rw *second = open_rw(client, "up");
   mortise_rw *writer = open_rw(client, "up");
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade_try(first, NULL));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade(first, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(second, NULL));
   const int64_t token = mortise_rw_token(first);
-  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade_try(first, NULL));
-  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade_try(second, NULL));
+  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade(first, NULL));
+  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade(second, NULL));
   CHECK_NUMBER(1, mortise_rw_is_reading(first));
   CHECK_NUMBER(token, mortise_rw_token(first));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade(first, NULL));
@@ -98,16 +98,16 @@ static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
   /* Ahead of those who wait. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire_async(writer, queue, 1, MORTISE_FOREVER, NULL));
   server_wait_for_exactly(server, "LLEN {mortise:up}:rq", 1);
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try(first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade(first, NULL));
   CHECK_NUMBER(1, mortise_rw_is_writing(first));
   CHECK_NUMBER(0, mortise_rw_is_reading(first));
   CHECK(mortise_rw_token(first) > token);
-  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_upgrade_try(first, NULL));
+  CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_rw_upgrade(first, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_read_unlock(first, NULL));
   const int64_t raised = mortise_rw_token(first);
   CHECK_STATUS(MORTISE_OK, mortise_rw_downgrade(first, NULL));
   CHECK_NUMBER(raised, mortise_rw_token(first));
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try(first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_extend(first, 0, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(first, NULL));
   check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
@@ -127,11 +127,11 @@ static void freeing_gives_back_whatever_is_held(void) {
   server_wait_for_exactly(server, lock_keys, 0);
   mortise_rw *raised = open_rw(client, "free");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(raised, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try_async(raised, queue, 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_async(raised, queue, 1, NULL));
   mortise_rw_free(raised); /* while it is being upgraded */
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_UPGRADED, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_UPGRADED, mortise_event_kind(event));
   mortise_event_free(event);
   server_wait_for_exactly(server, lock_keys, 0);
 }
@@ -145,7 +145,7 @@ static void an_upgrade_without_an_answer_goes_on_reading(void) {
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(rw, NULL));
   const int64_t token = mortise_rw_token(rw);
   server_pause(server);
-  CHECK_STATUS(MORTISE_UNKNOWN, mortise_rw_upgrade_try(rw, NULL));
+  CHECK_STATUS(MORTISE_UNKNOWN, mortise_rw_upgrade(rw, NULL));
   CHECK_NUMBER(1, mortise_rw_is_reading(rw));
   CHECK_NUMBER(0, mortise_rw_is_writing(rw));
   server_resume(server);

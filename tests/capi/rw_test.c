@@ -92,7 +92,7 @@ static void every_call_also_ends_in_an_event(void) {
   mortise_rw *rw = open_rw(client, "async");
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try_async(rw, queue, 1, NULL));
   check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
-  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_try_async(rw, queue, 2, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_async(rw, queue, 2, NULL));
   check_event(queue, MORTISE_EVENT_UPGRADED, 2, MORTISE_OK);
   CHECK_NUMBER(1, mortise_rw_is_writing(rw));
   CHECK_STATUS(MORTISE_OK, mortise_rw_extend_async(rw, queue, 3, 60000, NULL));
@@ -107,7 +107,7 @@ static void every_call_also_ends_in_an_event(void) {
   check_event(queue, MORTISE_EVENT_ACQUIRED, 6, MORTISE_OK);
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock_async(rw, queue, 7, NULL));
   check_event(queue, MORTISE_EVENT_UNLOCKED, 7, MORTISE_OK);
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade_try_async(rw, queue, 8, NULL));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_upgrade_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_read_unlock_async(rw, queue, 8, NULL));
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_rw_read_try_async(rw, NULL, 8, NULL));
@@ -120,11 +120,11 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   mortise_rw *reader = open_rw(client, "cancel");
   mortise_rw *writer = open_rw(client, "cancel");
   mortise_rw *behind = open_rw(client, "cancel");
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_cancel(writer, NULL));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_rw_cancel(writer, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_try(reader, NULL));
   wait_to_write(writer, 1, length, 1);
   CHECK_STATUS(MORTISE_BUSY, mortise_rw_read_try(writer, NULL));
-  CHECK_STATUS(MORTISE_BUSY, mortise_rw_upgrade_try(writer, NULL));
+  CHECK_STATUS(MORTISE_BUSY, mortise_rw_upgrade(writer, NULL));
   wait_to_read(behind, 2, length, 2);
   CHECK_STATUS(MORTISE_OK, mortise_rw_cancel(writer, NULL));
   check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_CANCELLED);
@@ -155,14 +155,14 @@ static void losses_are_told_of_each_hold(void) {
   for (int i = 0; i < 2; ++i) {
     do {
       CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-    } while (mortise_event_get_kind(event) == MORTISE_EVENT_AT_RISK);
-    CHECK_NUMBER(MORTISE_EVENT_LOST, mortise_event_get_kind(event));
+    } while (mortise_event_kind(event) == MORTISE_EVENT_AT_RISK);
+    CHECK_NUMBER(MORTISE_EVENT_LOST, mortise_event_kind(event));
     tags += mortise_event_tag(event);
   }
   CHECK_NUMBER(3, tags);
   mortise_event_free(event);
   CHECK_NUMBER(0, mortise_rw_is_reading(first));
-  CHECK_STATUS(MORTISE_LOST, mortise_rw_upgrade_try(first, NULL));
+  CHECK_STATUS(MORTISE_LOST, mortise_rw_upgrade(first, NULL));
   CHECK_STATUS(MORTISE_LOST, mortise_rw_extend(first, 0, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_write_unlock(first, NULL));
   CHECK_STATUS(MORTISE_LOST, mortise_rw_read_unlock(first, NULL));
@@ -203,7 +203,7 @@ static void a_query_tells_who_holds_what(void) {
   CHECK_NUMBER(0, mortise_info_entry_is_exclusive(info, 0));
   CHECK_NUMBER(0, mortise_info_entry_is_exclusive(info, 1));
   CHECK_NUMBER(1, mortise_info_entry_is_exclusive(info, 2));
-  CHECK_NUMBER(1, mortise_info_entry_weight(info, 2));
+  CHECK_NUMBER(1, mortise_info_entry_permits(info, 2));
   CHECK_STATUS(MORTISE_OK, mortise_rw_query(writer, info, NULL));
   CHECK_NUMBER(0, mortise_info_is_mine(info));
   mortise_rw_free(reader);
@@ -291,8 +291,8 @@ static void wrong_arguments_are_named(void) {
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_rw_query(rw, NULL, error));
   CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "info");
   mortise_status (*const calls[])(mortise_rw *, mortise_error *) = {
-      mortise_rw_read_try,    mortise_rw_read_unlock, mortise_rw_write_try, mortise_rw_write_unlock,
-      mortise_rw_upgrade_try, mortise_rw_downgrade,   mortise_rw_cancel};
+      mortise_rw_read_try, mortise_rw_read_unlock, mortise_rw_write_try, mortise_rw_write_unlock,
+      mortise_rw_upgrade,  mortise_rw_downgrade,   mortise_rw_cancel};
   for (int i = 0; i < 7; ++i) {
     CHECK_STATUS(MORTISE_INVALID_ARGUMENT, calls[i](NULL, error));
     CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "rw");

@@ -53,10 +53,10 @@ static void wrong_arguments_are_named(void) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)numbers[i]);
     CHECK(mortise_semaphore_new(client, "bad", 3, numbers[i], NULL, error) == NULL);
-    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "permits");
+    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "capacity");
     CHECK_CONTAINS(mortise_error_message(error), text);
     CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_semaphore_try(semaphore, numbers[i], error));
-    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "weight");
+    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "permits");
     CHECK_CONTAINS(mortise_error_message(error), text);
     CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
                  mortise_semaphore_acquire(semaphore, numbers[i], 10, error));
@@ -64,9 +64,9 @@ static void wrong_arguments_are_named(void) {
                  mortise_semaphore_try_async(semaphore, queue, 1, numbers[i], error));
     CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
                  mortise_semaphore_acquire_async(semaphore, queue, 1, numbers[i], 10, error));
-    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "weight");
-    CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_semaphore_resize(semaphore, numbers[i], error));
     CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "permits");
+    CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_semaphore_resize(semaphore, numbers[i], error));
+    CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "capacity");
   }
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_semaphore_acquire(semaphore, 1, -2, error));
   CHECK_ERROR(error, MORTISE_INVALID_ARGUMENT, "timeout_ms");
@@ -202,7 +202,7 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   mortise_semaphore *holder = open_semaphore(client, "cancel", 4);
   mortise_semaphore *large = open_semaphore(client, "cancel", 4);
   mortise_semaphore *small = open_semaphore(client, "cancel", 4);
-  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_semaphore_cancel(large, NULL));
+  CHECK_STATUS(MORTISE_NOT_WAITING, mortise_semaphore_cancel(large, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(holder, 2, NULL));
   wait_for_permits(large, 1, 4, length, 1);
   wait_for_permits(small, 2, 2, length, 2);
@@ -240,7 +240,7 @@ static void a_loss_is_told(void) {
   mortise_semaphore_free(heir);
 }
 
-static void a_query_tells_weights(void) {
+static void a_query_tells_permits(void) {
   mortise_info *info = mortise_info_new();
   mortise_semaphore *first = open_semaphore(client, "query", 7);
   mortise_semaphore *second = open_semaphore(client, "query", 7);
@@ -255,8 +255,8 @@ static void a_query_tells_weights(void) {
   CHECK_NUMBER(1, mortise_info_waiter_count(info));
   CHECK_NUMBER(7, mortise_info_permits(info));
   CHECK_NUMBER(5, mortise_info_permits_in_use(info));
-  CHECK_NUMBER(5, mortise_info_entry_weight(info, 0) + mortise_info_entry_weight(info, 1));
-  CHECK_NUMBER(5, mortise_info_entry_weight(info, 2));
+  CHECK_NUMBER(5, mortise_info_entry_permits(info, 0) + mortise_info_entry_permits(info, 1));
+  CHECK_NUMBER(5, mortise_info_entry_permits(info, 2));
   CHECK_NUMBER(0, mortise_info_entry_is_exclusive(info, 0));
   CHECK_NUMBER(0, mortise_info_entry_is_exclusive(info, 2));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_query(waiter, info, NULL));
@@ -293,8 +293,8 @@ static void a_query_shows_some_of_many(void) {
   CHECK_NUMBER(32, mortise_info_entry_count(info));
   for (int i = 0; i < 16; ++i) {
     snprintf(label, sizeof label, "waiter %d", i);
-    CHECK_NUMBER(1, mortise_info_entry_weight(info, i));
-    CHECK_NUMBER(2, mortise_info_entry_weight(info, 16 + i));
+    CHECK_NUMBER(1, mortise_info_entry_permits(info, i));
+    CHECK_NUMBER(2, mortise_info_entry_permits(info, 16 + i));
     CHECK(strcmp(mortise_info_entry_label(info, i), "") == 0);
     CHECK(strcmp(mortise_info_entry_label(info, 16 + i), label) == 0);
     CHECK_NUMBER(getpid(), mortise_info_entry_pid(info, i));
@@ -322,7 +322,7 @@ static void a_query_does_not_count_the_dead(void) {
   CHECK_NUMBER(2, mortise_info_permits_in_use(info));
   CHECK_NUMBER(1, mortise_info_holder_count(info));
   CHECK_NUMBER(1, mortise_info_entry_count(info));
-  CHECK_NUMBER(2, mortise_info_entry_weight(info, 0));
+  CHECK_NUMBER(2, mortise_info_entry_permits(info, 0));
   CHECK_NUMBER(1, mortise_info_is_mine(info));
   /* Nor does it stand in anybody's way. */
   mortise_semaphore *heir = open_semaphore(client, "dead", 7);
@@ -383,7 +383,7 @@ int main(void) {
   RUN(every_call_also_ends_in_an_event);
   RUN(a_wait_is_cancelled_and_those_behind_go_on);
   RUN(a_loss_is_told);
-  RUN(a_query_tells_weights);
+  RUN(a_query_tells_permits);
   RUN(a_query_shows_some_of_many);
   RUN(a_query_does_not_count_the_dead);
   RUN(reentrant_has_no_effect);

@@ -124,7 +124,7 @@ static void cancel_races_with_the_grant(void) {
     if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     const mortise_status status = finish_acquire(&call);
     /* The two calls tell the same story. */
-    CHECK_STATUS(status == MORTISE_OK ? MORTISE_NOT_OWNER : MORTISE_OK, told);
+    CHECK_STATUS(status == MORTISE_OK ? MORTISE_NOT_WAITING : MORTISE_OK, told);
     if (status == MORTISE_OK) {
       ++granted;
       CHECK_NUMBER(1, mortise_lock_is_held(waiter));
@@ -180,7 +180,7 @@ static void *read_until_shut_down(void *argument) {
   reader *self = argument;
   mortise_event *event = mortise_event_new();
   while (mortise_queue_next(self->queue, MORTISE_FOREVER, event, NULL) == MORTISE_OK) {
-    CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+    CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_kind(event));
     ++self->events;
   }
   mortise_event_free(event);

@@ -16,11 +16,10 @@ static mortise_lock *open_short(const char *name, const char *renewal) {
   return open_leased(name, "600ms", renewal);
 }
 
-static void check_notice(mortise_queue *queue, mortise_event_kind kind, int64_t tag,
-                         int64_t token) {
+static void check_notice(mortise_queue *queue, mortise_kind kind, int64_t tag, int64_t token) {
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(kind, mortise_event_get_kind(event));
+  CHECK_NUMBER(kind, mortise_event_kind(event));
   CHECK_NUMBER(tag, mortise_event_tag(event));
   CHECK_NUMBER(token, mortise_event_token(event));
   CHECK_STATUS(kind == MORTISE_EVENT_LOST ? MORTISE_LOST : MORTISE_OK, mortise_event_status(event));
@@ -59,11 +58,11 @@ static void check_line(mortise_queue *queue, mortise_log_subject subject, mortis
                        mortise_status status) {
   mortise_event *event = mortise_event_new();
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_NUMBER(MORTISE_EVENT_LOG, mortise_event_get_kind(event));
+  CHECK_NUMBER(MORTISE_EVENT_LOG, mortise_event_kind(event));
   CHECK_NUMBER(9, mortise_event_tag(event));
   CHECK_NUMBER(subject, mortise_event_log_subject(event));
   CHECK_NUMBER(level, mortise_event_log_level(event));
-  CHECK_NUMBER(0, mortise_event_left_out(event));
+  CHECK_NUMBER(0, mortise_event_dropped_records(event));
   CHECK_STATUS(status, mortise_event_status(event));
   CHECK(mortise_event_message(event)[0] != '\0');
   mortise_event_free(event);
@@ -89,7 +88,7 @@ static void a_log_tells_of_the_server_and_of_losses(void) {
   while (!is_lost || !is_line_of_it || !is_back) {
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
     const mortise_log_subject subject = mortise_event_log_subject(event);
-    if (mortise_event_get_kind(event) == MORTISE_EVENT_LOST) is_lost = 1;
+    if (mortise_event_kind(event) == MORTISE_EVENT_LOST) is_lost = 1;
     if (subject == MORTISE_LOG_RECONNECTED) is_back = 1;
     if (subject != MORTISE_LOG_LOST) continue;
     is_line_of_it = 1;
@@ -130,7 +129,7 @@ static void statistics_are_due_until_nobody_wants_them(void) {
   CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(client, queue, 6, 10, NULL));
   for (int i = 0; i < 3; ++i) {
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-    CHECK_NUMBER(MORTISE_EVENT_STATS, mortise_event_get_kind(event));
+    CHECK_NUMBER(MORTISE_EVENT_STATS, mortise_event_kind(event));
     CHECK_NUMBER(6, mortise_event_tag(event));
     CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
   }
@@ -161,7 +160,7 @@ static void a_watch_of_a_client_is_refused_with_words(void) {
   CHECK_STATUS(MORTISE_INVALID_ARGUMENT, mortise_client_watch_stats(NULL, queue, 0, 10, error));
   CHECK_NUMBER(MORTISE_LOG_NONE, mortise_event_log_subject(NULL));
   CHECK_NUMBER(MORTISE_LOG_LEVEL_NONE, mortise_event_log_level(NULL));
-  CHECK_NUMBER(0, mortise_event_left_out(NULL));
+  CHECK_NUMBER(0, mortise_event_dropped_records(NULL));
   CHECK(strcmp("warning", mortise_log_level_text(MORTISE_LOG_LEVEL_WARNING)) == 0);
   CHECK(strcmp("unknown", mortise_log_level_text(77)) == 0);
   CHECK(strcmp("redirected", mortise_log_subject_text(MORTISE_LOG_REDIRECTED)) == 0);
@@ -321,7 +320,7 @@ static void every_hold_has_its_own_notices(void) {
     }
     mortise_event *event = mortise_event_new();
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-    CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_get_kind(event));
+    CHECK_NUMBER(MORTISE_EVENT_ACQUIRED, mortise_event_kind(event));
     CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
     const int64_t token = mortise_event_token(event);
     mortise_event_free(event);
@@ -361,7 +360,7 @@ static void a_loss_that_an_acquire_finds_is_told_and_the_next_one_too(void) {
   mortise_event *event = mortise_event_new();
   for (int64_t number = 1; number <= holds;) {
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-    if (mortise_event_get_kind(event) != MORTISE_EVENT_LOST) continue;
+    if (mortise_event_kind(event) != MORTISE_EVENT_LOST) continue;
     CHECK_NUMBER(number, mortise_event_hold_number(event));
     ++number;
   }

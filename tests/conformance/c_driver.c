@@ -120,7 +120,7 @@ static void do_new(struct words *line) {
   void *made = NULL;
   if (status == MORTISE_OK) {
     made = make(line, kind, options);
-    status = mortise_error_code(error);
+    status = mortise_error_status(error);
   }
   mortise_options_free(options);
   struct word *members = words_find(line, "members");
@@ -195,7 +195,7 @@ static int watch_client(const struct handle *handle, const char *method, struct 
 
 static int call_special(const struct handle *handle, const char *method, struct call *call) {
   if (handle->kind == QUEUE) return call_queue(method, call);
-  if (handle->kind == CLIENT && call_examination(method, call)) return 1;
+  if (handle->kind == CLIENT && call_health(method, call)) return 1;
   if (handle->kind == CLIENT && watch_client(handle, method, call)) return 1;
   if (strcmp(method, "query") == 0) {
     query_into(call, query_of(handle->kind));
@@ -298,7 +298,7 @@ static void do_call(struct words *line, int is_async) {
 
 /* A line of the log goes by its subject. */
 static const char *notice_of(const mortise_event *event) {
-  switch (mortise_event_get_kind(event)) {
+  switch (mortise_event_kind(event)) {
     case MORTISE_EVENT_LOG:
       return mortise_log_subject_text(mortise_event_log_subject(event));
     case MORTISE_EVENT_STATS:
@@ -319,7 +319,7 @@ static void do_pump(struct words *line) {
     if (is_notice) {
       printf("notice %s %s reason=%" PRId32, handles[tag].name, notice_of(event),
              mortise_event_reason(event));
-      if (mortise_event_get_kind(event) == MORTISE_EVENT_LOG) {
+      if (mortise_event_kind(event) == MORTISE_EVENT_LOG) {
         printf(" value=%" PRId32, mortise_event_log_level(event));
       }
     } else {

@@ -6,12 +6,12 @@ BEYOND = {"internal", "no_memory"}
 # What differs from run to run, or is of one entry; each binding's own tests check these, and drivers count
 # the entries that are retained.
 GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_count", "entry_owner",
-                  "entry_host", "entry_pid", "entry_weight", "entry_is_exclusive",
+                  "entry_host", "entry_pid", "entry_permits", "entry_is_exclusive",
                   "entry_is_retained"}
 
 
 # What a hold, which C has no object for, can be told.
-CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.upgrade_try", "hold.downgrade", "hold.token",
+CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.upgrade", "hold.downgrade", "hold.token",
                   "hold.is_held", "hold.valid_ms"}
 # What a failure says beside its status, both of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
@@ -55,8 +55,9 @@ def getters_of(header):
 
 
 def is_read_only(method):
-    return method.startswith("is_") or method in ("token", "valid_ms", "deadline_ns", "name",
-                                                          "query", "member_count", "examination", "stats", "census", "scan")
+    return method.startswith("is_") or method in (
+        "token", "valid_ms", "deadline_ns", "name", "query", "member_count", "last_health", "stats",
+        "list_locks", "scan_locks")
 
 
 def is_asserted(step):

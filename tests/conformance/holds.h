@@ -85,7 +85,7 @@ static void change_hold(struct hold *hold, const char *method, const struct call
   const int is_done = call->status == MORTISE_OK;
   if (strcmp(method, "unlock") == 0) hold->is_over = call->status != MORTISE_BUSY;
   if (strcmp(method, "downgrade") == 0 && is_done) hold->ending = "read_unlock";
-  if (strcmp(method, "upgrade_try") == 0 && is_done) {
+  if (strcmp(method, "upgrade") == 0 && is_done) {
     hold->ending = "write_unlock";
     hold->token = call->token;
   }

@@ -2,7 +2,8 @@
 # What a scenario may need and a language lacks. Such a run is omitted, and is a dash in the table.
 CANNOT = {
     "cxx": {"negative_timeout"},
-    "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member"},
+    "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member",
+           "listing_timeout"},
     "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member"},
     "lua5.4": {"threads"},
     "luajit": {"threads"},

@@ -4,7 +4,7 @@ local mortise = require "mortise"
 local names = {}
 for name, value in pairs(mortise) do
   if type(value) == "number" and value >= -100 and value <= 100 and not name:find("^EVENT_")
-    and not name:find("^REASON_") and not name:find("^VERDICT_") and not name:find("^LOG_")
+    and not name:find("^REASON_") and not name:find("^SEVERITY_") and not name:find("^LOG_")
     and name ~= "FOREVER" and not name:find("^M[AI][XN]_") and not name:find("^VERSION")
     and name ~= "ABI_MAJOR" and name ~= "RECORD_FIELDS" then
     names[value] = name:lower()
@@ -134,7 +134,7 @@ local function call_hold(hold, method, given)
   local object = hold.object
   if method == "token" then return fields(mortise.OK, nil, object.token) end
   local status, result, text, details
-  if method == "upgrade_try" or method == "downgrade" then
+  if method == "upgrade" or method == "downgrade" then
     status, result, text, details = outcome(hold.owner[method], hold.owner)
   else
     status, result, text, details = outcome(object[method], object, tonumber(given.lease_ms))
@@ -155,17 +155,17 @@ local function is_sample(sample, of)
   return of:match("^%S+") == sample.name and select(2, of:gsub("=", "")) == count
 end
 
--- What was found when the server was examined: of all, as JSON, or of one matter.
-local function examine(client, method, of)
+-- What was found when the server was checked: of all, as JSON, or of one matter.
+local function check_health(client, method, of)
   local status, found, text, details = outcome(client[method], client)
   local value
-  if found and not of then value = mortise["VERDICT_" .. found.worst:upper()] end
+  if found and not of then value = mortise["SEVERITY_" .. found.worst:upper()] end
   if found and of == "json" then value, text = #found.findings, found.json end
   for _, finding in ipairs(found and found.findings or {}) do
     if finding.name == of then
-      value = mortise["VERDICT_" .. finding.verdict:upper()]
-      text = table.concat({finding.verdict, finding.server, finding.value, finding.consequence,
-                           finding.mend}, "\n")
+      value = mortise["SEVERITY_" .. finding.severity:upper()]
+      text = table.concat({finding.severity, finding.server, finding.value, finding.consequence,
+                           finding.remedy}, "\n")
       break
     end
   end
@@ -184,7 +184,7 @@ local function stats(client, of)
 end
 
 -- What all clients have told: how many have, as JSON, or of all entries one field.
-local function census(of, ...)
+local function listing(of, ...)
   local status, taken, text, details = outcome(...)
   local value
   if taken and not of then value, text = taken.answered, taken.json end
@@ -210,11 +210,11 @@ local function call(name, method, given)
     object:close()
     return fields(mortise.OK)
   end
-  if method:find("^examin") then return examine(object, method, given.of) end
+  if method:find("^check_health") then return check_health(object, method, given.of) end
   local timeout_ms = tonumber(given.timeout_ms)
-  if method == "census" then return census(given.of, object.census, object, timeout_ms) end
-  if method == "scan" then
-    return census(given.of, object.scan, object, given.pattern or "",
+  if method == "list_locks" then return listing(given.of, object.list_locks, object, timeout_ms) end
+  if method == "scan_locks" then
+    return listing(given.of, object.scan_locks, object, given.pattern or "",
                   tonumber(given.most_keys or 1000), timeout_ms)
   end
   if method == "stats" then return stats(object, given.of) end

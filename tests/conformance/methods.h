@@ -139,12 +139,12 @@ static void multi_extend(struct call *call) {
 static void multi_extend_async(struct call *call) {
   call->status = mortise_multi_extend_async(call->object, queue, call->tag, call->lease_ms, error);
 }
-static void rw_upgrade_try(struct call *call) {
-  call->status = mortise_rw_upgrade_try(call->object, error);
+static void rw_upgrade(struct call *call) {
+  call->status = mortise_rw_upgrade(call->object, error);
   call->token = mortise_rw_token(call->object);
 }
-static void rw_upgrade_try_async(struct call *call) {
-  call->status = mortise_rw_upgrade_try_async(call->object, queue, call->tag, error);
+static void rw_upgrade_async(struct call *call) {
+  call->status = mortise_rw_upgrade_async(call->object, queue, call->tag, error);
 }
 static void rw_downgrade(struct call *call) {
   call->status = mortise_rw_downgrade(call->object, error);
@@ -277,8 +277,8 @@ static const struct method methods[] = {
     {MULTI, "unlock", 1, multi_unlock_async},
     {MULTI, "extend", 0, multi_extend},
     {MULTI, "extend", 1, multi_extend_async},
-    {RW, "upgrade_try", 0, rw_upgrade_try},
-    {RW, "upgrade_try", 1, rw_upgrade_try_async},
+    {RW, "upgrade", 0, rw_upgrade},
+    {RW, "upgrade", 1, rw_upgrade_async},
     {RW, "downgrade", 0, rw_downgrade},
     {RW, "downgrade", 1, rw_downgrade_async},
     {LOCK, "extend", 0, lock_extend},

@@ -100,28 +100,28 @@ static int start_query(const struct handle *handle, const char *method, struct c
   return 1;
 }
 
-/* What was found when the server was examined: of all, as JSON, or first of one matter. */
-static void tell_examination(struct call *call, mortise_examination *found) {
+/* What was found when the server was checked: of all, as JSON, or first of one matter. */
+static void tell_health(struct call *call, mortise_health *found) {
   static char text[65536];
-  call->status = mortise_error_code(error);
+  call->status = mortise_error_status(error);
   if (found == NULL) return;
   call->text = text;
   text[0] = '\0';
-  if (call->of[0] == '\0') call->value = mortise_examination_worst(found);
+  if (call->of[0] == '\0') call->value = mortise_health_worst(found);
   if (strcmp(call->of, "json") == 0) {
-    call->value = mortise_examination_count(found);
-    snprintf(text, sizeof text, "%s", mortise_examination_json(found));
+    call->value = mortise_health_count(found);
+    snprintf(text, sizeof text, "%s", mortise_health_json(found));
   }
-  for (int64_t i = 0; i < mortise_examination_count(found); ++i) {
-    if (strcmp(mortise_examination_name(found, i), call->of) != 0) continue;
-    call->value = mortise_examination_verdict(found, i);
+  for (int64_t i = 0; i < mortise_health_count(found); ++i) {
+    if (strcmp(mortise_health_name(found, i), call->of) != 0) continue;
+    call->value = mortise_health_severity(found, i);
     snprintf(text, sizeof text, "%s\n%s\n%s\n%s\n%s",
-             mortise_verdict_text(mortise_examination_verdict(found, i)),
-             mortise_examination_server(found, i), mortise_examination_value(found, i),
-             mortise_examination_consequence(found, i), mortise_examination_mend(found, i));
+             mortise_severity_text(mortise_health_severity(found, i)),
+             mortise_health_server(found, i), mortise_health_value(found, i),
+             mortise_health_consequence(found, i), mortise_health_remedy(found, i));
     break;
   }
-  mortise_examination_free(found);
+  mortise_health_free(found);
 }
 
 /* Whether the sample is `of`: its name, and behind it its labels as ` label=value` each. */
@@ -139,7 +139,7 @@ static int is_sample(const mortise_stats *counted, int64_t sample, const char *o
 /* What the client has counted: how much, as JSON, or one sample. */
 static void tell_stats(struct call *call, mortise_stats *counted) {
   static char text[65536];
-  call->status = mortise_error_code(error);
+  call->status = mortise_error_status(error);
   if (counted == NULL) return;
   call->text = text;
   text[0] = '\0';
@@ -157,52 +157,52 @@ static void tell_stats(struct call *call, mortise_stats *counted) {
 
 /* What all clients have told: how many have, as JSON, or of all entries one field: a number's sum,
  * and a text's one a line. */
-static void tell_census(struct call *call, mortise_census *taken) {
+static void tell_listing(struct call *call, mortise_listing *taken) {
   static char text[65536];
   const size_t of_len = strlen(call->of);
   size_t used = 0;
-  call->status = mortise_error_code(error);
+  call->status = mortise_error_status(error);
   if (taken == NULL) return;
   call->text = text;
   text[0] = '\0';
   if (call->of[0] == '\0') {
-    call->value = mortise_census_answered(taken);
-    snprintf(text, sizeof text, "%s", mortise_census_json(taken));
+    call->value = mortise_listing_answered(taken);
+    snprintf(text, sizeof text, "%s", mortise_listing_json(taken));
   } else if (strcmp(call->of, "unheard") == 0) {
-    call->value = mortise_census_silent(taken) + mortise_census_truncated(taken);
+    call->value = mortise_listing_silent(taken) + mortise_listing_truncated(taken);
   } else {
     call->value = 0;
-    for (int64_t i = 0; i < mortise_census_count(taken); ++i) {
-      call->value += mortise_census_number(taken, i, call->of, of_len);
+    for (int64_t i = 0; i < mortise_listing_count(taken); ++i) {
+      call->value += mortise_listing_number(taken, i, call->of, of_len);
       used += (size_t)snprintf(text + used, sizeof text - used, "%s\n",
-                               mortise_census_text(taken, i, call->of, of_len));
+                               mortise_listing_text(taken, i, call->of, of_len));
       if (used >= sizeof text) break;
     }
   }
-  mortise_census_free(taken);
+  mortise_listing_free(taken);
 }
 
-static int call_examination(const char *method, struct call *call) {
+static int call_health(const char *method, struct call *call) {
   if (strcmp(method, "stats") == 0) {
     tell_stats(call, mortise_client_stats(call->object, error));
     return 1;
   }
-  if (strcmp(method, "census") == 0) {
-    tell_census(call, mortise_client_census(call->object, call->timeout_ms, error));
+  if (strcmp(method, "list_locks") == 0) {
+    tell_listing(call, mortise_client_list_locks(call->object, call->timeout_ms, error));
     return 1;
   }
-  if (strcmp(method, "scan") == 0) {
+  if (strcmp(method, "scan_locks") == 0) {
     const char *pattern = call->pattern != NULL ? call->pattern->value : "";
-    tell_census(call, mortise_client_scan(call->object, pattern, strlen(pattern), call->most_keys,
-                                          call->timeout_ms, error));
+    tell_listing(call, mortise_client_scan_locks(call->object, pattern, strlen(pattern),
+                                                 call->most_keys, call->timeout_ms, error));
     return 1;
   }
-  if (strcmp(method, "examine") == 0) {
-    tell_examination(call, mortise_client_examine(call->object, error));
+  if (strcmp(method, "check_health") == 0) {
+    tell_health(call, mortise_client_check_health(call->object, error));
     return 1;
   }
-  if (strcmp(method, "examination") == 0) {
-    tell_examination(call, mortise_client_examination(call->object, error));
+  if (strcmp(method, "last_health") == 0) {
+    tell_health(call, mortise_client_last_health(call->object, error));
     return 1;
   }
   return 0;

@@ -13,8 +13,8 @@ from run_secrets import Secrets, Told, secrets_of
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
 REASONS = coverage.reasons_of(coverage.read(HEADER))
-# What an examination finds, by its number.
-VERDICTS = ["ok", "unknown", "warn", "bad"]
+# What a health check finds, by its number.
+SEVERITIES = ["ok", "unknown", "warn", "bad"]
 # What a step says of the value of its answer.
 OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
 
@@ -140,8 +140,8 @@ class ScenarioRun:
             self.told[step["as"]] = driver.send(["call", step["on"], step["tell"]], arguments_of(step))
         elif "hear" in step:
             self.check(step, driver.answer(self.told[step["hear"]]))
-        elif "examination" in step:
-            check_examination(lambda of: driver.call(step["examination"], "examination", {"of": of}))
+        elif "health" in step:
+            check_last_health(lambda of: driver.call(step["health"], "last_health", {"of": of}))
         elif "no_notice" in step:
             if driver.has_notice(step["on"], step["no_notice"]):
                 raise Failed(f"{driver.name} gives notice of {step['no_notice']}")
@@ -203,7 +203,7 @@ class ScenarioRun:
         check_value(step, answer.value, self.remembered)
 
 
-def check_examination(ask):
+def check_last_health(ask):
     """The JSON text of what was found last says the same as what is told finding by finding; of several
     servers, as the first of each name."""
     answer = ask("json")
@@ -212,12 +212,12 @@ def check_examination(ask):
         raise Failed(f"{answer.value} findings are not those of {answer.text}")
     for finding in {one["name"]: one for one in reversed(told["findings"])}.values():
         one = ask(finding["name"])
-        texts = [finding[key] for key in ("verdict", "server", "value", "consequence", "mend")]
+        texts = [finding[key] for key in ("severity", "server", "value", "consequence", "remedy")]
         if one.text.split("\n") != texts:
             raise Failed(f"{one.text!r} is not {texts}")
-        if VERDICTS.index(finding["verdict"]) != one.value:
-            raise Failed(f"{finding['name']} is {finding['verdict']} and {one.value}")
-    if VERDICTS.index(told["worst"]) != max(VERDICTS.index(one["verdict"]) for one in told["findings"]):
+        if SEVERITIES.index(finding["severity"]) != one.value:
+            raise Failed(f"{finding['name']} is {finding['severity']} and {one.value}")
+    if SEVERITIES.index(told["worst"]) != max(SEVERITIES.index(one["severity"]) for one in told["findings"]):
         raise Failed(f"{told['worst']} is not the worst of {answer.text}")
 
 

@@ -247,10 +247,10 @@ void look(world& all) {
         mortise_status_text(static_cast<mortise_status>(index))}) {
     if (text == nullptr) std::abort();
   }
-  mortise_error_code(error);
+  mortise_error_status(error);
   mortise_error_is_retryable(error);
   mortise_error_is_ambiguous(error);
-  mortise_event_get_kind(event);
+  mortise_event_kind(event);
   mortise_event_tag(event);
   mortise_event_status(event);
   mortise_event_token(event);

@@ -199,7 +199,7 @@ TEST_P(mutex_interop, names_that_are_keys_of_ours_are_refused) {
     const auto error = new_error();
     EXPECT_EQ(nullptr,
               mortise_lock_new(client_.get(), name.data(), name.size(), nullptr, error.get()));
-    EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_code(error.get()));
+    EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_status(error.get()));
   }
 }
 

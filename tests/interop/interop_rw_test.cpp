@@ -182,7 +182,7 @@ TEST_P(rw_interop, what_the_format_cannot_do_is_unsupported) {
   const auto rw = open(client);
   const auto error = new_error();
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw.get(), nullptr));
-  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade_try(rw.get(), error.get()));
+  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade(rw.get(), error.get()));
   EXPECT_NE(std::string(mortise_error_message(error.get())).find(GetParam().protocol),
             std::string::npos);
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));

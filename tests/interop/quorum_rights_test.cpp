@@ -68,7 +68,7 @@ TEST_F(quorum_rights, to_info_is_needed_to_open) {
   const auto where = url();
   const client_handle client(mortise_client_new(where.data(), where.size(), nullptr, error.get()));
   EXPECT_FALSE(client);
-  EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_REFUSED, mortise_error_status(error.get()));
   const std::string message = mortise_error_message(error.get());
   EXPECT_NE(std::string::npos, message.find("+info")) << message;
 }

@@ -76,7 +76,7 @@ TEST_F(failover, hazard_10_a_demoted_master_is_left_by_every_call_without_an_err
       std::function([&] { return mortise_lock_acquire(idle.get(), patience_ms, error.get()); }),
       std::function([&] { return mortise_lock_query(held.get(), info.get(), error.get()); }),
       std::function([&] { return mortise_client_ping(client.get(), error.get()); }),
-      std::function([&] { return mortise_rw_upgrade_try(rw.get(), error.get()); }),
+      std::function([&] { return mortise_rw_upgrade(rw.get(), error.get()); }),
       std::function([&] { return mortise_rw_downgrade(rw.get(), error.get()); }),
       std::function([&] { return mortise_semaphore_resize(semaphore.get(), 3, error.get()); }),
       std::function([&] { return mortise_lock_unlock(held.get(), error.get()); }),

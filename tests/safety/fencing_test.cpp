@@ -70,7 +70,7 @@ TEST(safety, a_fence_refuses_no_rightful_reader_or_writer_of_two_clients) {
     for (int i = 0; i < 200; ++i) {
       ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
       EXPECT_TRUE(is_accepted(rw.get(), false));
-      if (i % 4 == 0 && mortise_rw_upgrade_try(rw.get(), nullptr) == MORTISE_OK) {
+      if (i % 4 == 0 && mortise_rw_upgrade(rw.get(), nullptr) == MORTISE_OK) {
         EXPECT_TRUE(is_accepted(rw.get(), true));
         ASSERT_EQ(MORTISE_OK, mortise_rw_downgrade(rw.get(), nullptr));
         EXPECT_TRUE(is_accepted(rw.get(), false));

@@ -144,7 +144,7 @@ TEST(safety, hazard_26_opening_at_a_blackhole_ends_by_its_deadline) {
         mortise_client_new(whole.data(), whole.size(), nullptr, error.get()));
     EXPECT_EQ(nullptr, client);
     EXPECT_LT(ms_since(begin), bound_ms);
-    EXPECT_EQ(MORTISE_UNREACHABLE, mortise_error_code(error.get()))
+    EXPECT_EQ(MORTISE_UNREACHABLE, mortise_error_status(error.get()))
         << mortise_error_message(error.get());
     EXPECT_EQ(1, mortise_error_is_retryable(error.get()));
   }

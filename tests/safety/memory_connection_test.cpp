@@ -74,7 +74,7 @@ TEST_P(memory_of_a_new_connection, while_it_is_made) {
     client_handle client(mortise_client_new(address.data(), address.size(), nullptr, error.get()));
     memory.end();
     if (!client) {
-      EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_code(error.get()))
+      EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_status(error.get()))
           << mortise_error_message(error.get());
       return;
     }
@@ -182,7 +182,7 @@ class memory_of_a_local_server : public ::testing::Test {
     const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
     memory.end();
     if (client) return answers(client);
-    EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_code(error.get()))
+    EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_status(error.get()))
         << mortise_error_message(error.get());
     return false;
   }

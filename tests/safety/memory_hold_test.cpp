@@ -150,7 +150,7 @@ TEST_P(memory_of_a_refusal, of_an_acquire_and_an_extension) {
   const auto refuse = [](const fake_command& command) {
     return command.is("EVALSHA") ? fault::answer(GetParam().reply + "\r\n") : fault::none();
   };
-  const auto expect_one_end = [&](mortise_event_kind kind) {
+  const auto expect_one_end = [&](mortise_kind kind) {
     const auto seen = next_event(queue);
     EXPECT_EQ(kind, seen.kind);
     EXPECT_EQ(GetParam().status, seen.status) << told(seen.status);
@@ -283,7 +283,7 @@ TEST(memory_of_a_multi, that_waits_for_its_members) {
   ASSERT_EQ(MORTISE_OK, mortise_multi_add_lock(multi.get(), lock.get(), nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_multi_add_writer(multi.get(), rw.get(), nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_multi_add_semaphore(multi.get(), semaphore.get(), 2, nullptr));
-  const auto is_one_end = [&](mortise_event_kind kind) {
+  const auto is_one_end = [&](mortise_kind kind) {
     const auto seen = next_event(queue);
     EXPECT_EQ(kind, seen.kind);
     EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);

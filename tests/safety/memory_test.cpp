@@ -109,7 +109,7 @@ TEST_F(memory_test, of_a_new_handle) {
   const auto error = new_error();
   const auto check = [&](const auto& made, scarcity& memory) {
     memory.end();
-    const auto how = made ? MORTISE_OK : mortise_error_code(error.get());
+    const auto how = made ? MORTISE_OK : mortise_error_status(error.get());
     EXPECT_EQ(scarcity::failures() > 0 ? MORTISE_NO_MEMORY : MORTISE_OK, how) << told(how);
   };
   sweep(whose::caller, [&](scarcity& memory) {
@@ -137,8 +137,8 @@ TEST_F(memory_test, of_a_new_handle) {
 TEST_F(memory_test, of_an_upgrade_and_a_downgrade) {
   for (int after = 0; has_failed_; ++after) {
     ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr));
-    const auto got = ends(
-        after, [&] { return mortise_rw_upgrade_try_async(rw_.get(), queue_.get(), 1, nullptr); });
+    const auto got =
+        ends(after, [&] { return mortise_rw_upgrade_async(rw_.get(), queue_.get(), 1, nullptr); });
     EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_rw_is_writing(rw_.get()));
     const bool is_upgraded = !has_failed_;
     if (got == MORTISE_OK) {

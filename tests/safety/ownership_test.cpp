@@ -74,8 +74,8 @@ TEST(safety, hazard_14_a_restart_without_data_is_told_when_the_client_is_back) {
   for (const auto* each : {&queue, &other}) {
     do {
       ASSERT_EQ(MORTISE_OK, mortise_queue_next(each->get(), patience_ms, event.get(), nullptr));
-    } while (mortise_event_get_kind(event.get()) == MORTISE_EVENT_AT_RISK);
-    EXPECT_EQ(MORTISE_EVENT_LOST, mortise_event_get_kind(event.get()));
+    } while (mortise_event_kind(event.get()) == MORTISE_EVENT_AT_RISK);
+    EXPECT_EQ(MORTISE_EVENT_LOST, mortise_event_kind(event.get()));
     EXPECT_EQ(MORTISE_REASON_SERVER_LOST, mortise_event_reason(event.get()));
   }
   EXPECT_TRUE(eventually([&] { return mortise_rw_is_reading(rw.get()) == 0; }));
@@ -273,7 +273,7 @@ TEST(safety, hazard_23_user_without_the_channel_is_told_what_to_allow) {
   const auto error = new_error();
   const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
   EXPECT_EQ(nullptr, client);
-  EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_REFUSED, mortise_error_status(error.get()));
   EXPECT_NE(std::string::npos, std::string(mortise_error_message(error.get())).find("&mortise:"))
       << mortise_error_message(error.get());
 }

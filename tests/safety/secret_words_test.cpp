@@ -70,12 +70,11 @@ std::string words_of(const error_handle& error) {
          mortise_error_server_text(error.get()) + "\n" + std::string(name, length) + "\n";
 }
 
-std::string words_of(const mortise_examination* found) {
-  std::string words = mortise_examination_json(found);
-  for (std::int64_t i = 0; i < mortise_examination_count(found); ++i) {
-    for (const auto tell :
-         {mortise_examination_name, mortise_examination_server, mortise_examination_value,
-          mortise_examination_consequence, mortise_examination_mend}) {
+std::string words_of(const mortise_health* found) {
+  std::string words = mortise_health_json(found);
+  for (std::int64_t i = 0; i < mortise_health_count(found); ++i) {
+    for (const auto tell : {mortise_health_name, mortise_health_server, mortise_health_value,
+                            mortise_health_consequence, mortise_health_remedy}) {
       words += std::string("\n") + tell(found, i);
     }
   }
@@ -122,11 +121,11 @@ std::string call_all(const client_handle& client) {
   if (mortise_lock_acquire_async(lock.get(), queue.get(), 1, 20, error.get()) == MORTISE_OK) {
     words += words_of_next(queue);
   }
-  for (const auto ask : {mortise_client_examine, mortise_client_examination}) {
+  for (const auto ask : {mortise_client_check_health, mortise_client_last_health}) {
     auto* const found = ask(client.get(), error.get());
     note();
     words += words_of(found);
-    mortise_examination_free(found);
+    mortise_health_free(found);
   }
   return words;
 }
@@ -396,7 +395,8 @@ TEST_F(secret_words, nothing_of_a_login_is_left_at_the_server) {
   server_.command({"CONFIG", "SET", "slowlog-max-len", "10000"});
   const auto watcher = server_.connect();
   EXPECT_EQ(watcher->command({"MONITOR"}), "OK");
-  const auto client = open_client(url(server_.socket_path(), "?lease=1h&label=me&examine=warn"));
+  const auto client =
+      open_client(url(server_.socket_path(), "?lease=1h&label=me&health_check=warn"));
   const auto lock = open_lock(client, "quest");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   std::string seen = words_of_query(lock.get()) + call_all(client);

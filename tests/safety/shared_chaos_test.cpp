@@ -91,7 +91,7 @@ class contender {
   void read() {
     if (mortise_rw_read_acquire(rw_.get(), timeout_ms(), nullptr) != MORTISE_OK) return;
     hold_part();
-    if (chance_() % 2 == 0 && mortise_rw_upgrade_try(rw_.get(), nullptr) == MORTISE_OK) {
+    if (chance_() % 2 == 0 && mortise_rw_upgrade(rw_.get(), nullptr) == MORTISE_OK) {
       hold_whole();
     }
     end_hold();

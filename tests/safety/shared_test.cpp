@@ -65,7 +65,7 @@ TEST(safety, a_dead_readers_hold_lapses_while_others_read_on) {
   // reading.
   ASSERT_TRUE(eventually([&] {
     EXPECT_EQ(1, mortise_rw_is_reading(reader.get()) + mortise_rw_is_writing(reader.get()));
-    return mortise_rw_upgrade_try(reader.get(), nullptr) == MORTISE_OK;
+    return mortise_rw_upgrade(reader.get(), nullptr) == MORTISE_OK;
   }));
   EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(reader.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_write_try(writer.get(), nullptr));
@@ -151,13 +151,13 @@ TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_ren
     between.set_rule(once(harm, scripts::shared_raise));
     if (harm.what != fault::kind::swallow) {
       // The connection is back before the time is up: undone, and asked again.
-      EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade_try(rw.get(), nullptr));
+      EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade(rw.get(), nullptr));
       EXPECT_EQ(1, mortise_rw_is_writing(rw.get()));
       EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(reader.get(), nullptr));
       EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw.get(), nullptr));
       continue;
     }
-    ASSERT_EQ(MORTISE_UNKNOWN, mortise_rw_upgrade_try(rw.get(), nullptr));
+    ASSERT_EQ(MORTISE_UNKNOWN, mortise_rw_upgrade(rw.get(), nullptr));
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(0, mortise_rw_is_writing(rw.get()));
     // It reads at the server, too, and has stayed the same hold.
@@ -165,8 +165,7 @@ TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_ren
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(reader.get(), nullptr));
     // Its own connection may not be back yet.
-    EXPECT_TRUE(
-        eventually([&] { return mortise_rw_upgrade_try(rw.get(), nullptr) == MORTISE_OK; }));
+    EXPECT_TRUE(eventually([&] { return mortise_rw_upgrade(rw.get(), nullptr) == MORTISE_OK; }));
     EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw.get(), nullptr));
     EXPECT_EQ("0", server.command({"EXISTS", lock_key("up")}));
   }

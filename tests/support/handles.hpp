@@ -56,7 +56,7 @@ inline std::string problem_of(const std::string& url, mortise_status expected) {
   const auto error = new_error();
   const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
   EXPECT_FALSE(client);
-  EXPECT_EQ(expected, mortise_error_code(error.get())) << mortise_error_message(error.get());
+  EXPECT_EQ(expected, mortise_error_status(error.get())) << mortise_error_message(error.get());
   return mortise_error_message(error.get());
 }
 
@@ -93,7 +93,7 @@ inline std::string told(mortise_status code) { return mortise_status_text(code);
 
 // One event, as "kind status tag token"; "nothing" when none came in time.
 struct seen_event {
-  mortise_event_kind kind = MORTISE_EVENT_NONE;
+  mortise_kind kind = MORTISE_EVENT_NONE;
   mortise_status status = MORTISE_OK;
   std::int64_t tag = 0;
   std::int64_t token = 0;
@@ -104,7 +104,7 @@ inline seen_event next_event(const queue_handle& queue, std::int64_t timeout_ms 
   const event_handle event(mortise_event_new());
   seen_event seen;
   if (mortise_queue_next(queue.get(), timeout_ms, event.get(), nullptr) != MORTISE_OK) return seen;
-  seen.kind = mortise_event_get_kind(event.get());
+  seen.kind = mortise_event_kind(event.get());
   seen.status = mortise_event_status(event.get());
   seen.tag = mortise_event_tag(event.get());
   seen.token = mortise_event_token(event.get());

@@ -41,8 +41,8 @@ class quiet_deployment : public deployment::deployment {
                    protocol::missing_servers& /*missing*/) override {
     return {};
   }
-  outcome examine(protocol::examination& /*into*/, time_ns /*deadline*/) override { return {}; }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
+  outcome check_health(protocol::health& /*into*/, time_ns /*deadline*/) override { return {}; }
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return nullptr;
   }
   outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }

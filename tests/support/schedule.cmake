@@ -116,7 +116,7 @@ foreach(test
     safety_tests.safety/shared_heads.whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries/rw=6
     cli.complaints=6
     safety_tests.safety/shared_heads.whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries/semaphore=6
-    sentinel_tests.sentinel_names.an_address_that_leads_nowhere_is_told_with_its_mend=6
+    sentinel_tests.sentinel_names.an_address_that_leads_nowhere_is_told_with_its_remedy=6
     local_tests.local_server_test.stays_while_somebody_is_connected=6
     capi.connect_test=6
     safety_tests.safety.hazard_18_renewal_survives_the_loss_of_each_first_try=6
@@ -139,7 +139,7 @@ foreach(test
     safety_tests.memory_of_a_multi.that_waits_for_its_members=5
     cli.signals=5
     safety_tests.safety/unsettled.whoever_died_with_the_server_costs_the_others_a_moment/semaphore=5
-    single_tests.examination.hazard_10_sees_replicas=5
+    single_tests.health.hazard_10_sees_replicas=5
     safety_tests.leftovers_of_a_quorum.every_key_ends=5
     lua.luajit.lock_test=5
     safety_tests.safety/unsettled.whoever_died_with_the_server_costs_the_others_a_moment/mutex=5

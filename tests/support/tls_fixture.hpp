@@ -53,7 +53,7 @@ inline std::string attempt_to_open(const std::string& url) {
   const auto error = new_error();
   const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
   if (client) return "ok";
-  return told(mortise_error_code(error.get())) + ": " + mortise_error_message(error.get());
+  return told(mortise_error_status(error.get())) + ": " + mortise_error_message(error.get());
 }
 
 // That a lock of this client works.

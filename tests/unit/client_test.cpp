@@ -179,18 +179,18 @@ TEST_F(client_on_memory, resizes_a_semaphore) {
   EXPECT_TRUE(has_said("EVALSHA"));
 }
 
-TEST_F(client_on_memory, is_told_what_an_examination_finds) {
+TEST_F(client_on_memory, is_told_what_an_health_check_finds) {
   const auto user = new_client();
-  protocol::examination found;
-  ASSERT_TRUE(user->read_examination(found).ok());
+  protocol::health found;
+  ASSERT_TRUE(user->read_last_health(found).ok());
   EXPECT_TRUE(found.findings.empty());
-  ASSERT_TRUE(user->examine(found).ok());
+  ASSERT_TRUE(user->check_health(found).ok());
   EXPECT_EQ(found.worst()->server, "memory");
-  protocol::examination last;
-  ASSERT_TRUE(user->read_examination(last).ok());
+  protocol::health last;
+  ASSERT_TRUE(user->read_last_health(last).ok());
   EXPECT_EQ(last.findings.size(), 1U);
   servers.go_away();
-  EXPECT_EQ(user->examine(found).code, status::unreachable);
+  EXPECT_EQ(user->check_health(found).code, status::unreachable);
 }
 
 TEST_F(client_on_memory, gives_others_to_log_in_with) {

@@ -204,11 +204,11 @@ TEST(event_log, leaves_out_what_comes_too_fast_and_says_how_much) {
   for (int i = 0; i < client::allowance::at_once; ++i) {
     const auto told = next_line(*queue);
     EXPECT_EQ(told.subject, log_subject::slow);
-    EXPECT_EQ(told.left_out, 0);
+    EXPECT_EQ(told.dropped_records, 0);
   }
   const auto told = next_line(*queue);
   EXPECT_EQ(told.subject, log_subject::refused);
-  EXPECT_EQ(told.left_out, 5);
+  EXPECT_EQ(told.dropped_records, 5);
 }
 
 TEST(event_log, gives_one_more_in_a_while) {

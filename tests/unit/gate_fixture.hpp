@@ -42,9 +42,9 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
       : gate_(rules.facts, link_, *this) {}
 
  protected:
-  void answer_last(const lock::verdict& verdict, time_ns now) {
+  void answer_last(const lock::step_result& result, time_ns now) {
     const auto asked = link_.last();
-    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+    gate_.on_answer(asked.tenure, asked.serial, result, now);
   }
   // `first_` holds, by the cheap way.
   void hold_first() {

@@ -35,8 +35,8 @@ struct other_call : lock::operation {
 
 class gate_modes_test : public ::testing::Test, private lock::gate_listener {
  protected:
-  void answer_to(const asked_question& asked, const lock::verdict& verdict, time_ns now) {
-    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  void answer_to(const asked_question& asked, const lock::step_result& result, time_ns now) {
+    gate_.on_answer(asked.tenure, asked.serial, result, now);
   }
   void hold(hold_mode mode) {
     who_.limit = whole_weight;

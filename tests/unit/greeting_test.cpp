@@ -137,7 +137,7 @@ TEST_F(greeting_test, a_server_without_resp3_is_asked_in_resp2) {
   EXPECT_EQ(said_->facts().protocol, 2);
 }
 
-TEST_F(greeting_test, hazard_10_who_keeps_no_locks_is_refused_with_the_mend) {
+TEST_F(greeting_test, hazard_10_who_keeps_no_locks_is_refused_with_the_remedy) {
   begin(form::resp3);
   EXPECT_EQ(answer(hello("replica")), step::refused);
   EXPECT_NE(message().find("give the master's address"), std::string::npos);

@@ -119,10 +119,10 @@ class waiting_without_a_queue : public ::testing::Test {
     const lock::wait_terms how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
     return {1, "token", rules.facts, {}, terms, how, link_};
   }
-  static lock::verdict taken(std::int64_t ttl_ms) {
-    auto verdict = said(answer::not_free);
-    verdict.ttl_ms = ttl_ms;
-    return verdict;
+  static lock::step_result taken(std::int64_t ttl_ms) {
+    auto result = said(answer::not_free);
+    result.ttl_ms = ttl_ms;
+    return result;
   }
   scripted_link link_;
 };

@@ -29,8 +29,8 @@ class leaving_test : public ::testing::Test {
     return claim;
   }
   // Answers the latest question.
-  news answer_last(lock::tenure& claim, const lock::verdict& verdict, time_ns now) {
-    return claim.on_answer(link_.last().serial, verdict, now);
+  news answer_last(lock::tenure& claim, const lock::step_result& result, time_ns now) {
+    return claim.on_answer(link_.last().serial, result, now);
   }
 
   scripted_link link_;
@@ -197,8 +197,8 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
     answer(link_.last(), granted(), start_ns + ms(1));
     ASSERT_TRUE(gate_.is_held(handle_, start_ns + ms(1)));
   }
-  void answer(asked_question asked, const lock::verdict& verdict, time_ns now) {
-    gate_.on_answer(asked.tenure, asked.serial, verdict, now);
+  void answer(asked_question asked, const lock::step_result& result, time_ns now) {
+    gate_.on_answer(asked.tenure, asked.serial, result, now);
   }
   void on_lost(lock::owner& /*who*/) noexcept override {}
   void on_at_risk(lock::owner& /*who*/, reason /*why*/) noexcept override {}

@@ -55,15 +55,15 @@ class memory_deployment final : public quiet_deployment, private net::task {
     return mortise::deployment::hold_dialogue(
         begin, deadline, [&](const auto& said) { return ask_all(said, deadline); });
   }
-  outcome examine(protocol::examination& into, time_ns /*deadline*/) override {
+  outcome check_health(protocol::health& into, time_ns /*deadline*/) override {
     if (servers_.is_away()) return problem({});
     into.findings.push_back(
-        {"persistence", protocol::finding_verdict::warn, "memory", "none", "", ""});
-    last_examination_ = std::make_shared<const protocol::examination>(into);
+        {"persistence", protocol::finding_severity::warn, "memory", "none", "", ""});
+    last_health_ = std::make_shared<const protocol::health>(into);
     return {};
   }
-  [[nodiscard]] std::shared_ptr<const protocol::examination> last_examination() const override {
-    return last_examination_;
+  [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
+    return last_health_;
   }
   outcome set_credentials(redis::login offered, time_ns /*deadline*/) override {
     if (offered.user == "guest") return {};
@@ -109,7 +109,7 @@ class memory_deployment final : public quiet_deployment, private net::task {
                 const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
       if (of_.servers_.is_away()) return status::unreachable;
       const auto said = of_.servers_.answer(asked, keys.front());
-      of_.tell([this, said] { who_.on_verdict(*this, said, boot_now()); });
+      of_.tell([this, said] { who_.on_result(*this, said, boot_now()); });
       return status::ok;
     }
 
@@ -146,7 +146,7 @@ class memory_deployment final : public quiet_deployment, private net::task {
   net::reactor& loop_;
   const std::string client_id_;
   mortise::deployment::listener& hears_;
-  std::shared_ptr<const protocol::examination> last_examination_;
+  std::shared_ptr<const protocol::health> last_health_;
   std::mutex mutex_;
   std::deque<std::function<void()>> to_tell_;
 };
@@ -158,11 +158,11 @@ deployment::maker memory_servers::maker() {
   };
 }
 
-lock::verdict memory_servers::answer(const lock::question& asked, const std::string& key) {
+lock::step_result memory_servers::answer(const lock::question& asked, const std::string& key) {
   const std::lock_guard guard(mutex_);
   steps_.push_back(asked.what);
   auto& lock = locks_[key];
-  lock::verdict said;
+  lock::step_result said;
   said.server_us = last_token_;
   switch (asked.what) {
     case lock::step::try_take:
@@ -190,9 +190,9 @@ lock::verdict memory_servers::answer(const lock::question& asked, const std::str
   return said;
 }
 
-lock::verdict memory_servers::grant(mutex_state& to, std::string_view token) {
+lock::step_result memory_servers::grant(mutex_state& to, std::string_view token) {
   to.owner = token;
-  lock::verdict said;
+  lock::step_result said;
   said.what = lock::answer::granted;
   said.last_token = ++last_token_;
   said.token_count = 1;
@@ -201,8 +201,8 @@ lock::verdict memory_servers::grant(mutex_state& to, std::string_view token) {
   return said;
 }
 
-lock::verdict memory_servers::release(mutex_state& from, std::string_view token) {
-  lock::verdict said;
+lock::step_result memory_servers::release(mutex_state& from, std::string_view token) {
+  lock::step_result said;
   if (from.owner != token) {
     const auto gone = std::erase(from.waiters, token);
     said.what = gone > 0 ? lock::answer::cancelled : lock::answer::not_owner;

@@ -22,7 +22,7 @@ class memory_servers {
  public:
   // What a client's open() takes.
   deployment::maker maker();
-  lock::verdict answer(const lock::question& asked, const std::string& key);
+  lock::step_result answer(const lock::question& asked, const std::string& key);
 
   // The questions and commands of all clients, in their order.
   std::vector<lock::step> asked_steps();
@@ -43,8 +43,8 @@ class memory_servers {
     std::string owner;
     std::deque<std::string> waiters;
   };
-  lock::verdict grant(mutex_state& to, std::string_view token);
-  lock::verdict release(mutex_state& from, std::string_view token);
+  lock::step_result grant(mutex_state& to, std::string_view token);
+  lock::step_result release(mutex_state& from, std::string_view token);
   std::string take_command(const protocol::command& said);
 
   std::mutex mutex_;

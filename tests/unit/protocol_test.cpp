@@ -16,7 +16,7 @@ namespace {
 using lock::answer;
 using lock::step;
 
-lock::verdict read(step what, std::string_view reply) {
+lock::step_result read(step what, std::string_view reply) {
   redis::parser parser;
   EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
   return protocol::read_step(protocol::queued(), what, parser.reply());

@@ -65,30 +65,31 @@ constexpr std::int64_t first_token = 1'800'000'000'000'000;
 
 constexpr time_ns ms(std::int64_t count) { return count * ns_per_ms; }
 
-inline lock::verdict said(lock::answer what) {
-  lock::verdict verdict;
-  verdict.what = what;
-  return verdict;
+inline lock::step_result said(lock::answer what) {
+  lock::step_result result;
+  result.what = what;
+  return result;
 }
 
-inline lock::verdict granted(std::int64_t last_token = first_token, std::int64_t count = 1,
-                             bool others_wait = false) {
-  auto verdict = said(lock::answer::granted);
-  verdict.last_token = last_token;
-  verdict.token_count = count;
-  verdict.others_wait = others_wait;
-  return verdict;
+inline lock::step_result granted(std::int64_t last_token = first_token, std::int64_t count = 1,
+                                 bool others_wait = false) {
+  auto result = said(lock::answer::granted);
+  result.last_token = last_token;
+  result.token_count = count;
+  result.others_wait = others_wait;
+  return result;
 }
 
-inline lock::verdict queued(std::int64_t ttl_ms, std::int64_t place, std::int64_t server_us = 0) {
-  auto verdict = said(lock::answer::queued);
-  verdict.ttl_ms = ttl_ms;
-  verdict.place = place;
-  verdict.server_us = server_us;
-  return verdict;
+inline lock::step_result queued(std::int64_t ttl_ms, std::int64_t place,
+                                std::int64_t server_us = 0) {
+  auto result = said(lock::answer::queued);
+  result.ttl_ms = ttl_ms;
+  result.place = place;
+  result.server_us = server_us;
+  return result;
 }
 
-inline lock::verdict refused(const std::string& server_text) {
+inline lock::step_result refused(const std::string& server_text) {
   return protocol::read_error(server_text);
 }
 

@@ -102,14 +102,14 @@ TEST_F(client_on_shards, all_are_told_of_its_end) {
   }
 }
 
-TEST_F(client_on_shards, all_are_examined_and_told_who_logs_in) {
+TEST_F(client_on_shards, all_are_checked_and_told_who_logs_in) {
   const auto user = new_client();
   for (auto& each : servers) each.reply("PING", "+PONG\r\n");
-  protocol::examination found;
-  ASSERT_TRUE(user->examine(found).ok());
+  protocol::health found;
+  ASSERT_TRUE(user->check_health(found).ok());
   EXPECT_EQ(found.findings.size(), 3U);
-  protocol::examination last;
-  ASSERT_TRUE(user->read_examination(last).ok());
+  protocol::health last;
+  ASSERT_TRUE(user->read_last_health(last).ok());
   EXPECT_EQ(last.findings.size(), 3U);
   EXPECT_TRUE(user->set_credentials("guest", "secret").ok());
   EXPECT_EQ(user->set_credentials("nobody", "secret").code, status::refused);

@@ -13,23 +13,24 @@ namespace {
 
 using lock::answer;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 
-verdict said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
-  verdict result;
+step_result said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
+  step_result result;
   result.what = what;
   result.ttl_ms = ttl_ms;
   result.last_token = token;
   return result;
 }
 
-// The verdict after each of the answers.
-std::vector<std::optional<verdict>> feed(tally& votes, const std::vector<verdict>& answers) {
-  std::vector<std::optional<verdict>> verdicts;
+// The result after each of the answers.
+std::vector<std::optional<step_result>> feed(tally& votes,
+                                             const std::vector<step_result>& answers) {
+  std::vector<std::optional<step_result>> results;
   for (std::size_t server = 0; server < answers.size(); ++server) {
-    verdicts.push_back(votes.count(server, answers[server]));
+    results.push_back(votes.count(server, answers[server]));
   }
-  return verdicts;
+  return results;
 }
 
 TEST(tally, more_than_half_of_all_is_a_quorum) {
@@ -42,12 +43,12 @@ TEST(tally, more_than_half_of_all_is_a_quorum) {
 TEST(tally, a_quorum_is_enough_and_the_others_are_not_waited_for) {
   tally votes(step::try_take, 5, 7);
   const auto yes = said(answer::granted);
-  const auto verdicts = feed(votes, {yes, said(answer::unsent), yes, yes, yes});
-  EXPECT_FALSE(verdicts[0] || verdicts[1] || verdicts[2]);
-  ASSERT_TRUE(verdicts[3]);
-  EXPECT_EQ(answer::granted, verdicts[3]->what);
-  EXPECT_EQ(7, verdicts[3]->last_token);
-  EXPECT_FALSE(verdicts[4]) << "it was told already";
+  const auto results = feed(votes, {yes, said(answer::unsent), yes, yes, yes});
+  EXPECT_FALSE(results[0] || results[1] || results[2]);
+  ASSERT_TRUE(results[3]);
+  EXPECT_EQ(answer::granted, results[3]->what);
+  EXPECT_EQ(7, results[3]->last_token);
+  EXPECT_FALSE(results[4]) << "it was told already";
 }
 
 // Two of four are none (hazard 25).
@@ -58,9 +59,9 @@ TEST(tally, whoever_has_a_quorum_is_told_that_others_may_wait) {
        {std::pair{step::try_take, answer::granted}, std::pair{step::renew, answer::renewed}}) {
     tally votes(what, 3, 1);
     votes.count(0, said(yes));
-    const auto verdict = votes.count(1, said(yes));
-    ASSERT_TRUE(verdict);
-    EXPECT_TRUE(verdict->others_wait);
+    const auto result = votes.count(1, said(yes));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->others_wait);
   }
 }
 
@@ -68,10 +69,10 @@ TEST(tally, half_of_an_even_number_is_none) {
   tally votes(step::try_take, 4, 7);
   const auto yes = said(answer::granted);
   const auto no = said(answer::not_free, 500, 3);
-  const auto verdicts = feed(votes, {yes, yes, no, no});
-  EXPECT_FALSE(verdicts[2]);
-  ASSERT_TRUE(verdicts[3]);
-  EXPECT_EQ(answer::not_free, verdicts[3]->what);
+  const auto results = feed(votes, {yes, yes, no, no});
+  EXPECT_FALSE(results[2]);
+  ASSERT_TRUE(results[3]);
+  EXPECT_EQ(answer::not_free, results[3]->what);
 }
 
 TEST(tally, an_answer_that_comes_twice_is_one) {
@@ -84,10 +85,10 @@ TEST(tally, an_answer_that_comes_twice_is_one) {
 TEST(tally, who_does_not_answer_counts_as_one_of_all) {
   tally votes(step::try_take, 3, 7);
   votes.count(0, said(answer::granted));
-  const auto verdict = votes.give_up(250 * ns_per_ms);
-  ASSERT_TRUE(verdict);
-  EXPECT_EQ(answer::unsent, verdict->what) << "the votes of a contest are given back";
-  EXPECT_EQ(status::unreachable, verdict->details.code);
+  const auto result = votes.give_up(250 * ns_per_ms);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what) << "the votes of a contest are given back";
+  EXPECT_EQ(status::unreachable, result->details.code);
   EXPECT_EQ(0b110U, votes.in_doubt().to_ulong());
   EXPECT_FALSE(votes.count(1, said(answer::granted))) << "a late vote grants nothing";
   EXPECT_EQ(0b11U, votes.agreed().to_ulong()) << "but is known, to be given back";
@@ -95,10 +96,10 @@ TEST(tally, who_does_not_answer_counts_as_one_of_all) {
 
 TEST(tally, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
   tally votes(step::try_take, 5, 7);
-  const auto verdicts = feed(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
-                                     said(answer::not_free, 200, 3)});
-  ASSERT_TRUE(verdicts[2]);
-  EXPECT_EQ(300, verdicts[2]->ttl_ms);
+  const auto results = feed(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
+                                    said(answer::not_free, 200, 3)});
+  ASSERT_TRUE(results[2]);
+  EXPECT_EQ(300, results[2]->ttl_ms);
   EXPECT_FALSE(votes.is_split());
 }
 
@@ -142,8 +143,8 @@ TEST(tally, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
 
 TEST(tally, a_proposal_that_is_too_low_is_told_with_the_highest) {
   tally votes(step::try_take, 3, 7);
-  const auto verdicts = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
-  ASSERT_TRUE(verdicts[1]);
+  const auto results = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
+  ASSERT_TRUE(results[1]);
   EXPECT_TRUE(votes.is_outrun());
   EXPECT_EQ(9, votes.highest_token());
 
@@ -163,9 +164,9 @@ TEST(tally, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
   EXPECT_EQ(answer::not_owner, feed(lost, {no, yes, no, no})[3]->what);
   tally unclear(step::renew, 5, 7);
   const auto broken = said(answer::broken);
-  const auto verdicts = feed(unclear, {yes, yes, no, broken, broken});
-  EXPECT_FALSE(verdicts[3]);
-  EXPECT_EQ(answer::broken, verdicts[4]->what) << "neither";
+  const auto results = feed(unclear, {yes, yes, no, broken, broken});
+  EXPECT_FALSE(results[3]);
+  EXPECT_EQ(answer::broken, results[4]->what) << "neither";
 }
 
 TEST(tally, a_vote_that_another_has_is_not_vacant) {
@@ -189,10 +190,10 @@ TEST(tally, what_a_quorum_refuses_is_refused_at_once) {
   auto passing = denied;
   passing.is_passing = true;
   tally votes(step::try_take, 3, 7);
-  const auto verdicts = feed(votes, {denied, denied});
-  ASSERT_TRUE(verdicts[1]);
-  EXPECT_EQ(answer::refused, verdicts[1]->what);
-  EXPECT_EQ(status::refused, verdicts[1]->details.code);
+  const auto results = feed(votes, {denied, denied});
+  ASSERT_TRUE(results[1]);
+  EXPECT_EQ(answer::refused, results[1]->what);
+  EXPECT_EQ(status::refused, results[1]->details.code);
   tally others(step::try_take, 3, 7);
   const auto later = feed(others, {passing, denied});
   ASSERT_TRUE(later[1]);
@@ -205,27 +206,27 @@ TEST(tally, without_servers_nothing_was_carried_out) {
   EXPECT_EQ(answer::unsent, feed(votes, {gone, gone, gone})[1]->what);
 }
 
-// Whatever the answers and their order: one verdict, and a grant only with a quorum.
-TEST(tally, has_one_verdict) {
+// Whatever the answers and their order: one result, and a grant only with a quorum.
+TEST(tally, has_one_result) {
   std::mt19937_64 chance(1);  // NOLINT: the same each time
-  const std::vector<verdict> words = {said(answer::granted),         said(answer::not_free, 10, 3),
-                                      said(answer::not_free, -2, 9), said(answer::broken),
-                                      said(answer::unsent),          said(answer::unknown),
-                                      said(answer::refused)};
+  const std::vector<step_result> words = {
+      said(answer::granted), said(answer::not_free, 10, 3), said(answer::not_free, -2, 9),
+      said(answer::broken),  said(answer::unsent),          said(answer::unknown),
+      said(answer::refused)};
   for (int i = 0; i < 20'000; ++i) {
     const auto servers = 1 + chance() % 7;
     tally votes(step::try_take, servers, 7);
     std::size_t yes = 0;
-    std::size_t verdicts = 0;
+    std::size_t results = 0;
     for (std::size_t server = 0; server < servers; ++server) {
       const auto& word = words[chance() % words.size()];
       yes += word.what == answer::granted ? 1 : 0;
-      const auto verdict = votes.count(server, word);
-      if (!verdict) continue;
-      ++verdicts;
-      EXPECT_EQ(verdict->what == answer::granted, yes >= needed_of(servers));
+      const auto result = votes.count(server, word);
+      if (!result) continue;
+      ++results;
+      EXPECT_EQ(result->what == answer::granted, yes >= needed_of(servers));
     }
-    EXPECT_EQ(1U, verdicts);
+    EXPECT_EQ(1U, results);
   }
 }
 
@@ -235,10 +236,10 @@ TEST(tally, who_is_outrun_where_too_few_answer_could_not_ask) {
   for (const std::size_t server : {0U, 1U}) {
     EXPECT_FALSE(votes.count(server, said(answer::not_free, -2, 9)));
   }
-  const auto verdict = votes.give_up(250 * ns_per_ms);
-  ASSERT_TRUE(verdict);
-  EXPECT_EQ(answer::unsent, verdict->what);
-  EXPECT_EQ(status::unreachable, verdict->details.code);
+  const auto result = votes.give_up(250 * ns_per_ms);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what);
+  EXPECT_EQ(status::unreachable, result->details.code);
 }
 
 // The second of three: until then too many refuse.
@@ -249,10 +250,10 @@ TEST(tally, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_vote)
   refusal.wait_ms = 500;
   EXPECT_FALSE(votes.count(1, refusal));
   refusal.wait_ms = 300;
-  const auto verdict = votes.count(2, refusal);
-  ASSERT_TRUE(verdict);
-  EXPECT_EQ(answer::unsent, verdict->what);
-  EXPECT_EQ(300, verdict->wait_ms);
+  const auto result = votes.count(2, refusal);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what);
+  EXPECT_EQ(300, result->wait_ms);
 }
 
 TEST(proposals, are_above_all_that_was_heard_of) {

@@ -14,10 +14,10 @@ namespace {
 
 using lock::answer;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 
-verdict said(answer what, bool is_retryable = false) {
-  verdict result;
+step_result said(answer what, bool is_retryable = false) {
+  step_result result;
   result.what = what;
   result.details.is_retryable = is_retryable;
   return result;
@@ -52,8 +52,8 @@ TEST(vote_records, only_a_final_refusal_ends_what_is_owed) {
   vote_record votes;
   votes.note_sent(0, step::acquire);
   votes.note_answer(0, step::acquire, said(answer::granted));
-  const std::array<verdict, 4> passing{said(answer::refused, true), said(answer::no_script),
-                                       said(answer::unknown), said(answer::unsent)};
+  const std::array<step_result, 4> passing{said(answer::refused, true), said(answer::no_script),
+                                           said(answer::unknown), said(answer::unsent)};
   for (const auto& no : passing) {
     votes.note_sent(0, step::release);
     votes.note_answer(0, step::release, no);

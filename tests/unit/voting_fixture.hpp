@@ -51,14 +51,14 @@ class played_server final : public quiet_deployment {
       ASSERT_FALSE(std::exchange(asked_[place].is_answered, true));
       to = asked_[place];
     }
-    lock::verdict said;
+    lock::step_result said;
     said.what = what;
     said.last_token = token;
     said.ttl_ms = ttl_ms;
     said.details.is_retryable = said.is_passing = is_refusal_retryable;
     said.wait_ms = refuses_for_ms;
     said.server_us = clock_us;
-    to.by->on_verdict(*to.on, said, boot_now() + late_ns);
+    to.by->on_result(*to.on, said, boot_now() + late_ns);
   }
   [[nodiscard]] std::size_t count() const {
     const std::lock_guard guard(mutex_);
@@ -167,10 +167,10 @@ class three_servers : public ::testing::Test,
     for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(lock::answer::released);
     ASSERT_EQ(lock::answer::released, next().what);
   }
-  void on_verdict(mortise::deployment::inquiry& /*answered*/, const lock::verdict& said,
-                  time_ns /*now*/) noexcept override {
+  void on_result(mortise::deployment::inquiry& /*answered*/, const lock::step_result& said,
+                 time_ns /*now*/) noexcept override {
     const std::lock_guard guard(mutex);
-    verdicts.push_back(said);
+    results.push_back(said);
   }
   void on_worth_asking(const deployment::name_set& names, time_ns /*now*/) noexcept override {
     if (names.has({"a lock", {}}) && !names.has({"another", {}})) ++times_worth_asking;
@@ -185,15 +185,15 @@ class three_servers : public ::testing::Test,
     }
     return true;
   }
-  // Waits for the next verdict.
-  lock::verdict next() {
+  // Waits for the next result.
+  lock::step_result next() {
     EXPECT_TRUE(becomes([&] { return has_more(); }));
     const std::lock_guard guard(mutex);
-    return seen < verdicts.size() ? verdicts[seen++] : lock::verdict();
+    return seen < results.size() ? results[seen++] : lock::step_result();
   }
   bool has_more() {
     const std::lock_guard guard(mutex);
-    return verdicts.size() > seen;
+    return results.size() > seen;
   }
 
   net::reactor loop;
@@ -202,7 +202,7 @@ class three_servers : public ::testing::Test,
   std::optional<deployment::voting> votes;
   std::unique_ptr<deployment::quorum_inquiry> asker;
   std::mutex mutex;
-  std::vector<lock::verdict> verdicts;
+  std::vector<lock::step_result> results;
   std::size_t seen = 0;
   std::atomic<int> times_worth_asking{0};
 };

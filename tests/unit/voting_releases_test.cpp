@@ -12,7 +12,7 @@ namespace {
 using lock::answer;
 using lock::question;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 
 // Nobody would take back a vote that comes behind the release (hazard 16).
 TEST_F(voting, what_needs_its_script_anew_is_not_asked_behind_the_release) {

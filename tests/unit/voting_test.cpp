@@ -10,7 +10,7 @@ namespace {
 using lock::answer;
 using lock::question;
 using lock::step;
-using lock::verdict;
+using lock::step_result;
 using mortise::deployment::named_key;
 
 struct some_call final : lock::operation {

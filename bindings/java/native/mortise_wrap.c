@@ -240,7 +240,7 @@ static void mortise_java_throw_this(JNIEnv *env, const mortise_error *error) {
   size_t name_len = 0;
   const char *const name = mortise_error_lock_name(error, &name_len);
   const jthrowable failure = mortise_java_failure(
-      env, mortise_error_code(error), mortise_error_message(error), name, name_len,
+      env, mortise_error_status(error), mortise_error_message(error), name, name_len,
       mortise_error_server_text(error), mortise_error_is_retryable(error),
       mortise_error_is_ambiguous(error));
   if (failure != NULL) (*env)->Throw(env, failure);
@@ -251,14 +251,14 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
     SWIG_JavaThrowException(env, SWIG_JavaOutOfMemoryError, "native memory");
     return;
   }
-  const mortise_status status = mortise_error_code(error);
+  const mortise_status status = mortise_error_status(error);
   if (status >= MORTISE_OK) return;
   mortise_java_throw_this(env, error);
 }
 
 // Also an outcome of normal life, but for a queue's end: a failed extension says what it was about.
 static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
-  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_code(error);
+  const mortise_status status = error == NULL ? MORTISE_NO_MEMORY : mortise_error_status(error);
   if (status > MORTISE_OK && status != MORTISE_SHUT_DOWN) return mortise_java_throw_this(env, error);
   mortise_java_throw(env, error);
 }
@@ -285,19 +285,19 @@ static jobjectArray mortise_java_line(JNIEnv *env, const mortise_event *event, c
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
                                   jlongArray records, jobjectArray details) {
   const mortise_status status = mortise_event_status(event);
-  const jlong record[mortise_java_fields] = {mortise_event_get_kind(event),
+  const jlong record[mortise_java_fields] = {mortise_event_kind(event),
                                              mortise_event_tag(event), status,
                                              mortise_event_token(event),
                                              mortise_event_reason(event),
                                              mortise_event_log_level(event),
                                              mortise_event_log_subject(event),
-                                             mortise_event_left_out(event),
+                                             mortise_event_dropped_records(event),
                                              mortise_event_hold_number(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
-  const int is_line = mortise_event_get_kind(event) == MORTISE_EVENT_LOG;
-  const int is_extension = mortise_event_get_kind(event) == MORTISE_EVENT_EXTENDED;
+  const int is_line = mortise_event_kind(event) == MORTISE_EVENT_LOG;
+  const int is_extension = mortise_event_kind(event) == MORTISE_EVENT_EXTENDED;
   if (!is_line && (status == MORTISE_OK || (status > MORTISE_OK && !is_extension))) return 1;
   size_t name_len = 0;
   const char *const name = mortise_event_lock_name(event, &name_len);
@@ -354,9 +354,31 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_nextEvents(JNIEnv *env, j
 }
 
 
+#include <time.h>
+
+/* CLOCK_BOOTTIME in nanoseconds, the clock of deadlines, which these languages do not have. */
+static int64_t mortise_boot_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_boot_1now_1ns(JNIEnv *jenv, jclass jcls) {
+  jlong jresult = 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  result = (int64_t)mortise_boot_now_ns();
+  jresult = (jlong)result; 
+  return jresult;
+}
+
 
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_version(JNIEnv *jenv, jclass jcls) {
   jint jresult = 0 ;
@@ -899,17 +921,17 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1set_1credentials(
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examine(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1check_1health(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
-  mortise_examination *result = 0 ;
+  mortise_health *result = 0 ;
   
   (void)jenv;
   (void)jcls;
   arg2 = mortise_error_new(); 
   arg1 = (mortise_client *)(intptr_t)jarg1; 
-  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
+  result = (mortise_health *)mortise_client_check_health(arg1,arg2);
   jresult = (jlong)(intptr_t)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
@@ -917,17 +939,17 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examine(JNIEnv *
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1examination(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1last_1health(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
-  mortise_examination *result = 0 ;
+  mortise_health *result = 0 ;
   
   (void)jenv;
   (void)jcls;
   arg2 = mortise_error_new(); 
   arg1 = (mortise_client *)(intptr_t)jarg1; 
-  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
+  result = (mortise_health *)mortise_client_last_health(arg1,arg2);
   jresult = (jlong)(intptr_t)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
@@ -1001,19 +1023,19 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1watch_1stats(JNIE
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1census(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1list_1locks(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
-  mortise_census *result = 0 ;
+  mortise_listing *result = 0 ;
   
   (void)jenv;
   (void)jcls;
   arg3 = mortise_error_new(); 
   arg1 = (mortise_client *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (mortise_census *)mortise_client_census(arg1,arg2,arg3);
+  result = (mortise_listing *)mortise_client_list_locks(arg1,arg2,arg3);
   jresult = (jlong)(intptr_t)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
@@ -1021,7 +1043,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1census(JNIEnv *j
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jlong jarg4, jlong jarg5) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan_1locks(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jlong jarg4, jlong jarg5) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
@@ -1029,7 +1051,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan(JNIEnv *jen
   int64_t arg4 ;
   int64_t arg5 ;
   mortise_error *arg6 = (mortise_error *) 0 ;
-  mortise_census *result = 0 ;
+  mortise_listing *result = 0 ;
   
   (void)jenv;
   (void)jcls;
@@ -1046,7 +1068,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan(JNIEnv *jen
   
   arg4 = (int64_t)jarg4; 
   arg5 = (int64_t)jarg5; 
-  result = (mortise_census *)mortise_client_scan(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  result = (mortise_listing *)mortise_client_scan_locks(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
   jresult = (jlong)(intptr_t)result; 
   
   mortise_java_throw(jenv, arg6); 
@@ -1058,89 +1080,89 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan(JNIEnv *jen
 }
 
 
-SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_census_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_listing_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  mortise_census_free(arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  mortise_listing_free(arg1);
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_listing_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jbyteArray jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  result = (char *)mortise_census_json((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  result = (char *)mortise_listing_json((struct mortise_listing const *)arg1);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1answered(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_listing_1answered(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  result = (int64_t)mortise_census_answered((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_listing_answered((struct mortise_listing const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1silent(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_listing_1silent(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  result = (int64_t)mortise_census_silent((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_listing_silent((struct mortise_listing const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1truncated(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_listing_1truncated(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  result = (int64_t)mortise_census_truncated((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_listing_truncated((struct mortise_listing const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_listing_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
-  result = (int64_t)mortise_census_count((struct mortise_census const *)arg1);
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_listing_count((struct mortise_listing const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1text(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_listing_1text(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
   jbyteArray jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
@@ -1148,7 +1170,7 @@ SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1text(JNIEnv
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
   
   if (jarg3 == NULL) {
@@ -1159,7 +1181,7 @@ SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1text(JNIEnv
   if (arg3 == NULL) return 0;
   arg4 = (size_t)(*jenv)->GetArrayLength(jenv, jarg3);
   
-  result = (char *)mortise_census_text((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (char *)mortise_listing_text((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   jresult = mortise_java_bytes(jenv, result); 
   
   
@@ -1169,9 +1191,9 @@ SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_census_1text(JNIEnv
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1number(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_listing_1number(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jbyteArray jarg3) {
   jlong jresult = 0 ;
-  mortise_census *arg1 = (mortise_census *) 0 ;
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
@@ -1179,7 +1201,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1number(JNIEnv *j
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_census *)(intptr_t)jarg1; 
+  arg1 = (mortise_listing *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
   
   if (jarg3 == NULL) {
@@ -1190,7 +1212,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_census_1number(JNIEnv *j
   if (arg3 == NULL) return 0;
   arg4 = (size_t)(*jenv)->GetArrayLength(jenv, jarg3);
   
-  result = (int64_t)mortise_census_number((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (int64_t)mortise_listing_number((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   jresult = (jlong)result; 
   
   
@@ -1352,163 +1374,163 @@ SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_stats_1label_1value
 }
 
 
-SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_examination_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_health_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
-  mortise_examination_free(arg1);
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
+  mortise_health_free(arg1);
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_examination_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_health_1count(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jlong jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
-  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_health_count((struct mortise_health const *)arg1);
   jresult = (jlong)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_examination_1worst(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_health_1worst(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
-  mortise_verdict result;
+  mortise_health *arg1 = (mortise_health *) 0 ;
+  mortise_severity result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
-  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
+  result = (mortise_severity)mortise_health_worst((struct mortise_health const *)arg1);
   jresult = (jint)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1name(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1name(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_name((struct mortise_health const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_examination_1verdict(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_health_1severity(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jint jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
-  mortise_verdict result;
+  mortise_severity result;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  result = (mortise_severity)mortise_health_severity((struct mortise_health const *)arg1,arg2);
   jresult = (jint)result; 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1server(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1server(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_server((struct mortise_health const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_value((struct mortise_health const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1consequence(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1consequence(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_consequence((struct mortise_health const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1mend(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1remedy(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_remedy((struct mortise_health const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_examination_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_health_1json(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jbyteArray jresult = 0 ;
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+  mortise_health *arg1 = (mortise_health *) 0 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_examination *)(intptr_t)jarg1; 
-  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  arg1 = (mortise_health *)(intptr_t)jarg1; 
+  result = (char *)mortise_health_json((struct mortise_health const *)arg1);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
 
 
-SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_verdict_1text(JNIEnv *jenv, jclass jcls, jint jarg1) {
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_severity_1text(JNIEnv *jenv, jclass jcls, jint jarg1) {
   jbyteArray jresult = 0 ;
-  mortise_verdict arg1 ;
+  mortise_severity arg1 ;
   char *result = 0 ;
   
   (void)jenv;
   (void)jcls;
-  arg1 = (mortise_verdict)jarg1; 
-  result = (char *)mortise_verdict_text(arg1);
+  arg1 = (mortise_severity)jarg1; 
+  result = (char *)mortise_severity_text(arg1);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }
@@ -2115,7 +2137,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1write_1unlock(JNIEnv 
 }
 
 
-SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade_1try(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -2125,7 +2147,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade_1try(JNIEnv *
   (void)jcls;
   arg2 = mortise_error_new(); 
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
-  result = (mortise_status)mortise_rw_upgrade_try(arg1,arg2);
+  result = (mortise_status)mortise_rw_upgrade(arg1,arg2);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
@@ -2572,7 +2594,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1write_1unlock_1async(
 }
 
 
-SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade_1try_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
   jint jresult = 0 ;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
@@ -2586,7 +2608,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1upgrade_1try_1async(J
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
   arg2 = (mortise_queue *)(intptr_t)jarg2; 
   arg3 = (int64_t)jarg3; 
-  result = (mortise_status)mortise_rw_upgrade_try_async(arg1,arg2,arg3,arg4);
+  result = (mortise_status)mortise_rw_upgrade_async(arg1,arg2,arg3,arg4);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg4); 
   mortise_error_free(arg4); 
@@ -3804,7 +3826,7 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_info_1entry_1is_1retained
 }
 
 
-SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_info_1entry_1weight(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_info_1entry_1permits(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jlong jresult = 0 ;
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
@@ -3814,7 +3836,7 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_info_1entry_1weight(JNIE
   (void)jcls;
   arg1 = (mortise_info *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
-  result = (int64_t)mortise_info_entry_weight((struct mortise_info const *)arg1,arg2);
+  result = (int64_t)mortise_info_entry_permits((struct mortise_info const *)arg1,arg2);
   jresult = (jlong)result; 
   return jresult;
 }

@@ -1,7 +1,7 @@
 --- A connection to one deployment. It makes locks and queues.
-local census = require "mortise.census"
+local listing = require "mortise.listing"
 local core = require "mortise.core"
-local examination = require "mortise.examination"
+local health = require "mortise.health"
 local handle = require "mortise.handle"
 local locks = require "mortise.locks"
 local options_of = require "mortise.options"
@@ -22,29 +22,29 @@ local function reading(find, read)
   end
 end
 
---- examine(): checks the health of the servers, as far as it matters to locks. Returns a table with
--- worst, json and findings. Each finding has name, verdict ("ok", "unknown", "warn" or "bad"),
--- server, value, consequence and `mend`, which explains how to fix it.
-client.examine = reading(core.client_examine, examination)
+--- check_health(): checks the health of the servers, as far as it matters to locks. Returns a table
+-- with worst, json and findings. Each finding has name, severity ("ok", "unknown", "warn" or
+-- "bad"), server, value, consequence and `remedy`, which explains how to fix it.
+client.check_health = reading(core.client_check_health, health)
 
---- examination(): returns the last result of a health check, without a request to a server.
-client.examination = reading(core.client_examination, examination)
+--- last_health(): returns the last result of a health check, without a request to a server.
+client.last_health = reading(core.client_last_health, health)
 
 --- stats(): returns what the client has counted since it was opened, without a request to a server.
 -- The table has samples, and all of them as the texts json and prometheus. Each sample has name,
 -- type, value and labels.
 client.stats = reading(core.client_stats, stats)
 
---- census(timeout_ms): asks all live clients which locks they hold and wait for, until all have
+--- list_locks(timeout_ms): asks all live clients which locks they hold and wait for, until all have
 -- replied or the time is over. Returns a table with answered, silent, truncated, json and entries.
 -- Each entry is about one client and one lock.
-client.census = reading(core.client_census, census)
+client.list_locks = reading(core.client_list_locks, listing)
 
---- scan(pattern, most_keys, timeout_ms): searches the keys of the servers for locks, at most
+--- scan_locks(pattern, most_keys, timeout_ms): searches the keys of the servers for locks, at most
 -- most_keys keys of each server. An empty pattern selects locks in Mortise's own format. Any other
--- pattern selects keys of other programs in the syntax of SCAN. Returns a table as census() does.
--- Its entries have source "key".
-client.scan = reading(core.client_scan, census)
+-- pattern selects keys of other programs in the syntax of SCAN. Returns a table as list_locks()
+-- does. Its entries have source "key".
+client.scan_locks = reading(core.client_scan_locks, listing)
 
 --- set_credentials(user, password): logs in with another user and password on the live connection.
 -- New connections also use them. Both are any bytes, and "" is the server's default user. After
@@ -110,11 +110,11 @@ end
 client.lock = maker(locks.lock, named(core.lock_new))
 client.rw = maker(locks.rw, named(core.rw_new))
 
---- semaphore(name, permits [, options]): makes a new owner of permits.
-client.semaphore = maker(locks.semaphore, function(from, name, permits, options)
+--- semaphore(name, capacity [, options]): makes a new owner of permits.
+client.semaphore = maker(locks.semaphore, function(from, name, capacity, options)
   local made, message, code = options_of(options, from)
   if message then return nil, message, code end
-  return core.semaphore_new(from, name, permits, made)
+  return core.semaphore_new(from, name, capacity, made)
 end)
 
 --- multi(): makes a set of locks without members.

@@ -25,16 +25,17 @@ locks.rw = owner.class(
   {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
 
 -- These return the current hold, which they change.
-change.add(locks.rw, "rw", {upgrade_try = "write_unlock_hold", downgrade = "read_unlock_hold"})
+change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unlock_hold"})
 
--- Semaphore. try([weight]), acquire([weight [, timeout_ms]]), with(fn [, weight [, timeout_ms]]).
+-- Semaphore. try([permits]), acquire([permits [, timeout_ms]]), with(fn [, permits [,
+-- timeout_ms]]).
 locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"release", "resize", "extend", "cancel", "interrupt"})
 
 -- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
--- add_semaphore(semaphore [, weight]) add members.
+-- add_semaphore(semaphore [, permits]) add members.
 locks.multi = owner.class(
   "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "hold_number", "member_count"},

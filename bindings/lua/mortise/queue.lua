@@ -19,7 +19,7 @@ local filled = core.event_new()
 local function read(event)
   local status = core.event_status(event)
   local result = {
-    kind = core.event_get_kind(event),
+    kind = core.event_kind(event),
     tag = core.event_tag(event),
     status = status,
     token = core.event_token(event),
@@ -31,7 +31,7 @@ local function read(event)
   if is_line then
     result.level = core.event_log_level(event)
     result.subject = core.event_log_subject(event)
-    result.left_out = core.event_left_out(event)
+    result.dropped_records = core.event_dropped_records(event)
   end
   if status ~= core.OK or result.reason or is_line then
     local message = core.event_message(event)
@@ -66,8 +66,8 @@ end
 
 --- Returns the oldest event. Waits for it for at most `timeout_ms`. An event is a table with kind,
 -- tag, status, token and hold_number. It may also have message, lock_name, reason and details. A
--- log record also has level, subject and left_out, the number of dropped records. Without an event
--- it returns nil, message, code: TIMED_OUT, or SHUT_DOWN once the queue is drained.
+-- log record also has level, subject and dropped_records, the number of dropped records. Without an
+-- event it returns nil, message, code: TIMED_OUT, or SHUT_DOWN once the queue is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)
   if event then return event end

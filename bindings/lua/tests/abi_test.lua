@@ -12,17 +12,17 @@ local OTHERWISE = {
   version = "VERSION_NUMBER", version_text = "version", status_text = "status_text",
   check_abi = "require asks it", get_api = "for dlopen from C",
   client_new = "open",
-  error_new = "", error_free = "", error_code = "the third result", error_message = "the second",
+  error_new = "", error_free = "", error_status = "the third result", error_message = "the second",
   options_new = "", options_new_from = "", options_free = "", options_set = "the table of options",
   info_new = "", info_free = "", info_entry_count = "#holders + #waiters",
   info_shown_holder_count = "#holders",
-  event_new = "", event_free = "", event_get_kind = "event.kind",
+  event_new = "", event_free = "", event_kind = "event.kind",
   event_reason = "event.reason of a loss or a risk", event_log_level = "event.level of a line",
-  event_log_subject = "its subject", event_left_out = "its left_out",
+  event_log_subject = "its subject", event_dropped_records = "its dropped_records",
   log_level_text = "log_level_text", log_subject_text = "log_subject_text",
-  examination_count = "#findings", examination_free = "", verdict_text = "the verdict is its text",
-  census_count = "#entries", census_free = "", census_text = "an entry's fields",
-  census_number = "an entry's fields",
+  health_count = "#findings", health_free = "", severity_text = "the severity is its text",
+  listing_count = "#entries", listing_free = "", listing_text = "an entry's fields",
+  listing_number = "an entry's fields",
   stats_count = "#samples", stats_free = "", stats_label_count = "the table of labels",
   stats_label_name = "its keys", stats_label_value = "its values",
   queue_next_batch = "for languages where a call of C costs much",
@@ -48,9 +48,9 @@ check.case("each function has a counterpart or a reason", function(name)
   assert(objects.rw:read_acquire_async(objects.queue, 1))
   local event = assert(objects.queue:next(20000))
   local fields = {info = answer, info_entry = answer.holders[1], error = details, event = event,
-                  event_error = event.details, examination = assert(client:examine()),
+                  event_error = event.details, health = assert(client:check_health()),
                   stats = assert(client:stats()),
-                  census = assert(client:census(20000))}
+                  listing = assert(client:list_locks(20000))}
 
   local function has(called)
     if OTHERWISE[called] then return true end
@@ -71,8 +71,8 @@ check.case("each function has a counterpart or a reason", function(name)
     if of_entry then return fields.info_entry[of_entry] ~= nil end
     if fields[kind][method] ~= nil then return true end
     return kind == "event" and fields.event_error[method] ~= nil or
-      kind == "examination" and fields.examination.findings[1][method] ~= nil or
-      kind == "census" and fields.census[method] ~= nil or
+      kind == "health" and fields.health.findings[1][method] ~= nil or
+      kind == "listing" and fields.listing[method] ~= nil or
       kind == "stats" and fields.stats.samples[1][method] ~= nil
   end
 

@@ -15,7 +15,7 @@ ${reasons}
 
 // The severity of a finding. Higher values are more severe.
 const (
-${verdicts}
+${severities}
 )
 
 // The severity of a log record. Lower values are more severe.

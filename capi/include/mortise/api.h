@@ -35,7 +35,7 @@ struct mortise_api {
   const char *(*status_text)(mortise_status status);
   mortise_error *(*error_new)(void);
   void (*error_free)(mortise_error *error);
-  mortise_status (*error_code)(const mortise_error *error);
+  mortise_status (*error_status)(const mortise_error *error);
   const char *(*error_message)(const mortise_error *error);
   const char *(*error_server_text)(const mortise_error *error);
   int32_t (*error_is_retryable)(const mortise_error *error);
@@ -108,7 +108,7 @@ struct mortise_api {
   void (*queue_shutdown)(mortise_queue *queue);
   mortise_event *(*event_new)(void);
   void (*event_free)(mortise_event *event);
-  mortise_event_kind (*event_get_kind)(const mortise_event *event);
+  mortise_kind (*event_kind)(const mortise_event *event);
   int64_t (*event_tag)(const mortise_event *event);
   mortise_status (*event_status)(const mortise_event *event);
   int64_t (*event_token)(const mortise_event *event);
@@ -135,7 +135,7 @@ struct mortise_api {
   mortise_status (*rw_write_try)(mortise_rw *rw, mortise_error *error);
   mortise_status (*rw_write_acquire)(mortise_rw *rw, int64_t timeout_ms, mortise_error *error);
   mortise_status (*rw_write_unlock)(mortise_rw *rw, mortise_error *error);
-  mortise_status (*rw_upgrade_try)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*rw_upgrade)(mortise_rw *rw, mortise_error *error);
   mortise_status (*rw_downgrade)(mortise_rw *rw, mortise_error *error);
   mortise_status (*rw_extend)(mortise_rw *rw, int64_t lease_ms, mortise_error *error);
   mortise_status (*rw_cancel)(mortise_rw *rw, mortise_error *error);
@@ -156,8 +156,8 @@ struct mortise_api {
                                            int64_t timeout_ms, mortise_error *error);
   mortise_status (*rw_write_unlock_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
                                           mortise_error *error);
-  mortise_status (*rw_upgrade_try_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
-                                         mortise_error *error);
+  mortise_status (*rw_upgrade_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                     mortise_error *error);
   mortise_status (*rw_downgrade_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
                                        mortise_error *error);
   mortise_status (*rw_extend_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
@@ -165,15 +165,15 @@ struct mortise_api {
   mortise_status (*rw_watch)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
                              mortise_error *error);
   mortise_semaphore *(*semaphore_new)(mortise_client *client, const char *name, size_t name_len,
-                                      int64_t permits, const mortise_options *options,
+                                      int64_t capacity, const mortise_options *options,
                                       mortise_error *error);
   void (*semaphore_free)(mortise_semaphore *semaphore);
-  mortise_status (*semaphore_try)(mortise_semaphore *semaphore, int64_t weight,
+  mortise_status (*semaphore_try)(mortise_semaphore *semaphore, int64_t permits,
                                   mortise_error *error);
-  mortise_status (*semaphore_acquire)(mortise_semaphore *semaphore, int64_t weight,
+  mortise_status (*semaphore_acquire)(mortise_semaphore *semaphore, int64_t permits,
                                       int64_t timeout_ms, mortise_error *error);
   mortise_status (*semaphore_release)(mortise_semaphore *semaphore, mortise_error *error);
-  mortise_status (*semaphore_resize)(mortise_semaphore *semaphore, int64_t permits,
+  mortise_status (*semaphore_resize)(mortise_semaphore *semaphore, int64_t capacity,
                                      mortise_error *error);
   mortise_status (*semaphore_extend)(mortise_semaphore *semaphore, int64_t lease_ms,
                                      mortise_error *error);
@@ -184,9 +184,9 @@ struct mortise_api {
   mortise_status (*semaphore_query)(mortise_semaphore *semaphore, mortise_info *info,
                                     mortise_error *error);
   mortise_status (*semaphore_try_async)(mortise_semaphore *semaphore, mortise_queue *queue,
-                                        int64_t tag, int64_t weight, mortise_error *error);
+                                        int64_t tag, int64_t permits, mortise_error *error);
   mortise_status (*semaphore_acquire_async)(mortise_semaphore *semaphore, mortise_queue *queue,
-                                            int64_t tag, int64_t weight, int64_t timeout_ms,
+                                            int64_t tag, int64_t permits, int64_t timeout_ms,
                                             mortise_error *error);
   mortise_status (*semaphore_release_async)(mortise_semaphore *semaphore, mortise_queue *queue,
                                             int64_t tag, mortise_error *error);
@@ -200,7 +200,7 @@ struct mortise_api {
   mortise_status (*multi_add_reader)(mortise_multi *multi, mortise_rw *rw, mortise_error *error);
   mortise_status (*multi_add_writer)(mortise_multi *multi, mortise_rw *rw, mortise_error *error);
   mortise_status (*multi_add_semaphore)(mortise_multi *multi, mortise_semaphore *semaphore,
-                                        int64_t weight, mortise_error *error);
+                                        int64_t permits, mortise_error *error);
   mortise_status (*multi_try)(mortise_multi *multi, mortise_error *error);
   mortise_status (*multi_acquire)(mortise_multi *multi, int64_t timeout_ms, mortise_error *error);
   mortise_status (*multi_unlock)(mortise_multi *multi, mortise_error *error);
@@ -219,7 +219,7 @@ struct mortise_api {
   int64_t (*info_permits)(const mortise_info *info);
   int64_t (*info_permits_in_use)(const mortise_info *info);
   int32_t (*info_entry_is_exclusive)(const mortise_info *info, int64_t index);
-  int64_t (*info_entry_weight)(const mortise_info *info, int64_t index);
+  int64_t (*info_entry_permits)(const mortise_info *info, int64_t index);
   mortise_options *(*options_new_from)(const mortise_client *client, mortise_error *error);
   mortise_status (*options_set_drift_ppm)(mortise_options *options, int64_t drift_ppm,
                                           mortise_error *error);
@@ -244,19 +244,19 @@ struct mortise_api {
   const char *(*event_lock_name)(const mortise_event *event, size_t *name_len);
   mortise_status (*multi_watch)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
                                 mortise_error *error);
-  mortise_examination *(*client_examine)(mortise_client *client, mortise_error *error);
-  mortise_examination *(*client_examination)(mortise_client *client, mortise_error *error);
-  void (*examination_free)(mortise_examination *examination);
-  int64_t (*examination_count)(const mortise_examination *examination);
-  mortise_verdict (*examination_worst)(const mortise_examination *examination);
-  const char *(*examination_name)(const mortise_examination *examination, int64_t index);
-  mortise_verdict (*examination_verdict)(const mortise_examination *examination, int64_t index);
-  const char *(*examination_server)(const mortise_examination *examination, int64_t index);
-  const char *(*examination_value)(const mortise_examination *examination, int64_t index);
-  const char *(*examination_consequence)(const mortise_examination *examination, int64_t index);
-  const char *(*examination_mend)(const mortise_examination *examination, int64_t index);
-  const char *(*examination_json)(const mortise_examination *examination);
-  const char *(*verdict_text)(mortise_verdict verdict);
+  mortise_health *(*client_check_health)(mortise_client *client, mortise_error *error);
+  mortise_health *(*client_last_health)(mortise_client *client, mortise_error *error);
+  void (*health_free)(mortise_health *health);
+  int64_t (*health_count)(const mortise_health *health);
+  mortise_severity (*health_worst)(const mortise_health *health);
+  const char *(*health_name)(const mortise_health *health, int64_t index);
+  mortise_severity (*health_severity)(const mortise_health *health, int64_t index);
+  const char *(*health_server)(const mortise_health *health, int64_t index);
+  const char *(*health_value)(const mortise_health *health, int64_t index);
+  const char *(*health_consequence)(const mortise_health *health, int64_t index);
+  const char *(*health_remedy)(const mortise_health *health, int64_t index);
+  const char *(*health_json)(const mortise_health *health);
+  const char *(*severity_text)(mortise_severity severity);
   mortise_status (*client_set_credentials)(mortise_client *client, const char *user,
                                            size_t user_len, const char *password,
                                            size_t password_len, mortise_error *error);
@@ -271,18 +271,18 @@ struct mortise_api {
   int64_t (*stats_label_count)(const mortise_stats *stats, int64_t index);
   const char *(*stats_label_name)(const mortise_stats *stats, int64_t index, int64_t label);
   const char *(*stats_label_value)(const mortise_stats *stats, int64_t index, int64_t label);
-  mortise_census *(*client_census)(mortise_client *client, int64_t timeout_ms,
-                                   mortise_error *error);
-  void (*census_free)(mortise_census *census);
-  const char *(*census_json)(const mortise_census *census);
-  int64_t (*census_answered)(const mortise_census *census);
-  int64_t (*census_silent)(const mortise_census *census);
-  int64_t (*census_truncated)(const mortise_census *census);
-  int64_t (*census_count)(const mortise_census *census);
-  const char *(*census_text)(const mortise_census *census, int64_t index, const char *key,
-                             size_t key_len);
-  int64_t (*census_number)(const mortise_census *census, int64_t index, const char *key,
-                           size_t key_len);
+  mortise_listing *(*client_list_locks)(mortise_client *client, int64_t timeout_ms,
+                                        mortise_error *error);
+  void (*listing_free)(mortise_listing *listing);
+  const char *(*listing_json)(const mortise_listing *listing);
+  int64_t (*listing_answered)(const mortise_listing *listing);
+  int64_t (*listing_silent)(const mortise_listing *listing);
+  int64_t (*listing_truncated)(const mortise_listing *listing);
+  int64_t (*listing_count)(const mortise_listing *listing);
+  const char *(*listing_text)(const mortise_listing *listing, int64_t index, const char *key,
+                              size_t key_len);
+  int64_t (*listing_number)(const mortise_listing *listing, int64_t index, const char *key,
+                            size_t key_len);
   mortise_status (*lock_force_release)(mortise_lock *lock, const char *owner, size_t owner_len,
                                        mortise_error *error);
   mortise_status (*rw_force_release)(mortise_rw *rw, const char *owner, size_t owner_len,
@@ -295,11 +295,12 @@ struct mortise_api {
                                        int64_t interval_ms, mortise_error *error);
   mortise_log_level (*event_log_level)(const mortise_event *event);
   mortise_log_subject (*event_log_subject)(const mortise_event *event);
-  int64_t (*event_left_out)(const mortise_event *event);
+  int64_t (*event_dropped_records)(const mortise_event *event);
   const char *(*log_level_text)(mortise_log_level level);
   const char *(*log_subject_text)(mortise_log_subject subject);
-  mortise_census *(*client_scan)(mortise_client *client, const char *pattern, size_t pattern_len,
-                                 int64_t most_keys, int64_t timeout_ms, mortise_error *error);
+  mortise_listing *(*client_scan_locks)(mortise_client *client, const char *pattern,
+                                        size_t pattern_len, int64_t most_keys, int64_t timeout_ms,
+                                        mortise_error *error);
   mortise_status (*options_set_retain_ms)(mortise_options *options, int64_t retain_ms,
                                           mortise_error *error);
   int32_t (*info_entry_is_retained)(const mortise_info *info, int64_t index);

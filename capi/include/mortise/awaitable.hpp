@@ -67,11 +67,11 @@ auto acquire(dispatcher &on, Kind &of, const timeout &wait) {
     return by.acquire(of, wait, std::move(done));
   });
 }
-/** Awaits `weight` permits of a semaphore. The result is that of `semaphore::acquire`. */
+/** Awaits `permits` of a semaphore. The result is that of `semaphore::acquire`. */
 inline auto acquire(dispatcher &on, semaphore &of, const timeout &wait,
-                    const std::int64_t &weight) {
+                    const std::int64_t &permits) {
   return detail::awaited<hold>(on, [&](dispatcher &by, dispatcher::acquired done) {
-    return by.acquire(of, wait, weight, std::move(done));
+    return by.acquire(of, wait, permits, std::move(done));
   });
 }
 /** Awaits a read-write lock, to read. The result is that of `rw::read`. */

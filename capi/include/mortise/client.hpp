@@ -5,8 +5,8 @@
 #include <chrono>
 #include <memory>
 
-#include "census.hpp"
-#include "examination.hpp"
+#include "health.hpp"
+#include "listing.hpp"
 #include "options.hpp"
 #include "result.hpp"
 #include "stats.hpp"
@@ -98,17 +98,17 @@ class client {
    * - status::forked: called in a forked child.
    * - status::no_memory: memory ran out.
    */
-  result<mortise::examination> examine(std::nothrow_t) {
+  result<mortise::health> check_health(std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
-    return found(mortise_client_examine(raw(), filled), filled);
+    return found(mortise_client_check_health(raw(), filled), filled);
   }
   /**
-   * The last health check, without a new one. See `mortise_client_examination`.
+   * The last health check, without a new one. See `mortise_client_last_health`.
    * @return the health check, or status::closed, status::forked or status::no_memory.
    */
-  result<mortise::examination> examination(std::nothrow_t) const {
+  result<mortise::health> last_health(std::nothrow_t) const {
     mortise_error *filled = detail::error_of_thread();
-    return found(mortise_client_examination(raw(), filled), filled);
+    return found(mortise_client_last_health(raw(), filled), filled);
   }
   /**
    * Reads what the client has counted so far. See `mortise_client_stats`. It sends nothing.
@@ -121,7 +121,7 @@ class client {
     return mortise::stats(counted);
   }
   /**
-   * Lists what all live clients hold and wait for. See `mortise_client_census`.
+   * Lists what all live clients hold and wait for. See `mortise_client_list_locks`.
    * @param patience 1 ms to 1 minute.
    * @return the listing, or an error:
    * - status::unreachable: no connection in time.
@@ -134,14 +134,14 @@ class client {
    * - status::no_memory: memory ran out.
    * - status::invalid_argument: an argument is out of range.
    */
-  result<mortise::census> census(std::chrono::milliseconds patience, std::nothrow_t) {
+  result<mortise::listing> list_locks(std::chrono::milliseconds patience, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
-    mortise_census *taken = mortise_client_census(raw(), patience.count(), filled);
+    mortise_listing *taken = mortise_client_list_locks(raw(), patience.count(), filled);
     if (taken == nullptr) return unexpected(detail::error_from_null(filled));
-    return mortise::census(taken);
+    return mortise::listing(taken);
   }
   /**
-   * Searches the keys of the servers for locks. See `mortise_client_scan`.
+   * Searches the keys of the servers for locks. See `mortise_client_scan_locks`.
    * @param pattern empty for locks in Mortise's own format.
    * @param most_keys the largest number of keys to look at per server: 1 to 1000000000.
    * @param patience 1 ms to 1 minute.
@@ -155,13 +155,13 @@ class client {
    * - status::no_memory: memory ran out.
    * - status::invalid_argument: an argument is out of range.
    */
-  result<mortise::census> scan(std::string_view pattern, std::int64_t most_keys,
-                               std::chrono::milliseconds patience, std::nothrow_t) {
+  result<mortise::listing> scan_locks(std::string_view pattern, std::int64_t most_keys,
+                                      std::chrono::milliseconds patience, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
-    mortise_census *found = mortise_client_scan(raw(), pattern.data(), pattern.size(), most_keys,
-                                                patience.count(), filled);
+    mortise_listing *found = mortise_client_scan_locks(raw(), pattern.data(), pattern.size(),
+                                                       most_keys, patience.count(), filled);
     if (found == nullptr) return unexpected(detail::error_from_null(filled));
-    return mortise::census(found);
+    return mortise::listing(found);
   }
   /**
    * Reports the log of this client on the queue, as one event_kind::log per record, each with this
@@ -203,19 +203,19 @@ class client {
     detail::checked(set_credentials(user, password, std::nothrow));
   }
   /** The throwing form: it throws every error as an exception. */
-  mortise::examination examine() { return detail::checked(examine(std::nothrow)); }
+  mortise::health check_health() { return detail::checked(check_health(std::nothrow)); }
   /** The throwing form: it throws every error as an exception. */
-  mortise::examination examination() const { return detail::checked(examination(std::nothrow)); }
+  mortise::health last_health() const { return detail::checked(last_health(std::nothrow)); }
   /** The throwing form: it throws every error as an exception. */
   mortise::stats stats() const { return detail::checked(stats(std::nothrow)); }
   /** The throwing form: it throws every error as an exception. */
-  mortise::census census(std::chrono::milliseconds patience) {
-    return detail::checked(census(patience, std::nothrow));
+  mortise::listing list_locks(std::chrono::milliseconds patience) {
+    return detail::checked(list_locks(patience, std::nothrow));
   }
   /** The throwing form: it throws every error as an exception. */
-  mortise::census scan(std::string_view pattern, std::int64_t most_keys,
-                       std::chrono::milliseconds patience) {
-    return detail::checked(scan(pattern, most_keys, patience, std::nothrow));
+  mortise::listing scan_locks(std::string_view pattern, std::int64_t most_keys,
+                              std::chrono::milliseconds patience) {
+    return detail::checked(scan_locks(pattern, most_keys, patience, std::nothrow));
   }
 #endif
 
@@ -238,9 +238,9 @@ class client {
     if (raw == nullptr) return unexpected(detail::error_from_null(filled));
     return client(take_over{}, raw);
   }
-  static result<mortise::examination> found(mortise_examination *raw, const mortise_error *filled) {
+  static result<mortise::health> found(mortise_health *raw, const mortise_error *filled) {
     if (raw == nullptr) return unexpected(detail::error_from_null(filled));
-    return mortise::examination(raw);
+    return mortise::health(raw);
   }
 
   std::unique_ptr<mortise_client, deleter> raw_;

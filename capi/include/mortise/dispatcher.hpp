@@ -62,11 +62,11 @@ class dispatcher {
     return begin(of, detail::lock_mode, wait, std::move(done),
                  [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait); });
   }
-  /** Starts `semaphore::acquire` of `weight` permits. Otherwise as the acquire of a mutex. */
-  result<std::int64_t> acquire(semaphore &of, const timeout &wait, std::int64_t weight,
+  /** Starts `semaphore::acquire` of `permits`. Otherwise as the acquire of a mutex. */
+  result<std::int64_t> acquire(semaphore &of, const timeout &wait, std::int64_t permits,
                                acquired done) {
     return begin(of, detail::semaphore_mode, wait, std::move(done),
-                 [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait, weight); });
+                 [&](std::int64_t tag) { return of.acquire_async(queue_, tag, wait, permits); });
   }
   /** Starts `multi::acquire`. Otherwise as the acquire of a mutex. */
   result<std::int64_t> acquire(multi &of, const timeout &wait, acquired done) {

@@ -108,7 +108,7 @@ inline status to_status(mortise_status code) noexcept { return static_cast<statu
 
 /** The error of a call that returned this status and filled this object. */
 inline error error_from(mortise_status code, const mortise_error *filled) {
-  if (filled == nullptr || mortise_error_code(filled) != code) return error(to_status(code));
+  if (filled == nullptr || mortise_error_status(filled) != code) return error(to_status(code));
   auto details = std::make_shared<failure>();
   std::size_t size = 0;
   details->message = mortise_error_message(filled);
@@ -124,7 +124,7 @@ inline error error_from(mortise_status code, const mortise_error *filled) {
 /** The error of a constructor of C that returned NULL. */
 inline error error_from_null(const mortise_error *filled) {
   const mortise_status code =
-      filled != nullptr ? mortise_error_code(filled) : mortise_status{MORTISE_NO_MEMORY};
+      filled != nullptr ? mortise_error_status(filled) : mortise_status{MORTISE_NO_MEMORY};
   return error_from(code != MORTISE_OK ? code : mortise_status{MORTISE_NO_MEMORY}, filled);
 }
 

@@ -112,7 +112,7 @@ class hold {
   /**
    * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads. It
    * never waits.
-   * @return done, or an error of `mortise_rw_upgrade_try`, such as:
+   * @return done, or an error of `mortise_rw_upgrade`, such as:
    * - status::not_acquired: others also read. This hold continues to read.
    * - status::unsupported: also for a hold of another kind of lock.
    */

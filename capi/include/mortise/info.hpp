@@ -18,7 +18,7 @@ struct info_entry {
   /** The process id, or 0 if it is unknown. */
   std::int64_t pid;
   /** The number of permits of a semaphore, otherwise 1. */
-  std::int64_t weight;
+  std::int64_t permits;
   /** Whether it is for the exclusive lock, as a mutex or a writer. */
   bool is_exclusive;
   /** Whether a holder's client has unlocked and retains the lock for its next acquire. */
@@ -59,7 +59,7 @@ class info {
     for (std::int64_t i = 0; i < mortise_info_entry_count(raw()); ++i) {
       all.push_back({mortise_info_entry_owner(raw(), i), mortise_info_entry_host(raw(), i),
                      mortise_info_entry_label(raw(), i), mortise_info_entry_pid(raw(), i),
-                     mortise_info_entry_weight(raw(), i),
+                     mortise_info_entry_permits(raw(), i),
                      mortise_info_entry_is_exclusive(raw(), i) != 0,
                      mortise_info_entry_is_retained(raw(), i) != 0});
     }

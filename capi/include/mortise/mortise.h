@@ -110,7 +110,7 @@
 /*
  * The keys of `mortise_options_set`. A URL's query and config files have the same keys. A duration
  * is "30s", "1500ms", "2m", "1h" or a plain number of milliseconds. A share is "1%", "0.5%" or
- * "5000ppm". docs/options.md describes each option. These lines are written by ./dev options.
+ * "5000ppm". docs/options.md describes each option. These lines are written by ./dev generate.
  */
 
 /** How long a hold lasts unless it is renewed: a duration. */
@@ -175,8 +175,8 @@
 #define MORTISE_OPTION_SENTINEL_TLS "sentinel_tls"
 /** The name in the Sentinels' certificates, each one's host unless set. A client's only. */
 #define MORTISE_OPTION_SENTINEL_TLS_NAME "sentinel_tls_name"
-/** Whether servers are examined when they are connected to, such as "off". A client's only. */
-#define MORTISE_OPTION_EXAMINE "examine"
+/** Whether servers are checked when they are connected to, such as "off". A client's only. */
+#define MORTISE_OPTION_HEALTH_CHECK "health_check"
 /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
 #define MORTISE_OPTION_QUARANTINE "quarantine"
 /** How many replicas have a hold before it counts: a whole number or "all". A client's only. */
@@ -202,6 +202,8 @@ enum mortise_status_code {
   MORTISE_NOT_OWNER = 5,
   /** The queue was shut down and has been drained. */
   MORTISE_SHUT_DOWN = 6,
+  /** No call of this handle was waiting, so a cancel had nothing to end. */
+  MORTISE_NOT_WAITING = 7,
   /** An argument is wrong. The message has its name, its value and the remedy. */
   MORTISE_INVALID_ARGUMENT = -1,
   /** No server answered, and the request was never sent. It is safe to try again. */
@@ -231,7 +233,7 @@ enum mortise_status_code {
 typedef int32_t mortise_status;
 
 /** The kinds of events. */
-enum mortise_event_kind_code {
+enum mortise_kind_code {
   /** No event: the object was never filled. */
   MORTISE_EVENT_NONE = 0,
   /** An acquire or try ended. The status is its result. On success the event has the token. */
@@ -256,8 +258,8 @@ enum mortise_event_kind_code {
   /** A client's statistics are due: see `mortise_client_watch_stats`. */
   MORTISE_EVENT_STATS = 9
 };
-/** A value of `enum mortise_event_kind_code`, or one that a later version adds. */
-typedef int32_t mortise_event_kind;
+/** A value of `enum mortise_kind_code`, or one that a later version adds. */
+typedef int32_t mortise_kind;
 
 /** Severity of a log record. Lower values are more severe. */
 enum mortise_log_level_code {
@@ -320,18 +322,18 @@ enum mortise_reason_code {
 typedef int32_t mortise_reason;
 
 /** Severity of one finding of a health check. Higher values are more severe. */
-enum mortise_verdict_code {
+enum mortise_severity_code {
   /** As it should be. */
-  MORTISE_VERDICT_OK = 0,
+  MORTISE_SEVERITY_OK = 0,
   /** The server does not report it. */
-  MORTISE_VERDICT_UNKNOWN = 1,
+  MORTISE_SEVERITY_UNKNOWN = 1,
   /** Locks are right until something fails: a crash, a failover, a script that hangs. */
-  MORTISE_VERDICT_WARN = 2,
+  MORTISE_SEVERITY_WARN = 2,
   /** Locks do not work, or two owners may hold one lock without any fault. */
-  MORTISE_VERDICT_BAD = 3
+  MORTISE_SEVERITY_BAD = 3
 };
-/** A value of `enum mortise_verdict_code`, or one that a later version adds. */
-typedef int32_t mortise_verdict;
+/** A value of `enum mortise_severity_code`, or one that a later version adds. */
+typedef int32_t mortise_severity;
 
 /** Settings, as typed values or as text. One thread at a time. */
 typedef struct mortise_options mortise_options;
@@ -354,11 +356,11 @@ typedef struct mortise_event mortise_event;
 /** The server's state of a lock, filled by `mortise_lock_query`. One thread at a time. */
 typedef struct mortise_info mortise_info;
 /** The result of a health check of the servers. It never changes. Any thread. */
-typedef struct mortise_examination mortise_examination;
+typedef struct mortise_health mortise_health;
 /** The counters of a client at one moment. They never change. Any thread. */
 typedef struct mortise_stats mortise_stats;
 /** A listing of the holds and waits of all live clients. It never changes. Any thread. */
-typedef struct mortise_census mortise_census;
+typedef struct mortise_listing mortise_listing;
 /** Every function as a pointer, for users of dlopen. See mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
@@ -407,7 +409,7 @@ MORTISE_NODISCARD MORTISE_API mortise_error *mortise_error_new(void);
 /** Frees an error. */
 MORTISE_API void mortise_error_free(mortise_error *error);
 /** The status of the last call that filled this error, or MORTISE_OK if it is empty. */
-MORTISE_API mortise_status mortise_error_code(const mortise_error *error);
+MORTISE_API mortise_status mortise_error_status(const mortise_error *error);
 /**
  * One line of English with the cause and the remedy, or "" if the error is empty.
  *
@@ -633,7 +635,7 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * - MORTISE_UNREACHABLE: no server answered within command_timeout.
  * - MORTISE_REFUSED: wrong password, missing rights, or a server that is too old. Also a server
  *   that is still loading, busy or a replica after command_timeout, and a bad finding with
- *   `examine=strict`.
+ *   `health_check=strict`.
  * - MORTISE_UNSUPPORTED: TLS without OpenSSL 3.
  * - MORTISE_LIMIT: no file descriptor or thread is available.
  * - MORTISE_NO_MEMORY: memory ran out.
@@ -694,10 +696,10 @@ MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client
 
 /**
  * Checks the health of the servers: the settings, rights and clocks that matter to locks.
- * docs/examination.md lists the findings. The check takes two round trips, changes nothing at a
+ * docs/health_check.md lists the findings. The check takes two round trips, changes nothing at a
  * server and waits at most command_timeout. If one server of several does not answer, that is a
  * finding.
- * @return the health check, or NULL. Free it with `mortise_examination_free`. NULL has these
+ * @return the health check, or NULL. Free it with `mortise_health_free`. NULL has these
  *   causes:
  * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
  * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
@@ -707,21 +709,21 @@ MORTISE_API mortise_status mortise_client_set_credentials(mortise_client *client
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  * - MORTISE_NO_MEMORY: memory ran out.
  */
-MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examine(mortise_client *client,
+MORTISE_NODISCARD MORTISE_API mortise_health *mortise_client_check_health(mortise_client *client,
                                                                           mortise_error *error);
 /**
- * The last health check, without a new one. It comes from `mortise_client_examine`, or from the
- * last connect if the option `examine` is `warn` or `strict`. It has no findings if there was no
- * check.
- * @return the health check, or NULL. Free it with `mortise_examination_free`. NULL has these
+ * The last health check, without a new one. It comes from `mortise_client_check_health`, or from
+ * the last connect if the option `health_check` is `warn` or `strict`. It has no findings if there
+ * was no check.
+ * @return the health check, or NULL. Free it with `mortise_health_free`. NULL has these
  *   causes:
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  * - MORTISE_NO_MEMORY: memory ran out.
  */
-MORTISE_NODISCARD MORTISE_API mortise_examination *mortise_client_examination(
-    mortise_client *client, mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_health *mortise_client_last_health(mortise_client *client,
+                                                                         mortise_error *error);
 
 /**
  * Reads what the client has counted since it was made: acquires, holds, losses, round trips,
@@ -744,8 +746,8 @@ MORTISE_NODISCARD MORTISE_API mortise_stats *mortise_client_stats(mortise_client
  *
  * Logging never waits for the reader. Records take no room of the queue's capacity and come after
  * all other events. If they come too fast, the client drops some. Each subject may have ten at once
- * and then one in ten seconds, and at most 64 stay unread. `mortise_event_left_out` counts the
- * dropped ones. Do not rely on the log for losses: `mortise_lock_watch` drops none.
+ * and then one in ten seconds, and at most 64 stay unread. `mortise_event_dropped_records` counts
+ * the dropped ones. Do not rely on the log for losses: `mortise_lock_watch` drops none.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
  * @param level report this severity and worse: MORTISE_LOG_LEVEL_ERROR to MORTISE_LOG_LEVEL_INFO.
@@ -782,14 +784,14 @@ MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mo
 /**
  * Lists what all live clients hold and wait for. The client finds their inboxes by PUBSUB CHANNELS,
  * or SHARDCHANNELS in a cluster. It sends each inbox a message and collects the answers. It looks
- * for no keys. docs/census.md describes what a listing contains.
+ * for no keys. docs/listing.md describes what a listing contains.
  *
  * The call ends when all clients have answered, or after `timeout_ms`. The latter is no error: the
  * missing clients count as silent. If one of several servers does not answer in half of that time,
  * the listing omits it and the clients that only it knows. The JSON names it as "missing". A client
  * makes one listing at a time.
  * @param timeout_ms 1 to 60000.
- * @return the listing, or NULL. Free it with `mortise_census_free`. NULL has these causes:
+ * @return the listing, or NULL. Free it with `mortise_listing_free`. NULL has these causes:
  * - MORTISE_REFUSED: a right is missing.
  * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
  * - MORTISE_UNKNOWN: no server answered in time.
@@ -800,13 +802,13 @@ MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mo
  * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  * - MORTISE_NO_MEMORY: memory ran out.
  */
-MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_client *client,
-                                                                    int64_t timeout_ms,
-                                                                    mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_listing *mortise_client_list_locks(mortise_client *client,
+                                                                         int64_t timeout_ms,
+                                                                         mortise_error *error);
 
 /**
  * Searches the keys of the servers for locks. It finds holds of dead or stopped clients, and of
- * other programs, which `mortise_client_census` cannot list. It changes nothing and never uses
+ * other programs, which `mortise_client_list_locks` cannot list. It changes nothing and never uses
  * KEYS. It uses SCAN, 1000 keys at a time, with the right `+scan`.
  *
  * Each hold is an entry whose "source" is "key", with "name", "kind", "holds" and "time_left_ms". A
@@ -814,7 +816,7 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
  * share a lock, the first 16 are entries, and one more entry counts the rest. In a quorum, the keys
  * of each server are entries.
  *
- * `mortise_census_answered` counts the servers that answered. `mortise_census_truncated` counts
+ * `mortise_listing_answered` counts the servers that answered. `mortise_listing_truncated` counts
  * those that were not searched to the end, because of the limit or the time. The JSON names servers
  * that did not answer at all as "missing".
  * @param pattern NULL with 0, or "", for locks in Mortise's own format. Otherwise a pattern of SCAN
@@ -824,7 +826,7 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
  * @param most_keys the largest number of keys to look at per server: 1 to 1000000000. At most
  *   100000 are kept in all.
  * @param timeout_ms 1 to 60000.
- * @return the listing, or NULL. Free it with `mortise_census_free`. NULL has these causes:
+ * @return the listing, or NULL. Free it with `mortise_listing_free`. NULL has these causes:
  * - MORTISE_REFUSED: a right is missing.
  * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
  * - MORTISE_UNKNOWN: no server answered in time.
@@ -834,52 +836,52 @@ MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_census(mortise_clie
  * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  * - MORTISE_NO_MEMORY: memory ran out.
  */
-MORTISE_NODISCARD MORTISE_API mortise_census *mortise_client_scan(
+MORTISE_NODISCARD MORTISE_API mortise_listing *mortise_client_scan_locks(
     mortise_client *client, const char *pattern, size_t pattern_len, int64_t most_keys,
     int64_t timeout_ms, mortise_error *error);
 
-/* ---- census ----------------------------------------------------------------------------- */
+/* ---- listing ----------------------------------------------------------------------------- */
 
 /*
  * A listing never changes, so any thread may read it. Its strings are borrowed until it is freed.
  */
 
 /** Frees a listing. */
-MORTISE_API void mortise_census_free(mortise_census *census);
-/** The whole listing as one JSON text in UTF-8. docs/census.md describes it. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_json(const mortise_census *census);
+MORTISE_API void mortise_listing_free(mortise_listing *listing);
+/** The whole listing as one JSON text in UTF-8. docs/listing.md describes it. */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_listing_json(const mortise_listing *listing);
 /**
  * The number of clients that answered, including the client that asked. After a scan: of servers.
  */
-MORTISE_API int64_t mortise_census_answered(const mortise_census *census);
+MORTISE_API int64_t mortise_listing_answered(const mortise_listing *listing);
 /** The number of live clients that did not answer in time. */
-MORTISE_API int64_t mortise_census_silent(const mortise_census *census);
+MORTISE_API int64_t mortise_listing_silent(const mortise_listing *listing);
 /** The number of clients that answered only in part in time. After a scan: of servers. */
-MORTISE_API int64_t mortise_census_truncated(const mortise_census *census);
+MORTISE_API int64_t mortise_listing_truncated(const mortise_listing *listing);
 /** The number of entries. One entry is the relation of one client to one lock. */
-MORTISE_API int64_t mortise_census_count(const mortise_census *census);
+MORTISE_API int64_t mortise_listing_count(const mortise_listing *listing);
 /**
  * A text of an entry, up to its first NUL.
- * @param index 0 to `mortise_census_count` - 1.
+ * @param index 0 to `mortise_listing_count` - 1.
  * @param key its name in JSON: "client", "host", "label", "name", "kind", "mode", "waits" or
  *   "source".
  * @param key_len bytes of `key`.
  * @return the text, or "" for another key and beyond the last entry.
  */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_census_text(const mortise_census *census,
-                                                               int64_t index, const char *key,
-                                                               size_t key_len);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_listing_text(const mortise_listing *listing,
+                                                                int64_t index, const char *key,
+                                                                size_t key_len);
 /**
  * A number of an entry.
- * @param index 0 to `mortise_census_count` - 1.
+ * @param index 0 to `mortise_listing_count` - 1.
  * @param key its name in JSON: "pid". Of its hold: "holds", "token", "held_ms", "time_left_ms",
  *   "permits". Of its waits: "waiters", "waited_ms". Totals: "grants", "contended",
  *   "waited_total_ms". "retained" is 1 or more while the client retains the lock (option `retain`).
  * @param key_len bytes of `key`.
  * @return the number, or 0 for another key and beyond the last entry. Times are in milliseconds.
  */
-MORTISE_API int64_t mortise_census_number(const mortise_census *census, int64_t index,
-                                          const char *key, size_t key_len);
+MORTISE_API int64_t mortise_listing_number(const mortise_listing *listing, int64_t index,
+                                           const char *key, size_t key_len);
 
 /* ---- stats ------------------------------------------------------------------------------ */
 
@@ -917,7 +919,7 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_name(const mortis
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_value(const mortise_stats *stats,
                                                                      int64_t index, int64_t label);
 
-/* ---- examination ------------------------------------------------------------------------ */
+/* ---- health check ------------------------------------------------------------------------ */
 
 /*
  * A health check never changes, so any thread may read it. Its strings are borrowed until it is
@@ -925,39 +927,37 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_value(const morti
  */
 
 /** Frees a health check. */
-MORTISE_API void mortise_examination_free(mortise_examination *examination);
+MORTISE_API void mortise_health_free(mortise_health *health);
 /** The number of findings. Every server has the same findings. */
-MORTISE_API int64_t mortise_examination_count(const mortise_examination *examination);
-/** The worst severity of all findings, or MORTISE_VERDICT_UNKNOWN without findings. */
-MORTISE_API mortise_verdict mortise_examination_worst(const mortise_examination *examination);
+MORTISE_API int64_t mortise_health_count(const mortise_health *health);
+/** The worst severity of all findings, or MORTISE_SEVERITY_UNKNOWN without findings. */
+MORTISE_API mortise_severity mortise_health_worst(const mortise_health *health);
 /**
  * The name of a finding, such as "maxmemory_policy", or "" beyond the last. Later versions keep it.
  */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_name(
-    const mortise_examination *examination, int64_t index);
-/** The severity of a finding, or MORTISE_VERDICT_UNKNOWN beyond the last. */
-MORTISE_API mortise_verdict mortise_examination_verdict(const mortise_examination *examination,
-                                                        int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_name(const mortise_health *health,
+                                                               int64_t index);
+/** The severity of a finding, or MORTISE_SEVERITY_UNKNOWN beyond the last. */
+MORTISE_API mortise_severity mortise_health_severity(const mortise_health *health, int64_t index);
 /** The address of the finding's server without user and password, or "" beyond the last. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_server(
-    const mortise_examination *examination, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_server(const mortise_health *health,
+                                                                 int64_t index);
 /** The value at the server, in printable ASCII, or "" beyond the last. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_value(
-    const mortise_examination *examination, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_value(const mortise_health *health,
+                                                                int64_t index);
 /** What the finding can lead to, or "" if nothing is wrong, and beyond the last. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_consequence(
-    const mortise_examination *examination, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_consequence(const mortise_health *health,
+                                                                      int64_t index);
 /** The remedy for the finding, or "" if nothing is wrong, and beyond the last. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_mend(
-    const mortise_examination *examination, int64_t index);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_remedy(const mortise_health *health,
+                                                                 int64_t index);
 /**
  * The whole health check as one JSON text in UTF-8. It is an object with `worst` and `findings`, an
- * array of objects with `name`, `verdict`, `server`, `value`, `consequence` and `mend`.
+ * array of objects with `name`, `severity`, `server`, `value`, `consequence` and `remedy`.
  */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_examination_json(
-    const mortise_examination *examination);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_json(const mortise_health *health);
 /** The name of a severity: "ok", "unknown", "warn" or "bad". The string is static. */
-MORTISE_NEVER_NULL MORTISE_API const char *mortise_verdict_text(mortise_verdict verdict);
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_severity_text(mortise_severity severity);
 
 /* ---- lock ------------------------------------------------------------------------------- */
 
@@ -1067,7 +1067,7 @@ MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease
  * grant arrives first, the acquire returns MORTISE_OK.
  * @return
  * - MORTISE_OK: a wait was cancelled.
- * - MORTISE_NOT_OWNER: nothing was waiting.
+ * - MORTISE_NOT_WAITING: no call of this handle was waiting.
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
@@ -1320,7 +1320,7 @@ MORTISE_API mortise_status mortise_rw_read_unlock(mortise_rw *rw, mortise_error 
 /**
  * Acquires the lock to write if nobody holds it or waits for it, within command_timeout.
  * @return the statuses of `mortise_lock_try`, and:
- * - MORTISE_ALREADY_HELD: also if this handle reads. See `mortise_rw_upgrade_try`.
+ * - MORTISE_ALREADY_HELD: also if this handle reads. See `mortise_rw_upgrade`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_write_try(mortise_rw *rw,
                                                                   mortise_error *error);
@@ -1361,8 +1361,8 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
-MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade_try(mortise_rw *rw,
-                                                                    mortise_error *error);
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade(mortise_rw *rw,
+                                                                mortise_error *error);
 /**
  * Turns the hold of this writer into one of a reader, without a gap. The readers at the head of the
  * queue enter. The fencing token stays. From the call on, this handle only reads, whatever the
@@ -1539,14 +1539,14 @@ MORTISE_API mortise_status mortise_rw_write_acquire_async(mortise_rw *rw, mortis
 MORTISE_API mortise_status mortise_rw_write_unlock_async(mortise_rw *rw, mortise_queue *queue,
                                                          int64_t tag, mortise_error *error);
 /**
- * Starts `mortise_rw_upgrade_try`, which ends in one MORTISE_EVENT_UPGRADED.
+ * Starts `mortise_rw_upgrade`, which ends in one MORTISE_EVENT_UPGRADED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
  * @return the statuses of `mortise_lock_unlock_async`, and MORTISE_ALREADY_HELD and
- *   MORTISE_UNSUPPORTED of `mortise_rw_upgrade_try`.
+ *   MORTISE_UNSUPPORTED of `mortise_rw_upgrade`.
  */
-MORTISE_API mortise_status mortise_rw_upgrade_try_async(mortise_rw *rw, mortise_queue *queue,
-                                                        int64_t tag, mortise_error *error);
+MORTISE_API mortise_status mortise_rw_upgrade_async(mortise_rw *rw, mortise_queue *queue,
+                                                    int64_t tag, mortise_error *error);
 /**
  * Starts `mortise_rw_downgrade`, which ends in one MORTISE_EVENT_DOWNGRADED.
  * @param queue the queue that receives the event.
@@ -1587,7 +1587,7 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  * @param client the client. It may be freed before the handle.
  * @param name any bytes. Two names are the same lock if their bytes are equal.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
- * @param permits the number of permits: 1 to MORTISE_MAX_PERMITS. The first user of the name sets
+ * @param capacity the number of permits: 1 to MORTISE_MAX_PERMITS. The first user of the name sets
  *   the number for all, and `mortise_semaphore_resize` changes it. The server forgets it a day
  *   after the last lease.
  * @param options NULL for the client's. See `mortise_options_new_from`.
@@ -1596,7 +1596,7 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  *   not `queued`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
-    mortise_client *client, const char *name, size_t name_len, int64_t permits,
+    mortise_client *client, const char *name, size_t name_len, int64_t capacity,
     const mortise_options *options, mortise_error *error);
 /**
  * Frees a handle. All its permits are released, and its waiting calls end as with
@@ -1604,23 +1604,24 @@ MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
  */
 MORTISE_API void mortise_semaphore_free(mortise_semaphore *semaphore);
 /**
- * Acquires `weight` permits at once if they are free and nobody waits, within command_timeout.
- * @param weight 1 to the number of permits.
+ * Acquires this number of permits at once if they are free and nobody waits, within
+ * command_timeout.
+ * @param permits 1 to the number of permits.
  * @return the statuses of `mortise_lock_try`, and:
- * - MORTISE_REFUSED: also if the semaphore has fewer permits than `weight`.
- * - MORTISE_INVALID_ARGUMENT: also for a weight out of range.
+ * - MORTISE_REFUSED: also if the semaphore has fewer than `permits`.
+ * - MORTISE_INVALID_ARGUMENT: also for a number out of range.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_try(mortise_semaphore *semaphore,
-                                                                   int64_t weight,
+                                                                   int64_t permits,
                                                                    mortise_error *error);
 /**
- * Acquires `weight` permits at once and waits for its turn.
- * @param weight 1 to the number of permits.
+ * Acquires this number of permits at once and waits for its turn.
+ * @param permits 1 to the number of permits.
  * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
  * @return the statuses of `mortise_lock_acquire` and `mortise_semaphore_try`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_acquire(mortise_semaphore *semaphore,
-                                                                       int64_t weight,
+                                                                       int64_t permits,
                                                                        int64_t timeout_ms,
                                                                        mortise_error *error);
 /**
@@ -1632,7 +1633,7 @@ MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphor
 /**
  * Changes the number of permits, for all users of the name. Existing holds stay, even if they
  * exceed the new number. Nobody enters until there is room. It waits at most command_timeout.
- * @param permits 1 to MORTISE_MAX_PERMITS.
+ * @param capacity 1 to MORTISE_MAX_PERMITS.
  * @return
  * - MORTISE_OK: changed.
  * - MORTISE_REFUSED: the server refused, or the name is another kind of lock.
@@ -1643,7 +1644,7 @@ MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphor
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
-MORTISE_API mortise_status mortise_semaphore_resize(mortise_semaphore *semaphore, int64_t permits,
+MORTISE_API mortise_status mortise_semaphore_resize(mortise_semaphore *semaphore, int64_t capacity,
                                                     mortise_error *error);
 /**
  * Extends the hold of all permits of this handle.
@@ -1729,23 +1730,23 @@ MORTISE_API mortise_status mortise_semaphore_force_release(mortise_semaphore *se
  * Starts `mortise_semaphore_try`, which ends in one MORTISE_EVENT_ACQUIRED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @param weight 1 to the number of permits.
+ * @param permits 1 to the number of permits.
  * @return the statuses of `mortise_lock_try_async`.
  */
 MORTISE_API mortise_status mortise_semaphore_try_async(mortise_semaphore *semaphore,
                                                        mortise_queue *queue, int64_t tag,
-                                                       int64_t weight, mortise_error *error);
+                                                       int64_t permits, mortise_error *error);
 /**
  * Starts `mortise_semaphore_acquire`, which ends in one MORTISE_EVENT_ACQUIRED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @param weight 1 to the number of permits.
+ * @param permits 1 to the number of permits.
  * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
  * @return the statuses of `mortise_lock_try_async`.
  */
 MORTISE_API mortise_status mortise_semaphore_acquire_async(mortise_semaphore *semaphore,
                                                            mortise_queue *queue, int64_t tag,
-                                                           int64_t weight, int64_t timeout_ms,
+                                                           int64_t permits, int64_t timeout_ms,
                                                            mortise_error *error);
 /**
  * Starts `mortise_semaphore_release`, which ends in one MORTISE_EVENT_UNLOCKED. The hold ends now.
@@ -1829,14 +1830,14 @@ MORTISE_API mortise_status mortise_multi_add_reader(mortise_multi *multi, mortis
 MORTISE_API mortise_status mortise_multi_add_writer(mortise_multi *multi, mortise_rw *rw,
                                                     mortise_error *error);
 /**
- * Adds a semaphore, of which the multi acquires `weight` permits.
+ * Adds a semaphore, of which the multi acquires this number of permits.
  * @param semaphore a semaphore of the multi's client.
- * @param weight 1 to the number of permits.
+ * @param permits 1 to the number of permits.
  * @return the statuses of `mortise_multi_add_lock`.
  */
 MORTISE_API mortise_status mortise_multi_add_semaphore(mortise_multi *multi,
-                                                       mortise_semaphore *semaphore, int64_t weight,
-                                                       mortise_error *error);
+                                                       mortise_semaphore *semaphore,
+                                                       int64_t permits, mortise_error *error);
 /**
  * Acquires all members if all are free, within command_timeout. Unless it returns MORTISE_OK, none
  * is held: members that were already acquired are released in reverse order.
@@ -2026,7 +2027,7 @@ MORTISE_API int32_t mortise_info_entry_is_exclusive(const mortise_info *info, in
  */
 MORTISE_API int32_t mortise_info_entry_is_retained(const mortise_info *info, int64_t index);
 /** The number of permits of a semaphore that an entry holds or waits for, otherwise 1. */
-MORTISE_API int64_t mortise_info_entry_weight(const mortise_info *info, int64_t index);
+MORTISE_API int64_t mortise_info_entry_permits(const mortise_info *info, int64_t index);
 /** The host name of an entry, or "" if it is unknown. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_host(const mortise_info *info,
                                                                    int64_t index);
@@ -2113,7 +2114,7 @@ MORTISE_NODISCARD MORTISE_API mortise_event *mortise_event_new(void);
 /** Frees an event. */
 MORTISE_API void mortise_event_free(mortise_event *event);
 /** The kind of the event. */
-MORTISE_API mortise_event_kind mortise_event_get_kind(const mortise_event *event);
+MORTISE_API mortise_kind mortise_event_kind(const mortise_event *event);
 /** The tag of the call or watch. */
 MORTISE_API int64_t mortise_event_tag(const mortise_event *event);
 /** The result of the call. MORTISE_LOST for a loss, MORTISE_OK for a risk. */
@@ -2147,7 +2148,7 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_level_text(mortise_log_le
 /** A subject in one word, such as "reconnected". The string is static. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_subject_text(mortise_log_subject subject);
 /** The number of log records that were dropped just before this one. */
-MORTISE_API int64_t mortise_event_left_out(const mortise_event *event);
+MORTISE_API int64_t mortise_event_dropped_records(const mortise_event *event);
 /** The server's own text for a failure, or "" if it sent none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** 1 if the same call may succeed later without any change, otherwise 0. */

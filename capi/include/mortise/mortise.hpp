@@ -14,13 +14,13 @@
 #define MORTISE_MORTISE_HPP
 
 #include "awaitable.hpp"
-#include "census.hpp"
 #include "client.hpp"
 #include "dispatcher.hpp"
 #include "error.hpp"
-#include "examination.hpp"
+#include "health.hpp"
 #include "hold.hpp"
 #include "info.hpp"
+#include "listing.hpp"
 #include "lock.hpp"
 #include "mortise.h"
 #include "multi.hpp"

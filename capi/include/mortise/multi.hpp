@@ -83,9 +83,9 @@ class multi : public handle {
   result<void> add_writer(const rw &member, std::nothrow_t) {
     return add_as(member, mortise_multi_add_writer, member.rw_raw());
   }
-  /** Adds a semaphore, of which the multi acquires `weight` permits. */
-  result<void> add(const semaphore &member, std::int64_t weight, std::nothrow_t) {
-    return add_as(member, mortise_multi_add_semaphore, member.semaphore_raw(), weight);
+  /** Adds a semaphore, of which the multi acquires `permits`. */
+  result<void> add(const semaphore &member, std::int64_t permits, std::nothrow_t) {
+    return add_as(member, mortise_multi_add_semaphore, member.semaphore_raw(), permits);
   }
   /**
    * Acquires all members and waits for the turn of each. The timeout is for all together. Unless it
@@ -107,8 +107,8 @@ class multi : public handle {
   /** The throwing form: it throws every error as an exception. */
   void add_writer(const rw &member) { detail::checked(add_writer(member, std::nothrow)); }
   /** The throwing form: it throws every error as an exception. */
-  void add(const semaphore &member, std::int64_t weight = 1) {
-    detail::checked(add(member, weight, std::nothrow));
+  void add(const semaphore &member, std::int64_t permits = 1) {
+    detail::checked(add(member, permits, std::nothrow));
   }
   /**
    * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by

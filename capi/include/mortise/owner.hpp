@@ -32,7 +32,7 @@ struct kind {
 
 /** The calls of one mode. A read-write lock has two modes, and each other kind has one. */
 struct mode {
-  /** NULL for a semaphore, which also takes a weight. */
+  /** NULL for a semaphore, which also takes a number of permits. */
   mortise_status (*attempt)(void *, mortise_error *);
   mortise_status (*acquire)(void *, std::int64_t, mortise_error *);
   mortise_status (*unlock)(void *, mortise_error *);

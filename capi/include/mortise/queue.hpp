@@ -19,9 +19,7 @@ class event {
   event() noexcept : raw_(mortise_event_new()) {}
 
   /** The kind of the event. */
-  event_kind kind() const noexcept {
-    return static_cast<event_kind>(mortise_event_get_kind(raw()));
-  }
+  event_kind kind() const noexcept { return static_cast<event_kind>(mortise_event_kind(raw())); }
   /** The tag of the call or the watch. */
   std::int64_t tag() const noexcept { return mortise_event_tag(raw()); }
   /** The result of the call. status::lost for a loss, status::ok for a risk. */
@@ -51,7 +49,7 @@ class event {
     return static_cast<log_subject>(mortise_event_log_subject(raw()));
   }
   /** The number of log records that were dropped just before this one. */
-  std::int64_t left_out() const noexcept { return mortise_event_left_out(raw()); }
+  std::int64_t dropped_records() const noexcept { return mortise_event_dropped_records(raw()); }
   /** The result of the call, with the details of a failure. */
   result<void> outcome() const {
     if (status() == mortise::status::ok) return {};

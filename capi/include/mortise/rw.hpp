@@ -28,7 +28,7 @@ inline constexpr mode rw_modes::reading = {erased<mortise_rw_read_try>::call,
                                            erased<mortise_rw_read_unlock_hold>::call,
                                            erased<mortise_rw_read_unlock_hold_async>::call,
                                            erased<mortise_rw_is_reading>::call,
-                                           erased<mortise_rw_upgrade_try>::call,
+                                           erased<mortise_rw_upgrade>::call,
                                            erased<mortise_rw_downgrade>::call,
                                            &rw_modes::writing};
 inline constexpr mode rw_modes::writing = {erased<mortise_rw_write_try>::call,
@@ -37,7 +37,7 @@ inline constexpr mode rw_modes::writing = {erased<mortise_rw_write_try>::call,
                                            erased<mortise_rw_write_unlock_hold>::call,
                                            erased<mortise_rw_write_unlock_hold_async>::call,
                                            erased<mortise_rw_is_writing>::call,
-                                           erased<mortise_rw_upgrade_try>::call,
+                                           erased<mortise_rw_upgrade>::call,
                                            erased<mortise_rw_downgrade>::call,
                                            &rw_modes::reading};
 
@@ -182,7 +182,7 @@ class rw : public named_handle {
   }
   /** Starts `hold::try_upgrade`, which ends in one event_kind::upgraded. */
   result<void> try_upgrade_async(queue &on, std::int64_t tag) {
-    return begin(mortise_rw_upgrade_try_async, rw_raw(), on, tag);
+    return begin(mortise_rw_upgrade_async, rw_raw(), on, tag);
   }
   /** Starts `hold::downgrade`, which ends in one event_kind::downgraded. */
   result<void> downgrade_async(queue &on, std::int64_t tag) {

@@ -40,72 +40,72 @@ class semaphore : public named_handle {
   /**
    * Makes a new owner of permits of the semaphore of this name. It throws every error of `make`.
    */
-  semaphore(client &of, std::string_view name, std::int64_t permits, const options &with = {})
-      : semaphore(detail::checked(make(of, name, permits, with))) {}
+  semaphore(client &of, std::string_view name, std::int64_t capacity, const options &with = {})
+      : semaphore(detail::checked(make(of, name, capacity, with))) {}
 #endif
   /**
    * Makes a new owner of permits of the semaphore of this name. It sends nothing.
-   * @param permits 1 to MORTISE_MAX_PERMITS. The first user of the name sets the number for all.
+   * @param capacity 1 to MORTISE_MAX_PERMITS. The first user of the name sets the number for all.
    * @return the handle, or an error of `mutex::make`.
    */
-  static result<semaphore> make(client &of, std::string_view name, std::int64_t permits,
+  static result<semaphore> make(client &of, std::string_view name, std::int64_t capacity,
                                 const options &with = {}) {
     const auto raw = detail::make_raw<mortise_semaphore>(
         of, with, [&](const mortise_options *whole, mortise_error *filled) {
-          return mortise_semaphore_new(of.raw(), name.data(), name.size(), permits, whole, filled);
+          return mortise_semaphore_new(of.raw(), name.data(), name.size(), capacity, whole, filled);
         });
     if (!raw) return unexpected(raw.error());
     return semaphore(*raw);
   }
 
   /**
-   * Acquires `weight` permits at once and waits for its turn.
+   * Acquires `permits` at once and waits for its turn.
    * @param wait how long to wait, and the stop that ends the wait.
-   * @param weight 1 to the number of permits.
+   * @param permits 1 to the number of permits.
    * @return the hold, or an error of `mutex::acquire`, and:
    * - status::refused: also if the semaphore has fewer permits.
    */
-  result<hold> acquire(const timeout &wait, std::int64_t weight, std::nothrow_t) {
+  result<hold> acquire(const timeout &wait, std::int64_t permits, std::nothrow_t) {
     return acquire_by(detail::semaphore_mode, wait, [&](mortise_error *filled) {
-      return mortise_semaphore_acquire(semaphore_raw(), weight, wait.ms(), filled);
+      return mortise_semaphore_acquire(semaphore_raw(), permits, wait.ms(), filled);
     });
   }
   /** Acquires one permit and waits for its turn. */
   result<hold> acquire(const timeout &wait, std::nothrow_t) {
     return acquire(wait, 1, std::nothrow);
   }
-  /** Acquires `weight` permits if they are free and nobody waits, within command_timeout. */
-  result<hold> try_acquire(std::int64_t weight, std::nothrow_t) {
+  /** Acquires `permits` if they are free and nobody waits, within command_timeout. */
+  result<hold> try_acquire(std::int64_t permits, std::nothrow_t) {
     return acquire_by(detail::semaphore_mode, {}, [&](mortise_error *filled) {
-      return mortise_semaphore_try(semaphore_raw(), weight, filled);
+      return mortise_semaphore_try(semaphore_raw(), permits, filled);
     });
   }
   /** Acquires one permit if it is free and nobody waits, within command_timeout. */
   result<hold> try_acquire(std::nothrow_t) { return try_acquire(1, std::nothrow); }
   /**
    * Changes the number of permits, for all users of the name. Existing holds stay.
-   * @param permits 1 to MORTISE_MAX_PERMITS.
+   * @param capacity 1 to MORTISE_MAX_PERMITS.
    * @return done, or an error of `query`, and:
    * - status::refused: also if the name is another kind of lock.
    */
-  result<void> resize(std::int64_t permits, std::nothrow_t) {
+  result<void> resize(std::int64_t capacity, std::nothrow_t) {
     mortise_error *filled = detail::error_of_thread();
-    return detail::done(mortise_semaphore_resize(semaphore_raw(), permits, filled), filled);
+    return detail::done(mortise_semaphore_resize(semaphore_raw(), capacity, filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
   /**
    * The throwing form: no hold on the same statuses as `mutex::acquire`. Waits without end by
    * default.
    */
-  [[nodiscard]] hold acquire(const timeout &wait = {}, std::int64_t weight = 1) {
-    return held_or_none(acquire(wait, weight, std::nothrow));
+  [[nodiscard]] hold acquire(const timeout &wait = {}, std::int64_t permits = 1) {
+    return held_or_none(acquire(wait, permits, std::nothrow));
   }
   /** The throwing form: no hold if the permits are not free. It throws other errors. */
-  [[nodiscard]] hold try_acquire(std::int64_t weight = 1) {
-    return held_or_none(try_acquire(weight, std::nothrow));
+  [[nodiscard]] hold try_acquire(std::int64_t permits = 1) {
+    return held_or_none(try_acquire(permits, std::nothrow));
   }
   /** The throwing form: it throws every error as an exception. */
-  void resize(std::int64_t permits) { detail::checked(resize(permits, std::nothrow)); }
+  void resize(std::int64_t capacity) { detail::checked(resize(capacity, std::nothrow)); }
 #endif
   /** Releases all permits of this handle. The errors are those of `hold::unlock`. */
   result<void> release(std::nothrow_t) { return unlock_as(detail::semaphore_mode); }
@@ -120,12 +120,12 @@ class semaphore : public named_handle {
 
   /** Starts `acquire`, which ends in one event_kind::acquired. */
   result<void> acquire_async(queue &on, std::int64_t tag, const timeout &wait = {},
-                             std::int64_t weight = 1) {
-    return begin(mortise_semaphore_acquire_async, semaphore_raw(), on, tag, weight, wait.ms());
+                             std::int64_t permits = 1) {
+    return begin(mortise_semaphore_acquire_async, semaphore_raw(), on, tag, permits, wait.ms());
   }
   /** Starts `try_acquire`, which ends in one event_kind::acquired. */
-  result<void> try_acquire_async(queue &on, std::int64_t tag, std::int64_t weight = 1) {
-    return begin(mortise_semaphore_try_async, semaphore_raw(), on, tag, weight);
+  result<void> try_acquire_async(queue &on, std::int64_t tag, std::int64_t permits = 1) {
+    return begin(mortise_semaphore_try_async, semaphore_raw(), on, tag, permits);
   }
   /** Starts `release`, which ends in one event_kind::unlocked. The hold ends now. */
   result<void> release_async(queue &on, std::int64_t tag) {

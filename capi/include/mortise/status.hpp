@@ -23,6 +23,7 @@ enum class status : std::int32_t {
   lost = MORTISE_LOST,
   not_owner = MORTISE_NOT_OWNER,
   shut_down = MORTISE_SHUT_DOWN,
+  not_waiting = MORTISE_NOT_WAITING,
   invalid_argument = MORTISE_INVALID_ARGUMENT,
   unreachable = MORTISE_UNREACHABLE,
   unknown = MORTISE_UNKNOWN,
@@ -82,13 +83,13 @@ enum class reason : std::int32_t {
 };
 
 /**
- * Severity of one finding of a health check, as `mortise_verdict`. Higher values are more severe.
+ * Severity of one finding of a health check, as `mortise_severity`. Higher values are more severe.
  */
-enum class verdict : std::int32_t {
-  ok = MORTISE_VERDICT_OK,
-  unknown = MORTISE_VERDICT_UNKNOWN,
-  warn = MORTISE_VERDICT_WARN,
-  bad = MORTISE_VERDICT_BAD
+enum class severity : std::int32_t {
+  ok = MORTISE_SEVERITY_OK,
+  unknown = MORTISE_SEVERITY_UNKNOWN,
+  warn = MORTISE_SEVERITY_WARN,
+  bad = MORTISE_SEVERITY_BAD
 };
 
 /** A short English name, such as "timed out". Static. */
@@ -107,8 +108,8 @@ inline std::string_view text(log_subject subject) noexcept {
 }
 
 /** "ok", "unknown", "warn" or "bad". Static. */
-inline std::string_view text(verdict found) noexcept {
-  return mortise_verdict_text(static_cast<mortise_verdict>(found));
+inline std::string_view text(severity found) noexcept {
+  return mortise_severity_text(static_cast<mortise_severity>(found));
 }
 
 }  // namespace MORTISE_CXX_NAMESPACE

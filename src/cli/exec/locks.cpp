@@ -75,7 +75,7 @@ void locks::add(const plan& wanted, const std::string& name) {
     case mode::mutex: {
       auto& lock =
           mutexes_.emplace_back(mortise_lock_new(client, name.data(), name.size(), options, error));
-      check(lock ? mortise_multi_add_lock(multi, lock.get(), error) : mortise_error_code(error));
+      check(lock ? mortise_multi_add_lock(multi, lock.get(), error) : mortise_error_status(error));
       break;
     }
     case mode::reader:
@@ -84,14 +84,14 @@ void locks::add(const plan& wanted, const std::string& name) {
           rws_.emplace_back(mortise_rw_new(client, name.data(), name.size(), options, error));
       const auto add_to =
           wanted.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
-      check(rw ? add_to(multi, rw.get(), error) : mortise_error_code(error));
+      check(rw ? add_to(multi, rw.get(), error) : mortise_error_status(error));
       break;
     }
     case mode::permit: {
       auto& semaphore = semaphores_.emplace_back(
           mortise_semaphore_new(client, name.data(), name.size(), wanted.permits, options, error));
       check(semaphore ? mortise_multi_add_semaphore(multi, semaphore.get(), 1, error)
-                      : mortise_error_code(error));
+                      : mortise_error_status(error));
       break;
     }
   }
@@ -103,7 +103,7 @@ void locks::check(mortise_status status) const {
 
 std::optional<news> locks::next() {
   if (mortise_queue_next(queue_.get(), 0, event_.get(), error_.get()) != MORTISE_OK) return {};
-  return news{mortise_event_get_kind(event_.get()), mortise_event_status(event_.get()),
+  return news{mortise_event_kind(event_.get()), mortise_event_status(event_.get()),
               mortise_event_message(event_.get()), mortise_event_server_text(event_.get())};
 }
 

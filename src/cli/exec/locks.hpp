@@ -14,7 +14,7 @@ namespace mortise::cli::exec {
 
 // What has become of them.
 struct news {
-  mortise_event_kind what;
+  mortise_kind what;
   mortise_status status;
   std::string text;
   std::string server_text;

@@ -115,7 +115,7 @@ func (s *side) contend(count int) {
 	const owners = 8
 	var group sync.WaitGroup
 	for i := 0; i < owners; i++ {
-		lock := made(s.client.NewLock(s.name, mortise.WithFairStrict(true)))
+		lock := made(s.client.NewLock(s.name, mortise.WithFairness(mortise.Strict)))
 		group.Add(1)
 		go func() {
 			defer group.Done()
@@ -137,7 +137,7 @@ func (s *side) look(count int) {
 }
 
 func (s *side) join() {
-	lock := made(s.client.NewLock(s.name, mortise.WithFairStrict(true)))
+	lock := made(s.client.NewLock(s.name, mortise.WithFairness(mortise.Strict)))
 	number := s.joined
 	s.joined++
 	s.group.Add(1)

@@ -94,7 +94,7 @@ void what_is_abandoned_is_given_back() {
   const mortise::hold hold = *other.acquire(patience, std::nothrow);
   const auto waits = dispatcher.acquire(lock, patience, [](auto) { CHECK(false); });
   dispatcher.abandon(*waits);
-  loop_until(dispatcher, [&] { return lock.cancel() == mortise::status::not_owner; });
+  loop_until(dispatcher, [&] { return lock.cancel() == mortise::status::not_waiting; });
 }
 
 void a_stop_ends_what_waits_for_dispatch() {
@@ -238,7 +238,7 @@ void a_coroutine_that_is_destroyed_stops_waiting() {
       const work worker = wait_in_vain(dispatcher, other, reached);
       CHECK(!worker.is_done());
     }
-    loop_until(dispatcher, [&] { return other.cancel() == mortise::status::not_owner; });
+    loop_until(dispatcher, [&] { return other.cancel() == mortise::status::not_waiting; });
   }
   CHECK(reached.empty() && !other.is_held());
   CHECK_RESULT(status::ok, other.try_acquire(std::nothrow));

@@ -72,7 +72,7 @@ void a_semaphore_has_permits() {
   CHECK(seen && seen->is_mine());
   CHECK_NUMBER(4, seen->permits());
   CHECK_NUMBER(2, seen->permits_in_use());
-  CHECK_NUMBER(2, seen->entries().at(0).weight);
+  CHECK_NUMBER(2, seen->entries().at(0).permits);
   two.detach();
   CHECK(one.is_held());
   CHECK_RESULT(status::ok, one.release(std::nothrow));

@@ -167,8 +167,8 @@ void what_cannot_be_made_throws() {
   CHECK(thrown_by([] { mortise::client client("redis://"); }) == mortise::status::invalid_argument);
   mortise::client client(server_url(server));
   client.ping();
-  CHECK(!client.examine().findings().empty());
-  CHECK(client.examination().worst() == client.examination().worst());
+  CHECK(!client.check_health().findings().empty());
+  CHECK(client.last_health().worst() == client.last_health().worst());
   CHECK(thrown_by([&] { client.set_credentials("nobody", "wrong"); }) == mortise::status::refused);
   CHECK(thrown_by([&] { mortise::lock lock(client, ""); }) == mortise::status::invalid_argument);
   CHECK(thrown_by([&] { mortise::rw rw(client, ""); }) == mortise::status::invalid_argument);

@@ -85,7 +85,7 @@ void a_client_reports() {
   CHECK(event.level() == mortise::log_level::error && text(event.level()) == "error");
   CHECK(event.subject() == mortise::log_subject::lost && text(event.subject()) == "lost");
   CHECK(event.lock_name() == "logged" && event.reason() == mortise::reason::server_lost);
-  CHECK_NUMBER(0, event.left_out());
+  CHECK_NUMBER(0, event.dropped_records());
   CHECK_RESULT(status::lost, hold.unlock(std::nothrow));
   CHECK_RESULT(status::ok, client.unwatch_log());
   CHECK_RESULT(status::invalid_argument, client.watch_stats(queue, 2, 9ms));

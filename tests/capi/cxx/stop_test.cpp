@@ -15,7 +15,7 @@ void another_thread_ends_a_wait() {
   mortise::client client = open_client(), other_client = open_client();
   mortise::lock lock = open_lock(client, "cancel"), other = open_lock(other_client, "cancel");
   const mortise::hold hold = *lock.acquire(patience, std::nothrow);
-  CHECK(other.cancel() == mortise::status::not_owner);
+  CHECK(other.cancel() == mortise::status::not_waiting);
   mortise::status ended = mortise::status::ok;
   std::thread waiter([&] { ended = status_of(other.acquire(patience, std::nothrow)); });
   wait_for_waiter(lock);

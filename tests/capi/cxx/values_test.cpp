@@ -123,15 +123,15 @@ void a_wrong_option_is_said_by_what_is_made() {
 void a_client_is_of_its_server() {
   mortise::client client = open_client();
   CHECK_RESULT(status::ok, client.ping(std::nothrow));
-  const auto found = client.examine(std::nothrow);
+  const auto found = client.check_health(std::nothrow);
   CHECK(found && !found->findings().empty() && !found->json().empty());
-  CHECK(found->worst() >= mortise::verdict::ok);
+  CHECK(found->worst() >= mortise::severity::ok);
   for (const mortise::finding& finding : found->findings()) {
     CHECK(!finding.name.empty() && !finding.server.empty());
-    CHECK(finding.verdict <= found->worst() && !mortise::text(finding.verdict).empty());
-    CHECK((finding.verdict == mortise::verdict::ok) == finding.mend.empty());
+    CHECK(finding.severity <= found->worst() && !mortise::text(finding.severity).empty());
+    CHECK((finding.severity == mortise::severity::ok) == finding.remedy.empty());
   }
-  CHECK_RESULT(status::ok, client.examination(std::nothrow));
+  CHECK_RESULT(status::ok, client.last_health(std::nothrow));
   CHECK_RESULT(status::refused, client.set_credentials("nobody", "wrong", std::nothrow));
   setenv("MORTISE_URL", server_url(server), 1);
   CHECK_RESULT(status::ok, mortise::client::open_from_environment());

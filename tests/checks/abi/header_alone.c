@@ -15,7 +15,7 @@ MORTISE_ASSERT(version_text_is_as_long,
                                      MORTISE_VERSION_PATCH)));
 MORTISE_ASSERT(abi_is_major_version, MORTISE_ABI_MAJOR == MORTISE_VERSION_MAJOR);
 MORTISE_ASSERT(status_is_32_bits, sizeof(mortise_status) == 4);
-MORTISE_ASSERT(event_kind_is_32_bits, sizeof(mortise_event_kind) == 4);
+MORTISE_ASSERT(kind_is_32_bits, sizeof(mortise_kind) == 4);
 MORTISE_ASSERT(size_is_first, offsetof(struct mortise_api, size) == 0);
 
 int64_t use_the_longest_time(void);

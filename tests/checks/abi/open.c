@@ -10,7 +10,7 @@ int main(int count, char **words) {
   if (client != NULL) {
     puts("ok");
   } else {
-    printf("%s: %s\n", mortise_status_text(mortise_error_code(error)),
+    printf("%s: %s\n", mortise_status_text(mortise_error_status(error)),
            mortise_error_message(error));
   }
   mortise_client_free(client);

@@ -1,9 +1,9 @@
-// findings [--write]: the table of findings on the page docs/examination.md, which follows from
+// findings [--write]: the table of findings on the page docs/health_check.md, which follows from
 // the rules of src/protocol/finding_rules.cpp. Says that it is not in step with them, or writes it.
 #include <iostream>
 #include <stdexcept>
 
-#include "protocol/examination.hpp"
+#include "protocol/health.hpp"
 #include "support/pages.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ std::string or_never(const char* when) { return *when == '\0' ? "–" : when; }
 std::string row_of_page(const mortise::protocol::finding_rule& rule) {
   return std::string("| `") + rule.name + "` | " + rule.looks_at + " | " +
          or_never(rule.warn_when) + " | " + or_never(rule.bad_when) + " | " + rule.consequence +
-         " | " + rule.mend + " |\n";
+         " | " + rule.remedy + " |\n";
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ int main(int count, char** arguments) try {
       "|---|---|---|---|---|---|\n";
   for (const auto& rule : mortise::protocol::finding_rules()) table += row_of_page(rule);
   const bool is_page =
-      mortise::testing::bring_in_step("docs/examination.md", "./dev findings", table, is_to_write);
+      mortise::testing::bring_in_step("docs/health_check.md", "./dev generate", table, is_to_write);
   return is_page ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "findings: " << error.what() << "\n";

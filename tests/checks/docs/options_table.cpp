@@ -100,7 +100,7 @@ int main(int count, char** arguments) try {
     header += key_of_header(row);
   }
   using mortise::testing::bring_in_step;
-  const std::string what = "./dev options";
+  const std::string what = "./dev generate";
   const bool is_page = bring_in_step("docs/options.md", what, page, is_to_write);
   const bool is_header = bring_in_step("capi/include/mortise/mortise.h", what, header, is_to_write);
   return is_page && is_header ? 0 : 1;

@@ -192,7 +192,7 @@ def read_and_write(setup):
     driver = setup.driver()
     make(driver, "rw", "x")
     do(driver, "x", "read_try")
-    do(driver, "x", "upgrade_try")
+    do(driver, "x", "upgrade")
     do(driver, "x", "downgrade")
     do(driver, "x", "read_unlock")
     hand_over(setup, "rw", "write_", "write_unlock")

@@ -16,7 +16,7 @@ int main(int count, char** arguments) try {
              " | " + one.labels + " | " + one.help + " |\n";
   }
   const bool is_page =
-      mortise::testing::bring_in_step("docs/statistics.md", "./dev statistics", table, is_to_write);
+      mortise::testing::bring_in_step("docs/statistics.md", "./dev generate", table, is_to_write);
   return is_page ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << "statistics: " << error.what() << "\n";

@@ -331,9 +331,9 @@ class Worker:
         program, _, rest = entry.partition(":")
         files = tests.files(program) if program in GTEST_PROGRAMS else {}
         filters = (rest or "*").split(":")
-        left_out = {str(path) for path, names in files.items() if names and not any(
+        dropped_records = {str(path) for path, names in files.items() if names and not any(
             filter_fits(pattern, name) for pattern in filters for name in names)}
-        text = re.sub(r'#include "([^"]+)"', lambda match: "" if match[1] in left_out else
+        text = re.sub(r'#include "([^"]+)"', lambda match: "" if match[1] in dropped_records else
                       f'#include "{self.move(match[1])}"', Path(self.build.folder / file).read_text())
         copy = self.folder / f"programs/{len(self.compiled)}.cpp"
         copy.write_text(text)

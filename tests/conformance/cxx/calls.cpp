@@ -148,7 +148,7 @@ void call_on(mortise::rw &of, const std::string &method, call &made) {
     made.came_to(of.write(made.wait(), std::nothrow));
   } else if (method == "write_unlock") {
     made.came_to(of.unlock(std::nothrow));
-  } else if (method == "upgrade_try") {
+  } else if (method == "upgrade") {
     change(of.adopt_read(), method, made);
   } else if (method == "downgrade") {
     change(of.adopt_write(), method, made);
@@ -162,7 +162,7 @@ void call_on(mortise::rw &of, const std::string &method, call &made) {
 }
 
 // A field of an entry, as a number or as a text.
-std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &one,
+std::pair<std::int64_t, std::string_view> field_of(const mortise::listing_entry &one,
                                                    const std::string &key) {
   if (key == "name") return {0, one.name};
   if (key == "kind") return {0, one.kind};
@@ -187,7 +187,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::census_entry &
   no_such("field", key);
 }
 
-void tell_census(const mortise::result<mortise::census> &taken, call &made) {
+void tell_listing(const mortise::result<mortise::listing> &taken, call &made) {
   made.came_to(taken);
   if (!taken) return;
   const std::string what = made.text_of("of");
@@ -199,7 +199,7 @@ void tell_census(const mortise::result<mortise::census> &taken, call &made) {
   } else {
     std::int64_t sum = 0;
     std::string text;
-    for (const mortise::census_entry &one : taken->entries()) {
+    for (const mortise::listing_entry &one : taken->entries()) {
       const auto [number, word] = field_of(one, what);
       sum += number;
       text.append(word).append("\n");
@@ -229,7 +229,7 @@ void tell_stats(const mortise::result<mortise::stats> &counted, call &made) {
   }
 }
 
-void tell_examination(const mortise::result<mortise::examination> &found, call &made) {
+void tell_health(const mortise::result<mortise::health> &found, call &made) {
   made.came_to(found);
   if (!found) return;
   const std::string what = made.text_of("of");
@@ -241,9 +241,9 @@ void tell_examination(const mortise::result<mortise::examination> &found, call &
   }
   for (const mortise::finding &finding : findings) {
     if (finding.name != what) continue;
-    made.value = static_cast<int>(finding.verdict);
-    for (const std::string_view part : {mortise::text(finding.verdict), finding.server,
-                                        finding.value, finding.consequence, finding.mend}) {
+    made.value = static_cast<int>(finding.severity);
+    for (const std::string_view part : {mortise::text(finding.severity), finding.server,
+                                        finding.value, finding.consequence, finding.remedy}) {
       made.text.append(made.text.empty() ? "" : "\n").append(part);
     }
     return;
@@ -268,17 +268,18 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
     made.came_to(of.ping(std::nothrow));
   } else if (method == "set_credentials") {
     made.came_to(of.set_credentials(made.text_of("user"), made.text_of("password"), std::nothrow));
-  } else if (method == "examine") {
-    tell_examination(of.examine(std::nothrow), made);
-  } else if (method == "examination") {
-    tell_examination(of.examination(std::nothrow), made);
-  } else if (method == "census") {
+  } else if (method == "check_health") {
+    tell_health(of.check_health(std::nothrow), made);
+  } else if (method == "last_health") {
+    tell_health(of.last_health(std::nothrow), made);
+  } else if (method == "list_locks") {
     const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
-    tell_census(of.census(patience, std::nothrow), made);
-  } else if (method == "scan") {
+    tell_listing(of.list_locks(patience, std::nothrow), made);
+  } else if (method == "scan_locks") {
     const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
     const auto pattern = made.has("pattern") ? made.text_of("pattern") : std::string();
-    tell_census(of.scan(pattern, made.number("most_keys", 1000), patience, std::nothrow), made);
+    tell_listing(of.scan_locks(pattern, made.number("most_keys", 1000), patience, std::nothrow),
+                 made);
   } else if (method == "stats") {
     tell_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {
@@ -340,7 +341,7 @@ void make_call(mortise::hold &of, const std::string &method, call &made) {
     made.came_to(of.unlock(std::nothrow));
   } else if (method == "extend") {
     made.came_to(of.extend(made.lease(), std::nothrow));
-  } else if (method == "upgrade_try") {
+  } else if (method == "upgrade") {
     made.came_to(of.try_upgrade(std::nothrow));
     made.token = of.token();
   } else if (method == "downgrade") {

@@ -85,7 +85,7 @@ void start_on(mortise::rw &of, const std::string &method, call &made) {
     made.came_to(of.write_async(on, made.tag(), made.wait()));
   } else if (method == "write_unlock") {
     made.came_to(of.unlock_async(on, made.tag()));
-  } else if (method == "upgrade_try") {
+  } else if (method == "upgrade") {
     made.came_to(of.try_upgrade_async(on, made.tag()));
   } else if (method == "downgrade") {
     made.came_to(of.downgrade_async(on, made.tag()));

@@ -230,17 +230,17 @@ func (h *handle) forceRelease(ctx context.Context, given arguments) error {
 	}).ForceRelease(ctx, owner)
 }
 
-// toldOf tells of a census how many have answered, as JSON, or of all entries one field.
-func toldOf(of string) func(*mortise.Census, error) result {
-	return func(taken *mortise.Census, err error) result {
+// toldOf tells of a listing how many have answered, as JSON, or of all entries one field.
+func toldOf(of string) func(*mortise.Listing, error) result {
+	return func(taken *mortise.Listing, err error) result {
 		if err != nil {
 			return failed(err)
 		}
-		return toldCensus(taken, of)
+		return toldListing(taken, of)
 	}
 }
 
-func toldCensus(taken *mortise.Census, of string) result {
+func toldListing(taken *mortise.Listing, of string) result {
 	if of == "" {
 		return result{value: &taken.Answered, text: taken.JSON}
 	}
@@ -258,7 +258,7 @@ func toldCensus(taken *mortise.Census, of string) result {
 }
 
 // fieldOf is a field of an entry by its name in JSON, as a number or as a text.
-func fieldOf(one mortise.CensusEntry, key string) (int64, string) {
+func fieldOf(one mortise.ListingEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
 		"name": one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits, "source": one.Source}
 	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
@@ -347,12 +347,12 @@ func isSample(one mortise.Sample, of string) bool {
 	return true
 }
 
-// examine tells what was found when the server was examined: of all, as JSON, or of one matter.
-func (h *handle) examine(ctx context.Context, method, of string) result {
+// check tells what was found when the server was checked: of all, as JSON, or of one matter.
+func (h *handle) checkHealth(ctx context.Context, method, of string) result {
 	client := h.object.(*mortise.Client)
-	found, err := client.Examination()
-	if method == "examine" {
-		found, err = client.Examine(ctx)
+	found, err := client.LastHealth()
+	if method == "check_health" {
+		found, err = client.CheckHealth(ctx)
 	}
 	if err != nil {
 		return failed(err)
@@ -366,12 +366,19 @@ func (h *handle) examine(ctx context.Context, method, of string) result {
 	}
 	for _, one := range found.Findings {
 		if one.Name == of {
-			verdict := int64(one.Verdict)
-			text := []string{one.Verdict.String(), one.Server, one.Value, one.Consequence, one.Mend}
-			return result{value: &verdict, text: strings.Join(text, "\n")}
+			severity := int64(one.Severity)
+			text := []string{one.Severity.String(), one.Server, one.Value, one.Consequence, one.Remedy}
+			return result{value: &severity, text: strings.Join(text, "\n")}
 		}
 	}
 	return result{}
+}
+
+func deadlineOf(end time.Time) int64 {
+	if end.IsZero() {
+		return 0
+	}
+	return end.UnixNano()
 }
 
 // isHeld asks the hold, and where there is none, as of a member of a multi, the handle.
@@ -402,7 +409,7 @@ func (h *handle) endWait() error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.cancel == nil {
-		return errNoHold
+		return mortise.ErrNotWaiting
 	}
 	h.cancel()
 	return nil
@@ -431,7 +438,7 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		return result{token: hold.Token()}
 	case "unlock", "release":
 		return failed(h.unlock(ctx, mode))
-	case "upgrade_try":
+	case "upgrade":
 		return h.change(ctx, "read", "write")
 	case "downgrade":
 		return h.change(ctx, "write", "read")
@@ -468,7 +475,7 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 	case "member_count":
 		return number(int64(h.object.(*mortise.Multi).MemberCount()))
 	case "deadline_ns":
-		return number(h.object.(interface{ Deadline() int64 }).Deadline())
+		return number(deadlineOf(h.object.(interface{ Deadline() time.Time }).Deadline()))
 	case "name":
 		return result{text: h.object.(interface{ Name() string }).Name()}
 	case "interrupt":
@@ -481,15 +488,17 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return result{}
 	case "resize":
 		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
-	case "examine", "examination":
-		return h.examine(ctx, method, given["of"])
-	case "census":
-		patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
-		return toldOf(given["of"])(h.object.(*mortise.Client).Census(ctx, patience))
-	case "scan":
-		patience := time.Duration(given.number("timeout_ms", 0)) * time.Millisecond
-		return toldOf(given["of"])(h.object.(*mortise.Client).Scan(ctx, given["pattern"],
-			given.number("most_keys", 1000), patience))
+	case "check_health", "last_health":
+		return h.checkHealth(ctx, method, given["of"])
+	case "list_locks":
+		ctx, cancel := given.within(ctx)
+		defer cancel()
+		return toldOf(given["of"])(h.object.(*mortise.Client).ListLocks(ctx))
+	case "scan_locks":
+		ctx, cancel := given.within(ctx)
+		defer cancel()
+		return toldOf(given["of"])(h.object.(*mortise.Client).ScanLocks(ctx, given["pattern"],
+			given.number("most_keys", 1000)))
 	case "stats":
 		return h.stats(given["of"])
 	case "watch_log":

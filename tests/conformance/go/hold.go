@@ -29,7 +29,7 @@ func (n *named) call(ctx context.Context, method string, given arguments) result
 	case "extend":
 		lease := time.Duration(given.number("lease_ms", 0)) * time.Millisecond
 		return result{err: n.hold.Extend(ctx, lease), token: n.hold.Token()}
-	case "upgrade_try":
+	case "upgrade":
 		return n.turn(ctx, "write", n.handle.object.(*mortise.RW).TryUpgrade)
 	case "downgrade":
 		return n.turn(ctx, "read", n.handle.object.(*mortise.RW).Downgrade)

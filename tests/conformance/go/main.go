@@ -23,6 +23,7 @@ var statusNames = map[mortise.Status]string{
 	mortise.ErrLost:            "lost",
 	mortise.ErrNotOwner:        "not_owner",
 	mortise.ErrShutDown:        "shut_down",
+	mortise.ErrNotWaiting:      "not_waiting",
 	mortise.ErrInvalidArgument: "invalid_argument",
 	mortise.ErrUnreachable:     "unreachable",
 	mortise.ErrUnknown:         "unknown",
@@ -118,6 +119,11 @@ func (given arguments) number(key string, otherwise int64) int64 {
 	return value
 }
 
+// within is the context with this call's timeout.
+func (given arguments) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(given.number("timeout_ms", 0))*time.Millisecond)
+}
+
 // ---- new
 // -----------------------------------------------------------------------------------------
 
@@ -127,16 +133,16 @@ func membersOf(list string) []mortise.Member {
 		name, how, _ := strings.Cut(item, ":")
 		switch object := handles[name].object.(type) {
 		case *mortise.Lock:
-			members = append(members, mortise.OfLock(object))
+			members = append(members, object)
 		case *mortise.RW:
 			if how == "read" {
-				members = append(members, mortise.ToRead(object))
+				members = append(members, object.ForRead())
 			} else {
-				members = append(members, mortise.ToWrite(object))
+				members = append(members, object.ForWrite())
 			}
 		case *mortise.Semaphore:
 			weight, _ := strconv.ParseInt(how, 10, 64)
-			members = append(members, mortise.OfSemaphore(object, weight))
+			members = append(members, object.ForPermits(weight))
 		}
 	}
 	return members

@@ -10,16 +10,16 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
-import org.mortise.Census;
-import org.mortise.Examination;
+import org.mortise.Listing;
+import org.mortise.Health;
 import org.mortise.LogLevel;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseOptions;
 import org.mortise.Multi;
-import org.mortise.MutexOwner;
+import org.mortise.Mutex;
 import org.mortise.Owner;
-import org.mortise.ReadWriteOwner;
-import org.mortise.SemaphoreOwner;
+import org.mortise.ReadWriteMutex;
+import org.mortise.Semaphore;
 import org.mortise.Stats;
 import org.mortise.Status;
 
@@ -58,14 +58,14 @@ final class Driver {
     for (String member : members.split(",")) {
       String[] parts = member.split(":");
       Owner owner = HANDLES.get(parts[0]).owner;
-      if (owner instanceof MutexOwner mutex) {
+      if (owner instanceof Mutex mutex) {
         multi.add(mutex);
-      } else if (owner instanceof SemaphoreOwner semaphore) {
-        multi.add(semaphore, Long.parseLong(parts[1]));
+      } else if (owner instanceof Semaphore semaphore) {
+        multi.add(semaphore.permits(Long.parseLong(parts[1])));
       } else if (parts[1].equals("read")) {
-        multi.addReading((ReadWriteOwner) owner);
+        multi.add(((ReadWriteMutex) owner).readLock());
       } else {
-        multi.addWriting((ReadWriteOwner) owner);
+        multi.add(((ReadWriteMutex) owner).writeLock());
       }
     }
   }
@@ -89,7 +89,7 @@ final class Driver {
     String name = line.given().get("name");
     return switch (line.word(2)) {
       case "lock" -> client.mutex(name, line.options());
-      case "rw" -> client.readWrite(name, line.options());
+      case "rw" -> client.readWriteMutex(name, line.options());
       case "semaphore" -> client.semaphore(name, line.number("permits", 1), line.options());
       default -> throw new IllegalArgumentException(line.word(2));
     };
@@ -111,17 +111,17 @@ final class Driver {
 
   // ---- what it is told -------------------------------------------------------------------------
 
-  /** What was found when the server was examined: of all, as JSON, or of one matter. */
-  private static Result told(Examination found, String of) {
+  /** What was found when the server was checked: of all, as JSON, or of one matter. */
+  private static Result told(Health found, String of) {
     if (of == null) return Result.number(found.worst().code());
     if (of.equals("json")) return Result.told(found.findings().size(), found.json());
-    for (Examination.Finding one : found.findings()) {
+    for (Health.Finding one : found.findings()) {
       if (!one.name().equals(of)) continue;
-      String verdict = one.verdict().name().toLowerCase(Locale.ROOT);
+      String severity = one.severity().name().toLowerCase(Locale.ROOT);
       return Result.told(
-          one.verdict().code(),
+          one.severity().code(),
           String.join(
-              "\n", verdict, one.server(), one.value(), one.consequence(), one.mend()));
+              "\n", severity, one.server(), one.value(), one.consequence(), one.remedy()));
     }
     return Result.OK;
   }
@@ -138,12 +138,12 @@ final class Driver {
   }
 
   /** What all clients have told: how many have, as JSON, or of all entries one field. */
-  private static Result told(Census taken, String of) {
+  private static Result told(Listing taken, String of) {
     if (of == null) return Result.told(taken.answered(), taken.json());
     if (of.equals("unheard")) return Result.number(taken.silent() + taken.truncated());
     long sum = 0;
     var texts = new StringBuilder();
-    for (Census.Entry one : taken.entries()) {
+    for (Listing.Entry one : taken.entries()) {
       Object field = fieldOf(one, of);
       if (field instanceof Long number) sum += number;
       if (field instanceof Duration span) sum += span.toMillis();
@@ -152,7 +152,7 @@ final class Driver {
     return Result.told(sum, texts.toString());
   }
 
-  private static Object fieldOf(Census.Entry one, String key) {
+  private static Object fieldOf(Listing.Entry one, String key) {
     return switch (key) {
       case "client" -> one.client();
       case "host" -> one.host();
@@ -180,18 +180,19 @@ final class Driver {
 
   private static Result callClient(MortiseClient client, String method, Line line) {
     switch (method) {
-      case "examine":
-        return told(client.examine(), line.given().get("of"));
-      case "examination":
-        return told(client.examination(), line.given().get("of"));
-      case "census":
+      case "check_health":
+        return told(client.checkHealth(), line.given().get("of"));
+      case "last_health":
+        return told(client.lastHealth(), line.given().get("of"));
+      case "list_locks":
         Duration patience = Duration.ofMillis(line.number("timeout_ms", 0));
-        return told(client.census(patience), line.given().get("of"));
-      case "scan":
+        return told(client.listLocks(patience), line.given().get("of"));
+      case "scan_locks":
         String pattern = line.given().getOrDefault("pattern", "");
         Duration scanning = Duration.ofMillis(line.number("timeout_ms", 0));
         return told(
-            client.scan(pattern, line.number("most_keys", 1000), scanning), line.given().get("of"));
+            client.scanLocks(pattern, line.number("most_keys", 1000), scanning),
+            line.given().get("of"));
       case "stats":
         return told(client.stats(), line.given().get("of"));
       default:

@@ -1,4 +1,5 @@
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -12,8 +13,8 @@ import org.mortise.LossListener;
 import org.mortise.LossReason;
 import org.mortise.Multi;
 import org.mortise.Owner;
-import org.mortise.ReadWriteOwner;
-import org.mortise.SemaphoreOwner;
+import org.mortise.ReadWriteMutex;
+import org.mortise.Semaphore;
 import org.mortise.Status;
 
 /** An owner with its leases by mode; the newest is the first. */
@@ -100,9 +101,9 @@ final class Handle implements LossListener {
   }
 
   private Acquirable acquirable(Method method, Line line) {
-    if (owner instanceof SemaphoreOwner semaphore) return semaphore.of(line.number("weight", 1));
-    if (owner instanceof ReadWriteOwner rw) {
-      return method.mode.equals("read") ? rw.reading() : rw.writing();
+    if (owner instanceof Semaphore semaphore) return semaphore.permits(line.number("weight", 1));
+    if (owner instanceof ReadWriteMutex rw) {
+      return method.mode.equals("read") ? rw.readLock() : rw.writeLock();
     }
     return (Acquirable) owner;
   }
@@ -135,11 +136,11 @@ final class Handle implements LossListener {
         if (held == null) return Result.of(Status.NOT_OWNER);
         held.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(held.token());
-      case "upgrade_try":
-        boolean isUpgraded = ((ReadWriteOwner) owner).tryUpgrade();
+      case "upgrade":
+        boolean isUpgraded = ((ReadWriteMutex) owner).tryUpgrade();
         return isUpgraded ? move("read", "write") : Result.of(Status.NOT_ACQUIRED);
       case "downgrade":
-        ((ReadWriteOwner) owner).downgrade();
+        ((ReadWriteMutex) owner).downgrade();
         return move("write", "read");
       default:
         return callOther(method.name, line);
@@ -171,11 +172,15 @@ final class Handle implements LossListener {
     return Result.of(owner.forceRelease(whose) ? Status.OK : Status.NOT_OWNER);
   }
 
+  private static long nanos(Instant moment) {
+    return moment.getEpochSecond() * 1_000_000_000 + moment.getNano();
+  }
+
   /** The calls that need no lease. */
   private Result callOther(String method, Line line) {
     switch (method) {
       case "cancel":
-        return Result.of(owner.cancel() ? Status.OK : Status.NOT_OWNER);
+        return Result.of(owner.cancel() ? Status.OK : Status.NOT_WAITING);
       case "interrupt":
         owner.interrupt(line.number("is_on", 1) == 1);
         return Result.OK;
@@ -185,7 +190,7 @@ final class Handle implements LossListener {
         owner.addLossListener(this);
         return Result.OK;
       case "resize":
-        ((SemaphoreOwner) owner).resize(line.number("permits", 1));
+        ((Semaphore) owner).resize(line.number("permits", 1));
         return Result.OK;
       case "free":
         owner.close();
@@ -193,10 +198,10 @@ final class Handle implements LossListener {
       default:
         return switch (method) {
           case "is_held" -> Result.truth(owner.isHeld());
-          case "is_reading" -> Result.truth(((ReadWriteOwner) owner).isReading());
-          case "is_writing" -> Result.truth(((ReadWriteOwner) owner).isWriting());
-          case "valid_ms" -> Result.number(owner.validMillis());
-          case "deadline_ns" -> Result.number(owner.deadlineNanos());
+          case "is_reading" -> Result.truth(((ReadWriteMutex) owner).isReading());
+          case "is_writing" -> Result.truth(((ReadWriteMutex) owner).isWriting());
+          case "valid_ms" -> Result.number(owner.validFor().toMillis());
+          case "deadline_ns" -> Result.number(owner.deadline().map(Handle::nanos).orElse(0L));
           case "token" -> Result.number(owner.token());
           case "query" -> told(owner.query(), line.given().getOrDefault("of", ""));
           case "force_release" -> forceRelease(line.given().get("owner"));
@@ -226,12 +231,12 @@ final class Handle implements LossListener {
         Lease held = newest();
         return held.extendAsync(Duration.ofMillis(line.number("lease_ms", 0)))
             .thenApply(done -> Result.token(held.token()));
-      case "upgrade_try":
-        return ((ReadWriteOwner) owner)
+      case "upgrade":
+        return ((ReadWriteMutex) owner)
             .tryUpgradeAsync()
             .thenApply(is -> is ? move("read", "write") : Result.of(Status.NOT_ACQUIRED));
       case "downgrade":
-        return ((ReadWriteOwner) owner).downgradeAsync().thenApply(done -> move("write", "read"));
+        return ((ReadWriteMutex) owner).downgradeAsync().thenApply(done -> move("write", "read"));
       case "query": // which has no future of its own
         return CompletableFuture.supplyAsync(() -> callOther(method.name, line));
       default:

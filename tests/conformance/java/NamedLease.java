@@ -1,6 +1,6 @@
 import java.time.Duration;
 import org.mortise.Lease;
-import org.mortise.ReadWriteOwner;
+import org.mortise.ReadWriteMutex;
 import org.mortise.Status;
 
 /** A lease that a scenario has a name for. */
@@ -39,16 +39,16 @@ final class NamedLease {
       case "extend":
         lease.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(lease.token());
-      case "upgrade_try":
-        boolean isUpgraded = ((ReadWriteOwner) lease.owner()).tryUpgrade();
+      case "upgrade":
+        boolean isUpgraded = ((ReadWriteMutex) lease.owner()).tryUpgrade();
         return isUpgraded ? become("write") : Result.of(Status.NOT_ACQUIRED);
       case "downgrade":
-        ((ReadWriteOwner) lease.owner()).downgrade();
+        ((ReadWriteMutex) lease.owner()).downgrade();
         return become("read");
       case "token":
         return Result.number(lease.token());
       case "valid_ms":
-        return Result.number(lease.validMillis());
+        return Result.number(lease.validFor().toMillis());
       case "is_held":
         return Result.truth(lease.isHeld());
       default:

@@ -246,7 +246,7 @@ TEST(acknowledgement, every_kind_is_acknowledged) {
   const auto client = open_client(all.url("acks=1"));
   const auto rw = open_rw(client, "rw");
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
-  EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade_try(rw.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade(rw.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_downgrade(rw.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_extend(rw.get(), 0, nullptr));
   const auto permits = open_semaphore(client, "permits", 3);
@@ -262,7 +262,7 @@ TEST(acknowledgement, an_upgrade_that_replicas_do_not_hear_of_is_none) {
   const auto rw = open_rw(client, "rw");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
   all.replica().pause();
-  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_rw_upgrade_try(rw.get(), nullptr));
+  EXPECT_EQ(MORTISE_UNREACHABLE, mortise_rw_upgrade(rw.get(), nullptr));
   all.replica().resume();
   // Others may read, as before.
   const auto other = open_client(all.url(""));
@@ -342,7 +342,7 @@ TEST(acknowledgement, hazard_10_a_demoted_server_is_left) {
   EXPECT_EQ(MORTISE_OK, acquire(another, patience_ms).status);
 }
 
-// ---- what has to be mended ------------------------------------------------------------------
+// ---- what has to be fixed ------------------------------------------------------------------
 
 TEST(acknowledgement, all_of_nobody_knows_how_many_are_refused) {
   const test_server server;

@@ -1,5 +1,5 @@
 # `mortise doctor` of servers that are set up as the pages want it: it finds nothing, neither when they
-# are new nor in use. What it finds where something is wrong is in examination_server_test.cpp.
+# are new nor in use. What it finds where something is wrong is in health_server_test.cpp.
 load helpers
 load deployments
 
@@ -20,7 +20,7 @@ finds_only() {
   local expected found
   run --separate-stderr mortise doctor --json
   expected=$(printf '%s\n' "$@" | sort -u)
-  found=$(jq -r '.findings[] | select(.verdict != "ok") | .name' <<<"$output" | sort -u)
+  found=$(jq -r '.findings[] | select(.severity != "ok") | .name' <<<"$output" | sort -u)
   [[ $found == "$expected" ]] || {
     echo "found \"$found\", not \"$expected\": $output" >&2
     return 1

@@ -209,7 +209,7 @@ seen = json.load(sys.stdin)
 assert seen["is_held"] and seen["name"] == os.environ["name"] and one["held_ms"] >= 0, seen'
 }
 
-@test "doctor names what is unsafe, what could happen, and the mend" {
+@test "doctor names what is unsafe, what could happen, and the remedy" {
   local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
   "${server[@]}" config set maxmemory-policy allkeys-lru maxmemory 1gb
   run mortise doctor

@@ -26,7 +26,7 @@ shows_holder() { mortise show "$1" | grep -q '^holds'; }
 goes_on_without() {
   echo "$stderr" >&2
   fails_with 75
-  [[ $stderr == *"server 127.0.0.1:${ports[$1]} is left out: "* ]]
+  [[ $stderr == *"server 127.0.0.1:${ports[$1]} is omitted: "* ]]
 }
 
 # looks_without <server> <name that is known without it>: every command that looks.
@@ -122,10 +122,10 @@ holds_at() {
   holds_at 2
   at 1 pause
   starts_top
-  until_it shows "^server 127.0.0.1:${ports[1]} is left out"
+  until_it shows "^server 127.0.0.1:${ports[1]} is omitted"
   shows "^$known "
   at 1 resume
-  until_it shows_no "is left out"
+  until_it shows_no "is omitted"
 }
 
 @test "a lock of a quorum with a short quarantine is shown" {
@@ -172,15 +172,15 @@ shows_no() { ! shows "$1"; }
   starts_top
   until_it shows "^2 locks"
   at 1 pause
-  until_it shows "^server 127.0.0.1:${ports[1]} is left out"
+  until_it shows "^server 127.0.0.1:${ports[1]} is omitted"
   shows "^$known "
   at 1 resume
   until_it shows "^2 locks"
-  until_it shows_no "is left out"
+  until_it shows_no "is omitted"
   at 1 kill
-  until_it shows "^server 127.0.0.1:${ports[1]} is left out"
+  until_it shows "^server 127.0.0.1:${ports[1]} is omitted"
   at 1 start
-  until_it shows_no "is left out"
+  until_it shows_no "is omitted"
 }
 
 @test "top goes on while the only server hangs" {

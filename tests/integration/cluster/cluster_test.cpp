@@ -265,13 +265,13 @@ TEST_F(clusters, hazard_27_a_slot_arrives_at_a_server_that_has_forgotten_its_scr
   for (int i = 0; i < 6; ++i) expect_acquired(open_lock(client, "new " + std::to_string(i)));
 }
 
-TEST_F(clusters, a_server_that_was_examined_and_is_bad_is_named_with_the_finding) {
+TEST_F(clusters, a_server_that_was_checked_and_is_bad_is_named_with_the_finding) {
   const auto owner = all->owner_of(lock_key("order"));
   auto& bad = all->at(owner);
   ASSERT_EQ("OK",
             bad.command({"CONFIG", "SET", "maxmemory", "1gb", "maxmemory-policy", "allkeys-lru"}));
   const auto client = open_client("redis+cluster://" + all->address_of(all->other_master(owner)) +
-                                  "?examine=strict&command_timeout=2s");
+                                  "?health_check=strict&command_timeout=2s");
   const auto lock = open_lock(client, "order");
   const auto error = new_error();
   EXPECT_EQ(MORTISE_REFUSED, mortise_lock_try(lock.get(), error.get()));
@@ -284,7 +284,7 @@ TEST_F(clusters, a_server_that_was_examined_and_is_bad_is_named_with_the_finding
 }
 
 // As in a container or behind NAT.
-TEST_F(clusters, an_announced_address_that_is_out_of_reach_is_named_with_the_mend) {
+TEST_F(clusters, an_announced_address_that_is_out_of_reach_is_named_with_the_remedy) {
   test_cluster inside({.masters = 1, .replicas_each = 0});
   const auto url = inside.url();
   ASSERT_EQ("OK", inside.at(0).command({"CONFIG", "SET", "cluster-announce-port", "1"}));
@@ -333,31 +333,31 @@ TEST_F(clusters, a_replica_that_the_map_does_not_list_is_found_when_the_seed_die
   EXPECT_EQ(replica, all->owner_of(lock_key("order")));
 }
 
-// Nobody is examined who is not connected to yet.
-TEST_F(clusters, a_client_that_examines_waits_for_none_but_whom_it_has_asked) {
-  for (const auto* examine : {"warn", "strict"}) {
+// Nobody is checked who is not connected to yet.
+TEST_F(clusters, a_client_that_checks_waits_for_none_but_whom_it_has_asked) {
+  for (const auto* check_health : {"warn", "strict"}) {
     const auto begin = boot_now();
     const auto client = open_client("redis+cluster://" + address_of_a_master() +
-                                    "?command_timeout=60s&examine=" + examine);
-    EXPECT_LT(ms_since(begin), patience_ms) << examine;
+                                    "?command_timeout=60s&health_check=" + check_health);
+    EXPECT_LT(ms_since(begin), patience_ms) << check_health;
     expect_acquired(open_lock(client, "order"));
   }
 }
 
 // The fence counters of a cluster are those of slots; a client keeps up those of its locks.
-TEST_F(clusters, hazard_30_a_fence_counter_is_examined_in_the_slot_of_a_lock) {
+TEST_F(clusters, hazard_30_a_fence_counter_is_checked_in_the_slot_of_a_lock) {
   const auto client = open_client(all->url());
   const auto counts = [&](std::string_view wanted) {
-    auto* const found = mortise_client_examine(client.get(), nullptr);
-    const std::string report = mortise_examination_json(found);
-    mortise_examination_free(found);
+    auto* const found = mortise_client_check_health(client.get(), nullptr);
+    const std::string report = mortise_health_json(found);
+    mortise_health_free(found);
     std::size_t count = 0;
     for (auto at = report.find(wanted); at != std::string::npos; at = report.find(wanted, at + 1)) {
       ++count;
     }
     return count;
   };
-  const std::string good = R"({"name":"fence","verdict":"ok")";
+  const std::string good = R"({"name":"fence","severity":"ok")";
   EXPECT_EQ(3U, counts(good));
   const auto lock = open_lock(client, "order");
   expect_acquired(lock);
@@ -370,12 +370,12 @@ TEST_F(clusters, hazard_30_a_fence_counter_is_examined_in_the_slot_of_a_lock) {
 
 // ---- what cannot be used --------------------------------------------------------------------
 
-TEST_F(clusters, a_url_of_one_server_is_refused_with_the_mend) {
+TEST_F(clusters, a_url_of_one_server_is_refused_with_the_remedy) {
   const auto message = problem_of("redis://" + address_of_a_master(), MORTISE_REFUSED);
   EXPECT_NE(std::string::npos, message.find("give redis+cluster://")) << message;
 }
 
-TEST_F(clusters, a_server_of_no_cluster_is_refused_with_the_mend) {
+TEST_F(clusters, a_server_of_no_cluster_is_refused_with_the_remedy) {
   const test_server single({.arguments = {"--port", "free"}});
   const auto message =
       problem_of("redis+cluster://127.0.0.1:" + std::to_string(single.port()), MORTISE_REFUSED);
@@ -396,7 +396,7 @@ TEST_F(clusters, a_database_that_it_does_not_have_is_refused) {
   EXPECT_NE(std::string::npos, message.find("database 3")) << message;
 }
 
-TEST_F(clusters, keys_of_two_slots_are_refused_with_the_mend) {
+TEST_F(clusters, keys_of_two_slots_are_refused_with_the_remedy) {
   const auto client = open_client(all->url());
   const options_handle options(mortise_options_new());
   ASSERT_EQ(MORTISE_OK, mortise_options_set(options.get(), "protocol", 8, "two_key", 7, nullptr));
@@ -404,7 +404,7 @@ TEST_F(clusters, keys_of_two_slots_are_refused_with_the_mend) {
   const std::string name = "no tag";
   EXPECT_FALSE(rw_handle(
       mortise_rw_new(client.get(), name.data(), name.size(), options.get(), error.get())));
-  EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_status(error.get()));
   const std::string message = mortise_error_message(error.get());
   EXPECT_NE(std::string::npos, message.find("hash tag")) << message;
   const std::string tagged = "{a} tag";

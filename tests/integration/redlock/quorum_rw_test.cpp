@@ -255,7 +255,7 @@ TEST_F(quorum_rw, a_reader_cannot_turn_into_a_writer) {
   const auto rw = open_rw(client, name);
   const auto error = new_error();
   expect_read(rw);
-  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade_try(rw.get(), error.get()));
+  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade(rw.get(), error.get()));
   const std::string message = mortise_error_message(error.get());
   EXPECT_NE(std::string::npos, message.find("redlock, protocol: queued cannot turn a reader"))
       << message;

@@ -210,7 +210,7 @@ TEST_F(quorum, a_lease_that_outlives_the_quarantine_is_refused) {
   mortise_options_set_lease_ms(terms.get(), 10'000, nullptr);
   const lock_handle lock(mortise_lock_new(client.get(), "a", 1, terms.get(), error.get()));
   EXPECT_FALSE(lock);
-  EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_status(error.get()));
   const std::string message = mortise_error_message(error.get());
   EXPECT_EQ(0U, message.find("lease: 10000 ms is above 9089 ms")) << message;
   EXPECT_NE(std::string::npos, message.find("quarantine")) << message;
@@ -407,39 +407,39 @@ TEST_F(quorum, a_server_whose_second_name_is_reached_late_does_not_count_twice) 
   EXPECT_NE(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
 }
 
-std::string examined(const client_handle& client) {
-  auto* const found = mortise_client_examine(client.get(), nullptr);
-  std::string report = mortise_examination_json(found);
-  mortise_examination_free(found);
+std::string checked(const client_handle& client) {
+  auto* const found = mortise_client_check_health(client.get(), nullptr);
+  std::string report = mortise_health_json(found);
+  mortise_health_free(found);
   return report;
 }
 
-TEST_F(quorum, a_server_that_is_dead_is_named_by_an_examination) {
+TEST_F(quorum, a_server_that_is_dead_is_named_by_an_health_check) {
   start(3);
   servers[1]->kill();
-  const auto report = examined(open_client(url()));
-  EXPECT_NE(std::string::npos, report.find(R"({"name":"reachable","verdict":"warn","server":")" +
+  const auto report = checked(open_client(url()));
+  EXPECT_NE(std::string::npos, report.find(R"({"name":"reachable","severity":"warn","server":")" +
                                            servers[1]->socket_path()))
       << report;
 }
 
-TEST_F(quorum, a_census_goes_on_without_a_server_that_hangs_and_names_it) {
+TEST_F(quorum, a_listing_goes_on_without_a_server_that_hangs_and_names_it) {
   start(3);
   const auto user = open_user(url());
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(user.lock.get(), nullptr));
   servers[1]->pause();
-  auto* const taken = mortise_client_census(user.client.get(), 2000, nullptr);
-  auto* const found = mortise_client_scan(user.client.get(), "", 0, 1000, 2000, nullptr);
+  auto* const taken = mortise_client_list_locks(user.client.get(), 2000, nullptr);
+  auto* const found = mortise_client_scan_locks(user.client.get(), "", 0, 1000, 2000, nullptr);
   servers[1]->resume();
   ASSERT_NE(nullptr, taken);
   ASSERT_NE(nullptr, found);
   const auto missing = R"("missing":[{"server":")" + servers[1]->socket_path();
-  EXPECT_EQ(1, mortise_census_count(taken));
-  EXPECT_NE(std::string::npos, std::string(mortise_census_json(taken)).find(missing));
-  EXPECT_EQ(2, mortise_census_count(found));
-  EXPECT_NE(std::string::npos, std::string(mortise_census_json(found)).find(missing));
-  mortise_census_free(taken);
-  mortise_census_free(found);
+  EXPECT_EQ(1, mortise_listing_count(taken));
+  EXPECT_NE(std::string::npos, std::string(mortise_listing_json(taken)).find(missing));
+  EXPECT_EQ(2, mortise_listing_count(found));
+  EXPECT_NE(std::string::npos, std::string(mortise_listing_json(found)).find(missing));
+  mortise_listing_free(taken);
+  mortise_listing_free(found);
 }
 
 TEST_F(quorum, a_replica_is_refused_by_name) {
@@ -453,7 +453,7 @@ TEST_F(quorum, a_replica_is_refused_by_name) {
 }
 
 // It counts as away, and may become a master again.
-TEST_F(quorum, what_becomes_a_replica_is_not_asked_and_named_by_an_examination) {
+TEST_F(quorum, what_becomes_a_replica_is_not_asked_and_named_by_an_health_check) {
   start(2);
   const test_server master({.arguments = {"--port", "free"}});
   test_server replica;
@@ -465,7 +465,7 @@ TEST_F(quorum, what_becomes_a_replica_is_not_asked_and_named_by_an_examination) 
   EXPECT_EQ("(nil)", replica.command({"GET", lock_key(name)}));
   std::string report;
   EXPECT_TRUE(eventually([&] {
-    report = examined(client);
+    report = checked(client);
     return report.find("read-only replica") != std::string::npos;
   })) << report;
   EXPECT_NE(std::string::npos, report.find(replica.socket_path())) << report;
@@ -493,11 +493,11 @@ TEST_F(quorum, other_kinds_and_formats_are_not_supported) {
   const auto client = open_client(url());
   const auto error = new_error();
   EXPECT_FALSE(mortise_semaphore_new(client.get(), "a", 1, 2, nullptr, error.get()));
-  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_error_status(error.get()));
   const options_handle terms(mortise_options_new());
   mortise_options_set(terms.get(), "protocol", 8, "hash", 4, nullptr);
   EXPECT_FALSE(mortise_lock_new(client.get(), "a", 1, terms.get(), error.get()));
-  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_error_code(error.get()));
+  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_error_status(error.get()));
 }
 
 TEST_F(quorum, a_query_tells_what_a_quorum_says) {

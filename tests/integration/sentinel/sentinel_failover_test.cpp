@@ -79,7 +79,7 @@ void sentinel::expect_all_kept(const std::function<void()>& fault) {
   set.await_master_other_than(before);
   // A call without a timeout has `command_timeout`, which a failover may outlast.
   ASSERT_TRUE(answers(client));
-  EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade_try(reading.get(), error.get()))
+  EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade(reading.get(), error.get()))
       << mortise_error_message(error.get());
   EXPECT_EQ(MORTISE_OK, mortise_lock_extend(held.get(), 0, error.get()))
       << mortise_error_message(error.get());

@@ -248,7 +248,7 @@ TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
   expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
 }
 
-TEST(sentinel_names, an_address_that_leads_nowhere_is_told_with_its_mend) {
+TEST(sentinel_names, an_address_that_leads_nowhere_is_told_with_its_remedy) {
   fake_sentinel refusing(1, 1);
   expect_said(answered_attempt(url_of({refusing.place()}, "command_timeout=2s")),
               {"unreachable: ", "127.0.0.1:1", "announce-hostnames yes", "replica-announce-ip"});

@@ -217,11 +217,11 @@ TEST_F(shards, the_end_of_a_client_gives_back_what_it_has_of_those_that_answer) 
   servers[0].resume();
 }
 
-TEST_F(shards, all_are_examined_each_by_its_place) {
+TEST_F(shards, all_are_checked_each_by_its_place) {
   const auto client = open_client(url());
   servers[1].command({"CONFIG", "SET", "maxmemory", "1gb"});
   servers[1].command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
-  const auto message = problem_of(url("&examine=strict"), MORTISE_REFUSED);
+  const auto message = problem_of(url("&health_check=strict"), MORTISE_REFUSED);
   EXPECT_EQ(0U, message.find("shard \"b\": ")) << message;
   EXPECT_NE(std::string::npos, message.find("maxmemory_policy")) << message;
 }

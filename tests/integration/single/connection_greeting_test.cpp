@@ -113,10 +113,10 @@ TEST(greeting, loads_scripts_and_says_the_prologue) {
   EXPECT_EQ(client.ask({"EVALSHA", sha, "0", "2", "3"}), "5");
   expect_refusal(opened(server.socket_path(),
                         [](auto& config) {
-                          config.prologue = {{"the examination", encoded({"NO-SUCH-COMMAND"}),
+                          config.prologue = {{"the health check", encoded({"NO-SUCH-COMMAND"}),
                                               redis::prologue_command::need::always}};
                         }),
-                 "refused the examination");
+                 "refused the health check");
 }
 
 TEST(greeting, uses_two_sockets_where_there_is_no_resp3) {

@@ -162,14 +162,14 @@ TEST(service, one_that_looks_at_scripts_runs_those_of_locks) {
   const auto client = open_client(between.url());
   use_all_kinds(client);
   const auto error = new_error();
-  const auto expect_refusal = [&](const mortise_census* census) {
-    EXPECT_EQ(nullptr, census);
-    EXPECT_EQ(MORTISE_REFUSED, mortise_error_code(error.get()));
+  const auto expect_refusal = [&](const mortise_listing* listing) {
+    EXPECT_EQ(nullptr, listing);
+    EXPECT_EQ(MORTISE_REFUSED, mortise_error_status(error.get()));
     EXPECT_TRUE(has(mortise_error_message(error.get()), "refuses scripts without a key"))
         << mortise_error_message(error.get());
   };
-  expect_refusal(mortise_client_scan(client.get(), nullptr, 0, 1000, 5000, error.get()));
-  expect_refusal(mortise_client_census(client.get(), 5000, error.get()));
+  expect_refusal(mortise_client_scan_locks(client.get(), nullptr, 0, 1000, 5000, error.get()));
+  expect_refusal(mortise_client_list_locks(client.get(), 5000, error.get()));
 }
 
 // A service that is stricter still: it was not carried out, and says so.

@@ -1,5 +1,5 @@
 // rediss:// where something is not as it should be: each case has its own message, which says what
-// to mend, and none hangs.
+// to fix, and none hangs.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -49,7 +49,7 @@ class tls_revocation : public ::testing::Test {
   tls_server server;
 };
 
-constexpr const char* mend_list =
+constexpr const char* remedy_list =
     "; give the newest revocation list of this authority, with tls_ca_file or tls_ca_folder";
 
 TEST_F(tls_revocation, a_revoked_certificate_is_refused) {
@@ -85,7 +85,7 @@ TEST_F(tls_revocation, an_expired_list_is_refused) {
   trust({"ca", "list"});
   expect_refused(url(), std::string("the server's certificate may be revoked: the revocation list "
                                     "of \"ca\" has expired") +
-                            mend_list);
+                            remedy_list);
 }
 
 TEST_F(tls_revocation, a_list_of_another_authority_alone_is_refused) {
@@ -95,7 +95,7 @@ TEST_F(tls_revocation, a_list_of_another_authority_alone_is_refused) {
   expect_refused(url(),
                  "the server's certificate may be revoked: the revocation list of \"ca\" is "
                  "not in \"" +
-                     trusted() + "\"" + mend_list);
+                     trusted() + "\"" + remedy_list);
 }
 
 // Somebody has written it who has no key of the authority.
@@ -106,7 +106,7 @@ TEST_F(tls_revocation, a_list_that_the_authority_has_not_signed_is_refused) {
   trust({"ca", "forged/list"});
   expect_refused(url(), std::string("the revocation list of \"ca\" cannot be used: CRL signature "
                                     "failure") +
-                            mend_list);
+                            remedy_list);
 }
 
 // Whoever it revokes would be let in.

@@ -130,7 +130,7 @@ void simulated_client::fall_down() {
   }
   for (auto& broken : std::exchange(open_, {})) {
     ++world_.seen[count::broken_answers];
-    lock::verdict said;
+    lock::step_result said;
     said.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
     broken.gatekeeper->on_answer(broken.tenure, broken.serial, said);
   }

@@ -38,7 +38,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   }
   void on_timer();
   void on_message(const protocol::message& told);
-  void on_answer(std::uint64_t tenure, std::uint32_t serial, const lock::verdict& said);
+  void on_answer(std::uint64_t tenure, std::uint32_t serial, const lock::step_result& said);
   // Looks at what every holder believes right now.
   void observe();
 
@@ -143,7 +143,7 @@ class simulated_client {
     time_ns sent;  // local
     std::string bytes;
     bool is_decided = false;
-    lock::verdict said;
+    lock::step_result said;
   };
   // A stream of replies and pushes; RESP2 needs one for commands and one for messages.
   struct stream {

@@ -200,7 +200,7 @@ bool simulated_gatekeeper::had_heard(std::string_view token, time_ns by) const {
 }
 
 void simulated_gatekeeper::on_answer(std::uint64_t tenure, std::uint32_t serial,
-                                     const lock::verdict& said) {
+                                     const lock::step_result& said) {
   if (client_.gates_.find(id_).get() != this) {
     client_.world_.violate("a gate was forgotten with a question open");
   }

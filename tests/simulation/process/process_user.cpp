@@ -193,8 +193,8 @@ bool user::ask(const lock::question& asked, const lock::operation* by) noexcept 
   return true;
 }
 
-void user::on_verdict(deployment::inquiry& answered, const lock::verdict& said,
-                      time_ns /*now*/) noexcept {
+void user::on_result(deployment::inquiry& answered, const lock::step_result& said,
+                     time_ns /*now*/) noexcept {
   note_token(said.last_token);
   idle_.push_back(&answered);
   enter([&](lock::gate& gate, time_ns now) {

@@ -48,8 +48,8 @@ class user final : public deployment::inquirer,
   [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
-  void on_verdict(deployment::inquiry& answered, const lock::verdict& said,
-                  time_ns now) noexcept override;
+  void on_result(deployment::inquiry& answered, const lock::step_result& said,
+                 time_ns now) noexcept override;
   bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;

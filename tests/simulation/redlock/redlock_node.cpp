@@ -40,13 +40,13 @@ class connection::asking final : public mortise::deployment::inquiry {
     return of_.send(*this, asked, rules, keys);
   }
   // Once or twice: as long as nothing else was asked, what is said again is of the same question.
-  void answer(const lock::verdict& said) {
+  void answer(const lock::step_result& said) {
     const std::weak_ptr<asking*> self = alive_;
     const bool is_repeated = of_.world_.dice.happens(of_.world_.repeat_per_mille);
     const auto question = sent_;
-    who_.on_verdict(*this, said, boot_now());
+    who_.on_result(*this, said, boot_now());
     if (is_repeated && !self.expired() && question == sent_) {
-      who_.on_verdict(*this, said, boot_now());
+      who_.on_result(*this, said, boot_now());
     }
   }
 
@@ -148,7 +148,7 @@ void connection::cut() {
   session_ = nullptr;
   for (auto& broken : std::exchange(open_, {})) {
     if (broken.by == nullptr) continue;
-    lock::verdict said;
+    lock::step_result said;
     said.what = lock::answer::broken;
     broken.by->answer(said);
   }

@@ -30,37 +30,37 @@ typedef struct { void* array; intgo len; intgo cap; } _goslice_;
 typedef long long swig_type_1;
 typedef long long swig_type_2;
 typedef long long swig_type_3;
-typedef _gostring_ swig_type_4;
+typedef long long swig_type_4;
 typedef _gostring_ swig_type_5;
-typedef long long swig_type_6;
+typedef _gostring_ swig_type_6;
 typedef long long swig_type_7;
-typedef _gostring_ swig_type_8;
-typedef long long swig_type_9;
+typedef long long swig_type_8;
+typedef _gostring_ swig_type_9;
 typedef long long swig_type_10;
 typedef long long swig_type_11;
-typedef _gostring_ swig_type_12;
-typedef long long swig_type_13;
+typedef long long swig_type_12;
+typedef _gostring_ swig_type_13;
 typedef long long swig_type_14;
-typedef _gostring_ swig_type_15;
+typedef long long swig_type_15;
 typedef _gostring_ swig_type_16;
 typedef _gostring_ swig_type_17;
-typedef long long swig_type_18;
+typedef _gostring_ swig_type_18;
 typedef long long swig_type_19;
 typedef long long swig_type_20;
 typedef long long swig_type_21;
-typedef _gostring_ swig_type_22;
-typedef long long swig_type_23;
+typedef long long swig_type_22;
+typedef _gostring_ swig_type_23;
 typedef long long swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
 typedef long long swig_type_29;
-typedef _gostring_ swig_type_30;
-typedef long long swig_type_31;
+typedef long long swig_type_30;
+typedef _gostring_ swig_type_31;
 typedef long long swig_type_32;
-typedef _gostring_ swig_type_33;
-typedef long long swig_type_34;
+typedef long long swig_type_33;
+typedef _gostring_ swig_type_34;
 typedef long long swig_type_35;
 typedef long long swig_type_36;
 typedef long long swig_type_37;
@@ -77,8 +77,8 @@ typedef long long swig_type_47;
 typedef long long swig_type_48;
 typedef long long swig_type_49;
 typedef long long swig_type_50;
-typedef _gostring_ swig_type_51;
-typedef long long swig_type_52;
+typedef long long swig_type_51;
+typedef _gostring_ swig_type_52;
 typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
@@ -87,16 +87,16 @@ typedef long long swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
-typedef _gostring_ swig_type_61;
-typedef long long swig_type_62;
+typedef long long swig_type_61;
+typedef _gostring_ swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
-typedef _gostring_ swig_type_69;
-typedef long long swig_type_70;
+typedef long long swig_type_69;
+typedef _gostring_ swig_type_70;
 typedef long long swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
@@ -109,8 +109,8 @@ typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
-typedef _gostring_ swig_type_83;
-typedef long long swig_type_84;
+typedef long long swig_type_83;
+typedef _gostring_ swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
@@ -123,8 +123,8 @@ typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
 typedef long long swig_type_96;
-typedef _gostring_ swig_type_97;
-typedef long long swig_type_98;
+typedef long long swig_type_97;
+typedef _gostring_ swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
 typedef long long swig_type_101;
@@ -137,8 +137,8 @@ typedef long long swig_type_107;
 typedef long long swig_type_108;
 typedef long long swig_type_109;
 typedef long long swig_type_110;
-typedef _gostring_ swig_type_111;
-typedef long long swig_type_112;
+typedef long long swig_type_111;
+typedef _gostring_ swig_type_112;
 typedef long long swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
@@ -186,226 +186,228 @@ typedef long long swig_type_156;
 typedef long long swig_type_157;
 typedef long long swig_type_158;
 typedef long long swig_type_159;
-extern void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern int _wrap_version_swig_3b6e2bb8607e0ea4(void);
-extern swig_voidp _wrap_version_text_swig_3b6e2bb8607e0ea4(void);
-extern int _wrap_check_abi_swig_3b6e2bb8607e0ea4(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern uintptr_t _wrap_error_new_swig_3b6e2bb8607e0ea4(void);
-extern void _wrap_error_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_error_code_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_3b6e2bb8607e0ea4(void);
-extern uintptr_t _wrap_options_new_from_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_options_set_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_4 arg2, swig_type_5 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_6 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_3b6e2bb8607e0ea4(swig_type_15 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_client_ping_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_16 arg2, swig_type_17 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_examine_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_examination_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_18 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, swig_type_20 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_census_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_21 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_22 arg2, swig_type_23 arg3, swig_type_24 arg4, uintptr_t arg5);
-extern void _wrap_census_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_census_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_25 _wrap_census_answered_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_26 _wrap_census_silent_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_27 _wrap_census_truncated_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_28 _wrap_census_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_census_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_29 arg2, swig_type_30 arg3);
-extern swig_type_31 _wrap_census_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_32 arg2, swig_type_33 arg3);
-extern void _wrap_stats_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_34 _wrap_stats_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_35 arg2);
-extern swig_voidp _wrap_stats_type_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_36 arg2);
-extern double _wrap_stats_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_37 arg2);
-extern swig_type_38 _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_39 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_40 arg2, swig_type_41 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
-extern void _wrap_examination_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_44 _wrap_examination_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_examination_worst_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_examination_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_45 arg2);
-extern int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_46 arg2);
-extern swig_voidp _wrap_examination_server_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_47 arg2);
-extern swig_voidp _wrap_examination_value_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_examination_consequence_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_49 arg2);
-extern swig_voidp _wrap_examination_mend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_50 arg2);
-extern swig_voidp _wrap_examination_json_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_verdict_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern uintptr_t _wrap_lock_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_51 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_lock_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_54 _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_55 _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_56 _wrap_lock_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_57 _wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_59 arg3, swig_type_60 arg4, uintptr_t arg5);
-extern int _wrap_lock_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, swig_type_64 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, swig_type_67 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_73 _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_74 _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_75 _wrap_rw_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_76 _wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, swig_type_79 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_81 arg3, swig_type_82 arg4, uintptr_t arg5);
-extern int _wrap_rw_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_84 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, swig_type_86 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, swig_type_90 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_97 arg2, swig_type_98 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_99 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_100 arg2, swig_type_101 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_102 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_104 _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_105 _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_106 _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_107 _wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, swig_type_116 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, swig_type_119 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_121 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_122 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_123 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_124 _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_125 _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_126 _wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_127 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_128 arg3, swig_type_129 arg4, uintptr_t arg5);
-extern swig_type_130 _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_3b6e2bb8607e0ea4(void);
-extern void _wrap_info_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_138 _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_139 _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_140 _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_141 _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_142 _wrap_info_permits_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_143 _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_144 _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_145 _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_146 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_147 arg2);
-extern int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_148 arg2);
-extern swig_type_149 _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_150 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_151 arg2);
-extern swig_type_152 _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_153 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_154 arg2);
-extern uintptr_t _wrap_queue_new_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_type_155 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_3b6e2bb8607e0ea4(void);
-extern void _wrap_event_free_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_156 _wrap_event_tag_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_status_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_157 _wrap_event_token_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_type_158 _wrap_event_hold_number_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_reason_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_3b6e2bb8607e0ea4(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_log_level_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern swig_voidp _wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int arg1);
-extern swig_type_159 _wrap_event_left_out_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(uintptr_t arg1);
+typedef long long swig_type_160;
+extern void _wrap_Swig_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_92bb9217ba8dd433(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern swig_type_4 _wrap_boot_now_ns_swig_92bb9217ba8dd433(void);
+extern int _wrap_version_swig_92bb9217ba8dd433(void);
+extern swig_voidp _wrap_version_text_swig_92bb9217ba8dd433(void);
+extern int _wrap_check_abi_swig_92bb9217ba8dd433(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_92bb9217ba8dd433(int arg1);
+extern uintptr_t _wrap_error_new_swig_92bb9217ba8dd433(void);
+extern void _wrap_error_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_error_status_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_92bb9217ba8dd433(void);
+extern uintptr_t _wrap_options_new_from_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_options_set_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_92bb9217ba8dd433(swig_type_16 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_client_ping_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_17 arg2, swig_type_18 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_check_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_last_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_watch_log_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, swig_type_21 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_22 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_23 arg2, swig_type_24 arg3, swig_type_25 arg4, uintptr_t arg5);
+extern void _wrap_listing_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_listing_json_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_26 _wrap_listing_answered_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_27 _wrap_listing_silent_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_28 _wrap_listing_truncated_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_29 _wrap_listing_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_30 arg2, swig_type_31 arg3);
+extern swig_type_32 _wrap_listing_number_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_33 arg2, swig_type_34 arg3);
+extern void _wrap_stats_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_35 _wrap_stats_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_36 arg2);
+extern swig_voidp _wrap_stats_type_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_37 arg2);
+extern double _wrap_stats_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_38 arg2);
+extern swig_type_39 _wrap_stats_label_count_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_40 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_41 arg2, swig_type_42 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_43 arg2, swig_type_44 arg3);
+extern void _wrap_health_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_45 _wrap_health_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_health_worst_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_health_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_46 arg2);
+extern int _wrap_health_severity_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_47 arg2);
+extern swig_voidp _wrap_health_server_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_health_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_health_consequence_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_50 arg2);
+extern swig_voidp _wrap_health_remedy_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_json_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_severity_text_swig_92bb9217ba8dd433(int arg1);
+extern uintptr_t _wrap_lock_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_lock_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_55 _wrap_lock_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_56 _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_57 _wrap_lock_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_58 _wrap_lock_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, uintptr_t arg5);
+extern int _wrap_lock_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_74 _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_75 _wrap_rw_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_76 _wrap_rw_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_77 _wrap_rw_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, swig_type_80 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, swig_type_83 arg4, uintptr_t arg5);
+extern int _wrap_rw_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, swig_type_96 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_98 arg2, swig_type_99 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_100 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_101 arg2, swig_type_102 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_105 _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_106 _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_107 _wrap_semaphore_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_108 _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_109 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_110 arg3, swig_type_111 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_112 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_113 arg3, swig_type_114 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, swig_type_116 arg4, swig_type_117 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, swig_type_120 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_121 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_123 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_125 _wrap_multi_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_126 _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_127 _wrap_multi_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
+extern swig_type_131 _wrap_multi_member_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, swig_type_134 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, swig_type_137 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_92bb9217ba8dd433(void);
+extern void _wrap_info_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_139 _wrap_info_time_left_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_140 _wrap_info_latest_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_141 _wrap_info_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_142 _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_143 _wrap_info_permits_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_144 _wrap_info_permits_in_use_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_145 _wrap_info_waiter_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_146 _wrap_info_entry_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_147 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_148 arg2);
+extern int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_149 arg2);
+extern swig_type_150 _wrap_info_entry_permits_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_151 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_152 arg2);
+extern swig_type_153 _wrap_info_entry_pid_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_154 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_155 arg2);
+extern uintptr_t _wrap_queue_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_156 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_92bb9217ba8dd433(void);
+extern void _wrap_event_free_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_kind_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_157 _wrap_event_tag_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_status_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_158 _wrap_event_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_159 _wrap_event_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_reason_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_log_level_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_92bb9217ba8dd433(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_92bb9217ba8dd433(int arg1);
+extern swig_type_160 _wrap_event_dropped_records_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_92bb9217ba8dd433(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -459,13 +461,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_92bb9217ba8dd433(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -476,19 +478,25 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	return swig_r
+}
+
+func Boot_now_ns() (_swig_ret int64) {
+	var swig_r int64
+	swig_r = (int64)(C._wrap_boot_now_ns_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_3b6e2bb8607e0ea4())
+	swig_r = (int32)(C._wrap_version_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_3b6e2bb8607e0ea4())
+	swig_r = (*byte)(C._wrap_version_text_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
@@ -496,60 +504,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_92bb9217ba8dd433(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_3b6e2bb8607e0ea4())
+	swig_r = (uintptr)(C._wrap_error_new_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
-func Error_code(arg1 uintptr) (_swig_ret int32) {
+func Error_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_code_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_status_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -557,20 +565,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_3b6e2bb8607e0ea4())
+	swig_r = (uintptr)(C._wrap_options_new_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
@@ -578,13 +586,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -593,7 +601,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_4)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -608,7 +616,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_6(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -617,7 +625,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -626,7 +634,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -635,7 +643,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -644,7 +652,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -653,7 +661,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -662,7 +670,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_9)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -674,7 +682,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -683,7 +691,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -692,7 +700,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -701,7 +709,7 @@ func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -710,7 +718,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_12)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -722,7 +730,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_14(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -731,7 +739,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_14(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -740,7 +748,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_3b6e2bb8607e0ea4(*(*C.swig_type_15)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_92bb9217ba8dd433(*(*C.swig_type_16)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -749,14 +757,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -766,7 +774,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_17)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_17)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -776,19 +784,19 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	return swig_r
 }
 
-func Client_examine(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
+func Client_check_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examine_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_check_health_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
-func Client_examination(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
+func Client_last_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_examination_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_last_health_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -796,7 +804,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -807,7 +815,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_18(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -818,91 +826,91 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.swig_type_20(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.swig_type_21(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
-func Client_census(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
+func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_census_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_21(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
-func Client_scan(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret uintptr) {
+func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_22)(unsafe.Pointer(&_swig_i_1)), C.swig_type_23(_swig_i_2), C.swig_type_24(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_type_24(_swig_i_2), C.swig_type_25(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
 	return swig_r
 }
 
-func Census_free(arg1 uintptr) {
+func Listing_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_census_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_listing_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
-func Census_json(arg1 uintptr) (_swig_ret *byte) {
+func Listing_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_census_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_listing_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Census_answered(arg1 uintptr) (_swig_ret int64) {
+func Listing_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_answered_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_answered_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Census_silent(arg1 uintptr) (_swig_ret int64) {
+func Listing_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_silent_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_silent_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Census_truncated(arg1 uintptr) (_swig_ret int64) {
+func Listing_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_truncated_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_truncated_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Census_count(arg1 uintptr) (_swig_ret int64) {
+func Listing_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_census_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Census_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
+func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_census_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_29(_swig_i_1), *(*C.swig_type_30)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), *(*C.swig_type_31)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
 	return swig_r
 }
 
-func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
+func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_census_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_32(_swig_i_1), *(*C.swig_type_33)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -911,27 +919,27 @@ func Census_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -939,7 +947,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
 	return swig_r
 }
 
@@ -947,7 +955,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	return swig_r
 }
 
@@ -955,7 +963,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -963,7 +971,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
 	return swig_r
 }
 
@@ -972,7 +980,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1), C.swig_type_41(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2)))
 	return swig_r
 }
 
@@ -981,88 +989,88 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1), C.swig_type_44(_swig_i_2)))
 	return swig_r
 }
 
-func Examination_free(arg1 uintptr) {
+func Health_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_examination_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_health_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
-func Examination_count(arg1 uintptr) (_swig_ret int64) {
+func Health_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_examination_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_health_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Examination_worst(arg1 uintptr) (_swig_ret int32) {
+func Health_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_examination_worst_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_health_worst_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Examination_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_verdict(arg1 uintptr, arg2 int64) (_swig_ret int32) {
+func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_examination_verdict_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_server_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_value_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_consequence_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_mend(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_examination_mend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
-func Examination_json(arg1 uintptr) (_swig_ret *byte) {
+func Health_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_examination_json_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_health_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
-func Verdict_text(arg1 int32) (_swig_ret *byte) {
+func Severity_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_verdict_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_severity_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -1072,7 +1080,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_51)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_52)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1081,14 +1089,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1097,7 +1105,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1105,7 +1113,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1114,7 +1122,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1122,7 +1130,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1131,42 +1139,42 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1175,7 +1183,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1186,7 +1194,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_59(_swig_i_2), C.swig_type_60(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1195,7 +1203,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1204,7 +1212,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_62)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1217,7 +1225,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1228,7 +1236,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.swig_type_64(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1238,7 +1246,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1249,7 +1257,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.swig_type_67(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1259,7 +1267,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1269,7 +1277,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1278,14 +1286,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1294,7 +1302,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_70(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_71(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1302,7 +1310,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1310,7 +1318,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1319,7 +1327,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_71(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1327,15 +1335,15 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
-func Rw_upgrade_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+func Rw_upgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1343,7 +1351,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1352,7 +1360,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1361,7 +1369,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1369,49 +1377,49 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1420,7 +1428,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1431,7 +1439,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.swig_type_79(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1440,7 +1448,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1451,7 +1459,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_81(_swig_i_2), C.swig_type_82(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.swig_type_83(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1460,7 +1468,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1469,7 +1477,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_83)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1482,7 +1490,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_84(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1493,7 +1501,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.swig_type_86(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1503,7 +1511,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1513,7 +1521,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1524,7 +1532,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_type_90(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1534,17 +1542,17 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
-func Rw_upgrade_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
+func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1554,7 +1562,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1565,7 +1573,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1575,7 +1583,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1586,7 +1594,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_97)(unsafe.Pointer(&_swig_i_1)), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_1)), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1595,7 +1603,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1603,7 +1611,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1613,7 +1621,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1621,7 +1629,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1630,7 +1638,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1639,7 +1647,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1648,7 +1656,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1656,42 +1664,42 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1700,7 +1708,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_109(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1711,7 +1719,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_110(_swig_i_2), C.swig_type_111(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1720,7 +1728,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1729,7 +1737,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), *(*C.swig_type_111)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1743,7 +1751,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.swig_type_113(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_113(_swig_i_2), C.swig_type_114(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1755,7 +1763,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.swig_type_116(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.swig_type_116(_swig_i_3), C.swig_type_117(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1765,7 +1773,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1776,7 +1784,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.swig_type_119(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.swig_type_120(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1786,7 +1794,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_121(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1794,13 +1802,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1808,7 +1816,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1817,7 +1825,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1826,7 +1834,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1836,7 +1844,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_121(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1844,7 +1852,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1853,7 +1861,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_122(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1861,7 +1869,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1870,7 +1878,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1879,7 +1887,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1887,35 +1895,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1924,7 +1932,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_127(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1935,14 +1943,14 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_128(_swig_i_2), C.swig_type_129(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1952,7 +1960,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1963,7 +1971,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.swig_type_134(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1973,7 +1981,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1984,7 +1992,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.swig_type_137(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1994,88 +2002,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_3b6e2bb8607e0ea4())
+	swig_r = (uintptr)(C._wrap_info_new_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2083,7 +2091,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_146(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1)))
 	return swig_r
 }
 
@@ -2091,7 +2099,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
 	return swig_r
 }
 
@@ -2099,15 +2107,15 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
 	return swig_r
 }
 
-func Info_entry_weight(arg1 uintptr, arg2 int64) (_swig_ret int64) {
+func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_151(_swig_i_1)))
 	return swig_r
 }
 
@@ -2115,7 +2123,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_151(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
 	return swig_r
 }
 
@@ -2123,7 +2131,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_154(_swig_i_1)))
 	return swig_r
 }
 
@@ -2131,7 +2139,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_154(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
 	return swig_r
 }
 
@@ -2140,89 +2148,89 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_3b6e2bb8607e0ea4())
+	swig_r = (uintptr)(C._wrap_event_new_swig_92bb9217ba8dd433())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
 }
 
-func Event_get_kind(arg1 uintptr) (_swig_ret int32) {
+func Event_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_get_kind_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_kind_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_hold_number_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2230,63 +2238,63 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_log_level(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_level_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_level_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_subject_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_subject_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Log_level_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_level_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_level_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Log_subject_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_subject_text_swig_3b6e2bb8607e0ea4(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
 	return swig_r
 }
 
-func Event_left_out(arg1 uintptr) (_swig_ret int64) {
+func Event_dropped_records(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_left_out_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_dropped_records_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

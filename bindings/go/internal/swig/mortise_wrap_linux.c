@@ -189,7 +189,7 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     mortise_status status = mortise_queue_next(queue, count == 0 ? timeout_ms : 0, event, NULL);
     if (status != MORTISE_OK) return count == 0 && status != MORTISE_TIMED_OUT ? -1 : count;
     ++count;
-    record[0] = mortise_event_get_kind(event);
+    record[0] = mortise_event_kind(event);
     record[1] = mortise_event_tag(event);
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
@@ -199,11 +199,21 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
   return count;
 }
 
+
+#include <time.h>
+
+/* CLOCK_BOOTTIME in nanoseconds, the clock of deadlines, which these languages do not have. */
+static int64_t mortise_boot_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(void *_swig_go_0) {
+void _wrap_Swig_free_swig_92bb9217ba8dd433(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -213,7 +223,7 @@ void _wrap_Swig_free_swig_3b6e2bb8607e0ea4(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_92bb9217ba8dd433(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -226,7 +236,7 @@ void *_wrap_Swig_malloc_swig_3b6e2bb8607e0ea4(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -247,7 +257,18 @@ long long _wrap_go_drain_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0, mortis
 }
 
 
-int _wrap_version_swig_3b6e2bb8607e0ea4() {
+long long _wrap_boot_now_ns_swig_92bb9217ba8dd433() {
+  int64_t result;
+  long long _swig_go_result;
+  
+  
+  result = (int64_t)mortise_boot_now_ns();
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_version_swig_92bb9217ba8dd433() {
   int32_t result;
   int _swig_go_result;
   
@@ -258,7 +279,7 @@ int _wrap_version_swig_3b6e2bb8607e0ea4() {
 }
 
 
-char *_wrap_version_text_swig_3b6e2bb8607e0ea4() {
+char *_wrap_version_text_swig_92bb9217ba8dd433() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -269,7 +290,7 @@ char *_wrap_version_text_swig_3b6e2bb8607e0ea4() {
 }
 
 
-int _wrap_check_abi_swig_3b6e2bb8607e0ea4(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_92bb9217ba8dd433(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -284,7 +305,7 @@ int _wrap_check_abi_swig_3b6e2bb8607e0ea4(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
+char *_wrap_status_text_swig_92bb9217ba8dd433(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -297,7 +318,7 @@ char *_wrap_status_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_3b6e2bb8607e0ea4() {
+mortise_error *_wrap_error_new_swig_92bb9217ba8dd433() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -308,7 +329,7 @@ mortise_error *_wrap_error_new_swig_3b6e2bb8607e0ea4() {
 }
 
 
-void _wrap_error_free_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -318,20 +339,20 @@ void _wrap_error_free_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_code_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+int _wrap_error_status_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
   
   arg1 = (mortise_error *)_swig_go_0; 
   
-  result = (mortise_status)mortise_error_code((struct mortise_error const *)arg1);
+  result = (mortise_status)mortise_error_status((struct mortise_error const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_error_message_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -344,7 +365,7 @@ char *_wrap_error_message_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -357,7 +378,7 @@ char *_wrap_error_server_text_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -370,7 +391,7 @@ int _wrap_error_is_retryable_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -383,7 +404,7 @@ int _wrap_error_is_ambiguous_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_92bb9217ba8dd433(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -398,7 +419,7 @@ char *_wrap_error_lock_name_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -411,7 +432,7 @@ int _wrap_error_reason_swig_3b6e2bb8607e0ea4(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_3b6e2bb8607e0ea4() {
+mortise_options *_wrap_options_new_swig_92bb9217ba8dd433() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -422,7 +443,7 @@ mortise_options *_wrap_options_new_swig_3b6e2bb8607e0ea4() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -437,7 +458,7 @@ mortise_options *_wrap_options_new_from_swig_3b6e2bb8607e0ea4(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_92bb9217ba8dd433(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -447,7 +468,7 @@ void _wrap_options_free_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -476,7 +497,7 @@ int _wrap_options_set_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -493,7 +514,7 @@ int _wrap_options_set_lease_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -510,7 +531,7 @@ int _wrap_options_set_renewal_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -527,7 +548,7 @@ int _wrap_options_set_max_hold_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -544,7 +565,7 @@ int _wrap_options_set_reentrant_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -561,7 +582,7 @@ int _wrap_options_set_reentrant_read_swig_3b6e2bb8607e0ea4(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -578,7 +599,7 @@ int _wrap_options_set_reentrant_write_swig_3b6e2bb8607e0ea4(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -600,7 +621,7 @@ int _wrap_options_set_protocol_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -617,7 +638,7 @@ int _wrap_options_set_poll_interval_ms_swig_3b6e2bb8607e0ea4(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -634,7 +655,7 @@ int _wrap_options_set_poll_attempts_swig_3b6e2bb8607e0ea4(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -651,7 +672,7 @@ int _wrap_options_set_fair_strict_swig_3b6e2bb8607e0ea4(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -668,7 +689,7 @@ int _wrap_options_set_retain_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -690,7 +711,7 @@ int _wrap_options_set_label_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -707,7 +728,7 @@ int _wrap_options_set_command_timeout_ms_swig_3b6e2bb8607e0ea4(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -724,7 +745,7 @@ int _wrap_options_set_drift_ppm_swig_3b6e2bb8607e0ea4(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_3b6e2bb8607e0ea4(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_92bb9217ba8dd433(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -746,7 +767,7 @@ mortise_client *_wrap_client_new_swig_3b6e2bb8607e0ea4(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_92bb9217ba8dd433(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -756,7 +777,7 @@ void _wrap_client_free_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -771,7 +792,7 @@ int _wrap_client_ping_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -800,37 +821,37 @@ int _wrap_client_set_credentials_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_
 }
 
 
-mortise_examination *_wrap_client_examine_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_check_health_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
-  mortise_examination *result = 0 ;
-  mortise_examination *_swig_go_result;
+  mortise_health *result = 0 ;
+  mortise_health *_swig_go_result;
   
   arg1 = (mortise_client *)_swig_go_0; 
   arg2 = (mortise_error *)_swig_go_1; 
   
-  result = (mortise_examination *)mortise_client_examine(arg1,arg2);
+  result = (mortise_health *)mortise_client_check_health(arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-mortise_examination *_wrap_client_examination_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_last_health_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
-  mortise_examination *result = 0 ;
-  mortise_examination *_swig_go_result;
+  mortise_health *result = 0 ;
+  mortise_health *_swig_go_result;
   
   arg1 = (mortise_client *)_swig_go_0; 
   arg2 = (mortise_error *)_swig_go_1; 
   
-  result = (mortise_examination *)mortise_client_examination(arg1,arg2);
+  result = (mortise_health *)mortise_client_last_health(arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-mortise_stats *_wrap_client_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -845,7 +866,7 @@ mortise_stats *_wrap_client_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go
 }
 
 
-int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_log_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -866,7 +887,7 @@ int _wrap_client_watch_log_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mor
 }
 
 
-int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -887,32 +908,32 @@ int _wrap_client_watch_stats_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, m
 }
 
 
-mortise_census *_wrap_client_census_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_listing *_wrap_client_list_locks_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
-  mortise_census *result = 0 ;
-  mortise_census *_swig_go_result;
+  mortise_listing *result = 0 ;
+  mortise_listing *_swig_go_result;
   
   arg1 = (mortise_client *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   arg3 = (mortise_error *)_swig_go_2; 
   
-  result = (mortise_census *)mortise_client_census(arg1,arg2,arg3);
+  result = (mortise_listing *)mortise_client_list_locks(arg1,arg2,arg3);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-mortise_census *_wrap_client_scan_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+mortise_listing *_wrap_client_scan_locks_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
   int64_t arg4 ;
   int64_t arg5 ;
   mortise_error *arg6 = (mortise_error *) 0 ;
-  mortise_census *result = 0 ;
-  mortise_census *_swig_go_result;
+  mortise_listing *result = 0 ;
+  mortise_listing *_swig_go_result;
   
   arg1 = (mortise_client *)_swig_go_0; 
   
@@ -923,133 +944,133 @@ mortise_census *_wrap_client_scan_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go
   arg5 = (int64_t)_swig_go_3; 
   arg6 = (mortise_error *)_swig_go_4; 
   
-  result = (mortise_census *)mortise_client_scan(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  result = (mortise_listing *)mortise_client_scan_locks(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
   _swig_go_result = result; 
   
   return _swig_go_result;
 }
 
 
-void _wrap_census_free_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+void _wrap_listing_free_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  mortise_census_free(arg1);
+  mortise_listing_free(arg1);
   
 }
 
 
-char *_wrap_census_json_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+char *_wrap_listing_json_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  result = (char *)mortise_census_json((struct mortise_census const *)arg1);
+  result = (char *)mortise_listing_json((struct mortise_listing const *)arg1);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-long long _wrap_census_answered_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+long long _wrap_listing_answered_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  result = (int64_t)mortise_census_answered((struct mortise_census const *)arg1);
+  result = (int64_t)mortise_listing_answered((struct mortise_listing const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-long long _wrap_census_silent_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+long long _wrap_listing_silent_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  result = (int64_t)mortise_census_silent((struct mortise_census const *)arg1);
+  result = (int64_t)mortise_listing_silent((struct mortise_listing const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-long long _wrap_census_truncated_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+long long _wrap_listing_truncated_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  result = (int64_t)mortise_census_truncated((struct mortise_census const *)arg1);
+  result = (int64_t)mortise_listing_truncated((struct mortise_listing const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-long long _wrap_census_count_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+long long _wrap_listing_count_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   
-  result = (int64_t)mortise_census_count((struct mortise_census const *)arg1);
+  result = (int64_t)mortise_listing_count((struct mortise_listing const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_census_text_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+char *_wrap_listing_text_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
   arg3 = (char *)_swig_go_2.p;
   arg4 = (size_t)_swig_go_2.n;
   
   
-  result = (char *)mortise_census_text((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (char *)mortise_listing_text((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   _swig_go_result = (char *)result; 
   
   return _swig_go_result;
 }
 
 
-long long _wrap_census_number_swig_3b6e2bb8607e0ea4(mortise_census *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
-  mortise_census *arg1 = (mortise_census *) 0 ;
+long long _wrap_listing_number_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+  mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
   size_t arg4 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_census *)_swig_go_0; 
+  arg1 = (mortise_listing *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
   arg3 = (char *)_swig_go_2.p;
   arg4 = (size_t)_swig_go_2.n;
   
   
-  result = (int64_t)mortise_census_number((struct mortise_census const *)arg1,arg2,(char const *)arg3,arg4);
+  result = (int64_t)mortise_listing_number((struct mortise_listing const *)arg1,arg2,(char const *)arg3,arg4);
   _swig_go_result = result; 
   
   return _swig_go_result;
 }
 
 
-void _wrap_stats_free_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -1059,7 +1080,7 @@ void _wrap_stats_free_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1072,7 +1093,7 @@ char *_wrap_stats_json_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1085,7 +1106,7 @@ char *_wrap_stats_prometheus_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1098,7 +1119,7 @@ long long _wrap_stats_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1113,7 +1134,7 @@ char *_wrap_stats_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1128,7 +1149,7 @@ char *_wrap_stats_type_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1143,7 +1164,7 @@ double _wrap_stats_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1158,7 +1179,7 @@ long long _wrap_stats_label_count_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1175,7 +1196,7 @@ char *_wrap_stats_label_name_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1192,159 +1213,159 @@ char *_wrap_stats_label_value_swig_3b6e2bb8607e0ea4(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_examination_free_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+void _wrap_health_free_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   
-  mortise_examination_free(arg1);
+  mortise_health_free(arg1);
   
 }
 
 
-long long _wrap_examination_count_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+long long _wrap_health_count_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   
-  result = (int64_t)mortise_examination_count((struct mortise_examination const *)arg1);
+  result = (int64_t)mortise_health_count((struct mortise_health const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-int _wrap_examination_worst_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
-  mortise_verdict result;
+int _wrap_health_worst_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
+  mortise_severity result;
   int _swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   
-  result = (mortise_verdict)mortise_examination_worst((struct mortise_examination const *)arg1);
+  result = (mortise_severity)mortise_health_worst((struct mortise_health const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_name_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_name_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (char *)mortise_examination_name((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_name((struct mortise_health const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-int _wrap_examination_verdict_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+int _wrap_health_severity_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
-  mortise_verdict result;
+  mortise_severity result;
   int _swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (mortise_verdict)mortise_examination_verdict((struct mortise_examination const *)arg1,arg2);
+  result = (mortise_severity)mortise_health_severity((struct mortise_health const *)arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_server_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_server_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (char *)mortise_examination_server((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_server((struct mortise_health const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_value_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_value_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (char *)mortise_examination_value((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_value((struct mortise_health const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_consequence_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_consequence_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (char *)mortise_examination_consequence((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_consequence((struct mortise_health const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_mend_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0, long long _swig_go_1) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_remedy_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (char *)mortise_examination_mend((struct mortise_examination const *)arg1,arg2);
+  result = (char *)mortise_health_remedy((struct mortise_health const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_examination_json_swig_3b6e2bb8607e0ea4(mortise_examination *_swig_go_0) {
-  mortise_examination *arg1 = (mortise_examination *) 0 ;
+char *_wrap_health_json_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+  mortise_health *arg1 = (mortise_health *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_examination *)_swig_go_0; 
+  arg1 = (mortise_health *)_swig_go_0; 
   
-  result = (char *)mortise_examination_json((struct mortise_examination const *)arg1);
+  result = (char *)mortise_health_json((struct mortise_health const *)arg1);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_verdict_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
-  mortise_verdict arg1 ;
+char *_wrap_severity_text_swig_92bb9217ba8dd433(int _swig_go_0) {
+  mortise_severity arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
   
-  arg1 = (mortise_verdict)_swig_go_0; 
+  arg1 = (mortise_severity)_swig_go_0; 
   
-  result = (char *)mortise_verdict_text(arg1);
+  result = (char *)mortise_severity_text(arg1);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }
 
 
-mortise_lock *_wrap_lock_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1368,7 +1389,7 @@ mortise_lock *_wrap_lock_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1378,7 +1399,7 @@ void _wrap_lock_free_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1393,7 +1414,7 @@ int _wrap_lock_try_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1410,7 +1431,7 @@ int _wrap_lock_acquire_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1425,7 +1446,7 @@ int _wrap_lock_unlock_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1442,7 +1463,7 @@ int _wrap_lock_extend_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1457,7 +1478,7 @@ int _wrap_lock_cancel_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1474,7 +1495,7 @@ int _wrap_lock_interrupt_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1487,7 +1508,7 @@ int _wrap_lock_is_held_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1500,7 +1521,7 @@ long long _wrap_lock_valid_ms_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1513,7 +1534,7 @@ long long _wrap_lock_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1526,7 +1547,7 @@ long long _wrap_lock_token_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0) {
+long long _wrap_lock_hold_number_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1539,7 +1560,7 @@ long long _wrap_lock_hold_number_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0)
 }
 
 
-int _wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1556,7 +1577,7 @@ int _wrap_lock_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, long 
 }
 
 
-int _wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1577,7 +1598,7 @@ int _wrap_lock_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0,
 }
 
 
-int _wrap_lock_query_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1594,7 +1615,7 @@ int _wrap_lock_query_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_force_release_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1616,7 +1637,7 @@ int _wrap_lock_force_release_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, _go
 }
 
 
-int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1635,7 +1656,7 @@ int _wrap_lock_try_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1656,7 +1677,7 @@ int _wrap_lock_acquire_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1675,7 +1696,7 @@ int _wrap_lock_unlock_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1696,7 +1717,7 @@ int _wrap_lock_extend_async_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1715,7 +1736,7 @@ int _wrap_lock_watch_swig_3b6e2bb8607e0ea4(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1739,7 +1760,7 @@ mortise_rw *_wrap_rw_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1749,7 +1770,7 @@ void _wrap_rw_free_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1764,7 +1785,7 @@ int _wrap_rw_read_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1781,7 +1802,7 @@ int _wrap_rw_read_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1796,7 +1817,7 @@ int _wrap_rw_read_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1811,7 +1832,7 @@ int _wrap_rw_write_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1828,7 +1849,7 @@ int _wrap_rw_write_acquire_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1843,7 +1864,7 @@ int _wrap_rw_write_unlock_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1852,13 +1873,13 @@ int _wrap_rw_upgrade_try_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_e
   arg1 = (mortise_rw *)_swig_go_0; 
   arg2 = (mortise_error *)_swig_go_1; 
   
-  result = (mortise_status)mortise_rw_upgrade_try(arg1,arg2);
+  result = (mortise_status)mortise_rw_upgrade(arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1873,7 +1894,7 @@ int _wrap_rw_downgrade_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1890,7 +1911,7 @@ int _wrap_rw_extend_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1907,7 +1928,7 @@ int _wrap_rw_interrupt_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1922,7 +1943,7 @@ int _wrap_rw_cancel_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1935,7 +1956,7 @@ int _wrap_rw_is_reading_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1948,7 +1969,7 @@ int _wrap_rw_is_writing_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1961,7 +1982,7 @@ long long _wrap_rw_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1974,7 +1995,7 @@ long long _wrap_rw_valid_ms_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1987,7 +2008,7 @@ long long _wrap_rw_token_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
+long long _wrap_rw_hold_number_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2000,7 +2021,7 @@ long long _wrap_rw_hold_number_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2017,7 +2038,7 @@ int _wrap_rw_read_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long
 }
 
 
-int _wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2038,7 +2059,7 @@ int _wrap_rw_read_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0
 }
 
 
-int _wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2055,7 +2076,7 @@ int _wrap_rw_write_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, lon
 }
 
 
-int _wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2076,7 +2097,7 @@ int _wrap_rw_write_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_
 }
 
 
-int _wrap_rw_query_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2093,7 +2114,7 @@ int _wrap_rw_query_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_force_release_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2115,7 +2136,7 @@ int _wrap_rw_force_release_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, _gostri
 }
 
 
-int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2134,7 +2155,7 @@ int _wrap_rw_read_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2155,7 +2176,7 @@ int _wrap_rw_read_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2174,7 +2195,7 @@ int _wrap_rw_read_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2193,7 +2214,7 @@ int _wrap_rw_write_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2214,7 +2235,7 @@ int _wrap_rw_write_acquire_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2233,7 +2254,7 @@ int _wrap_rw_write_unlock_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2246,13 +2267,13 @@ int _wrap_rw_upgrade_try_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mor
   arg3 = (int64_t)_swig_go_2; 
   arg4 = (mortise_error *)_swig_go_3; 
   
-  result = (mortise_status)mortise_rw_upgrade_try_async(arg1,arg2,arg3,arg4);
+  result = (mortise_status)mortise_rw_upgrade_async(arg1,arg2,arg3,arg4);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2271,7 +2292,7 @@ int _wrap_rw_downgrade_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2292,7 +2313,7 @@ int _wrap_rw_extend_async_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2311,7 +2332,7 @@ int _wrap_rw_watch_swig_3b6e2bb8607e0ea4(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2337,7 +2358,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_3b6e2bb8607e0ea4(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2347,7 +2368,7 @@ void _wrap_semaphore_free_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2364,7 +2385,7 @@ int _wrap_semaphore_try_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2383,7 +2404,7 @@ int _wrap_semaphore_acquire_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2398,7 +2419,7 @@ int _wrap_semaphore_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2415,7 +2436,7 @@ int _wrap_semaphore_resize_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2432,7 +2453,7 @@ int _wrap_semaphore_extend_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2449,7 +2470,7 @@ int _wrap_semaphore_interrupt_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2464,7 +2485,7 @@ int _wrap_semaphore_cancel_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2477,7 +2498,7 @@ int _wrap_semaphore_is_held_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2490,7 +2511,7 @@ long long _wrap_semaphore_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2503,7 +2524,7 @@ long long _wrap_semaphore_valid_ms_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2516,7 +2537,7 @@ long long _wrap_semaphore_token_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_g
 }
 
 
-long long _wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2529,7 +2550,7 @@ long long _wrap_semaphore_hold_number_swig_3b6e2bb8607e0ea4(mortise_semaphore *_
 }
 
 
-int _wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2546,7 +2567,7 @@ int _wrap_semaphore_release_hold_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2567,7 +2588,7 @@ int _wrap_semaphore_release_hold_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *
 }
 
 
-int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2584,7 +2605,7 @@ int _wrap_semaphore_query_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2606,7 +2627,7 @@ int _wrap_semaphore_force_release_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2627,7 +2648,7 @@ int _wrap_semaphore_try_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2650,7 +2671,7 @@ int _wrap_semaphore_acquire_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2669,7 +2690,7 @@ int _wrap_semaphore_release_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2690,7 +2711,7 @@ int _wrap_semaphore_extend_async_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2709,7 +2730,7 @@ int _wrap_semaphore_watch_swig_3b6e2bb8607e0ea4(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2724,7 +2745,7 @@ mortise_multi *_wrap_multi_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2734,7 +2755,7 @@ void _wrap_multi_free_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2751,7 +2772,7 @@ int _wrap_multi_add_lock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2768,7 +2789,7 @@ int _wrap_multi_add_reader_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2785,7 +2806,7 @@ int _wrap_multi_add_writer_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2804,7 +2825,7 @@ int _wrap_multi_add_semaphore_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2819,7 +2840,7 @@ int _wrap_multi_try_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2836,7 +2857,7 @@ int _wrap_multi_acquire_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2851,7 +2872,7 @@ int _wrap_multi_unlock_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2868,7 +2889,7 @@ int _wrap_multi_extend_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2885,7 +2906,7 @@ int _wrap_multi_interrupt_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2900,7 +2921,7 @@ int _wrap_multi_cancel_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2913,7 +2934,7 @@ int _wrap_multi_is_held_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2926,7 +2947,7 @@ long long _wrap_multi_valid_ms_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2939,7 +2960,7 @@ long long _wrap_multi_deadline_ns_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+long long _wrap_multi_hold_number_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2952,7 +2973,7 @@ long long _wrap_multi_hold_number_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_
 }
 
 
-int _wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2969,7 +2990,7 @@ int _wrap_multi_unlock_hold_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, lon
 }
 
 
-int _wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2990,7 +3011,7 @@ int _wrap_multi_unlock_hold_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3003,7 +3024,7 @@ long long _wrap_multi_member_count_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3022,7 +3043,7 @@ int _wrap_multi_try_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3043,7 +3064,7 @@ int _wrap_multi_acquire_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3062,7 +3083,7 @@ int _wrap_multi_watch_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3083,7 +3104,7 @@ int _wrap_multi_extend_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3102,7 +3123,7 @@ int _wrap_multi_unlock_async_swig_3b6e2bb8607e0ea4(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_3b6e2bb8607e0ea4() {
+mortise_info *_wrap_info_new_swig_92bb9217ba8dd433() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -3113,7 +3134,7 @@ mortise_info *_wrap_info_new_swig_3b6e2bb8607e0ea4() {
 }
 
 
-void _wrap_info_free_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -3123,7 +3144,7 @@ void _wrap_info_free_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3136,7 +3157,7 @@ int _wrap_info_is_held_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3149,7 +3170,7 @@ int _wrap_info_is_mine_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3162,7 +3183,7 @@ long long _wrap_info_time_left_ms_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3175,7 +3196,7 @@ long long _wrap_info_latest_token_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3188,7 +3209,7 @@ long long _wrap_info_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3201,7 +3222,7 @@ long long _wrap_info_shown_holder_count_swig_3b6e2bb8607e0ea4(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3214,7 +3235,7 @@ long long _wrap_info_permits_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3227,7 +3248,7 @@ long long _wrap_info_permits_in_use_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3240,7 +3261,7 @@ long long _wrap_info_waiter_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3253,7 +3274,7 @@ long long _wrap_info_entry_count_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3268,7 +3289,7 @@ char *_wrap_info_entry_owner_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3283,7 +3304,7 @@ int _wrap_info_entry_is_exclusive_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
 }
 
 
-int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3298,7 +3319,7 @@ int _wrap_info_entry_is_retained_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0,
 }
 
 
-long long _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3307,13 +3328,13 @@ long long _wrap_info_entry_weight_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0
   arg1 = (mortise_info *)_swig_go_0; 
   arg2 = (int64_t)_swig_go_1; 
   
-  result = (int64_t)mortise_info_entry_weight((struct mortise_info const *)arg1,arg2);
+  result = (int64_t)mortise_info_entry_permits((struct mortise_info const *)arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_info_entry_host_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3328,7 +3349,7 @@ char *_wrap_info_entry_host_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3343,7 +3364,7 @@ long long _wrap_info_entry_pid_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3358,7 +3379,7 @@ char *_wrap_info_entry_label_swig_3b6e2bb8607e0ea4(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3375,7 +3396,7 @@ mortise_queue *_wrap_queue_new_swig_3b6e2bb8607e0ea4(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3385,7 +3406,7 @@ void _wrap_queue_free_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3398,7 +3419,7 @@ int _wrap_queue_fd_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3408,7 +3429,7 @@ void _wrap_queue_wake_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3418,7 +3439,7 @@ void _wrap_queue_shutdown_swig_3b6e2bb8607e0ea4(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_3b6e2bb8607e0ea4() {
+mortise_event *_wrap_event_new_swig_92bb9217ba8dd433() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3429,7 +3450,7 @@ mortise_event *_wrap_event_new_swig_3b6e2bb8607e0ea4() {
 }
 
 
-void _wrap_event_free_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3439,20 +3460,20 @@ void _wrap_event_free_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_get_kind_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_kind_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
-  mortise_event_kind result;
+  mortise_kind result;
   int _swig_go_result;
   
   arg1 = (mortise_event *)_swig_go_0; 
   
-  result = (mortise_event_kind)mortise_event_get_kind((struct mortise_event const *)arg1);
+  result = (mortise_kind)mortise_event_kind((struct mortise_event const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-long long _wrap_event_tag_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3465,7 +3486,7 @@ long long _wrap_event_tag_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3478,7 +3499,7 @@ int _wrap_event_status_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3491,7 +3512,7 @@ long long _wrap_event_token_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_hold_number_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+long long _wrap_event_hold_number_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3504,7 +3525,7 @@ long long _wrap_event_hold_number_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_
 }
 
 
-char *_wrap_event_message_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3517,7 +3538,7 @@ char *_wrap_event_message_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -3530,7 +3551,7 @@ int _wrap_event_reason_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_92bb9217ba8dd433(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -3545,7 +3566,7 @@ char *_wrap_event_lock_name_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0, lon
 }
 
 
-int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_log_level_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_level result;
   int _swig_go_result;
@@ -3558,7 +3579,7 @@ int _wrap_event_log_level_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_log_subject_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_subject result;
   int _swig_go_result;
@@ -3571,7 +3592,7 @@ int _wrap_event_log_subject_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_log_level_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
+char *_wrap_log_level_text_swig_92bb9217ba8dd433(int _swig_go_0) {
   mortise_log_level arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3584,7 +3605,7 @@ char *_wrap_log_level_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
 }
 
 
-char *_wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
+char *_wrap_log_subject_text_swig_92bb9217ba8dd433(int _swig_go_0) {
   mortise_log_subject arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3597,20 +3618,20 @@ char *_wrap_log_subject_text_swig_3b6e2bb8607e0ea4(int _swig_go_0) {
 }
 
 
-long long _wrap_event_left_out_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+long long _wrap_event_dropped_records_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
   
   arg1 = (mortise_event *)_swig_go_0; 
   
-  result = (int64_t)mortise_event_left_out((struct mortise_event const *)arg1);
+  result = (int64_t)mortise_event_dropped_records((struct mortise_event const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }
 
 
-char *_wrap_event_server_text_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3623,7 +3644,7 @@ char *_wrap_event_server_text_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3636,7 +3657,7 @@ int _wrap_event_is_retryable_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_3b6e2bb8607e0ea4(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

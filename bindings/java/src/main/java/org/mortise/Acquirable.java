@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
  * next acquire of its owner waits for this release, within its own time. Other calls of the owner
  * behave as if it held nothing.
  */
-public interface Acquirable {
+public sealed interface Acquirable permits Mode, LeasingOwner {
   /**
    * Acquires if it is free, within the client's command timeout.
    *

@@ -108,8 +108,8 @@ final class Constants {
   static final String OPTION_SENTINEL_TLS = "sentinel_tls";
   /** The name in the Sentinels' certificates, each one's host unless set. A client's only. */
   static final String OPTION_SENTINEL_TLS_NAME = "sentinel_tls_name";
-  /** Whether servers are examined when they are connected to, such as "off". A client's only. */
-  static final String OPTION_EXAMINE = "examine";
+  /** Whether servers are checked when they are connected to, such as "off". A client's only. */
+  static final String OPTION_HEALTH_CHECK = "health_check";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
   static final String OPTION_QUARANTINE = "quarantine";
   /** How many replicas have a hold before it counts: a whole number or "all". A client's only. */

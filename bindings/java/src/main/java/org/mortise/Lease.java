@@ -62,11 +62,11 @@ public final class Lease implements AutoCloseable {
    * How long the lease is still valid without a renewal, by the local clock. Right after a wait it
    * can be shorter than the owner's lease, until the first renewal confirms the grant.
    *
-   * @return milliseconds, rounded down; 0 when it is not held
+   * @return whole milliseconds, rounded down; zero when it is not held
    */
-  public long validMillis() {
-    long valid = owner.validMillis();
-    return !isReleased.get() && owner.isCurrent(hold) ? valid : 0;
+  public Duration validFor() {
+    Duration valid = owner.validFor();
+    return !isReleased.get() && owner.isCurrent(hold) ? valid : Duration.ZERO;
   }
 
   /**

@@ -6,7 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongBinaryOperator;
 
 /** An owner that acquires in one way only. */
-abstract class LeasingOwner extends Owner implements Acquirable {
+abstract sealed class LeasingOwner extends Owner implements Acquirable
+    permits Mutex, Semaphore, Multi {
   LeasingOwner(MortiseClient client, Name name, MortiseOptions options, OwnerCalls calls,
       LongBinaryOperator make) {
     super(client, name, options, calls, make);

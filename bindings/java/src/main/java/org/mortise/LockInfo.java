@@ -40,7 +40,7 @@ public record LockInfo(
    * @param processId its process; 0 when unknown
    * @param label its label; empty when it has none
    * @param isExclusive whether the hold excludes all others: a mutex, a writer
-   * @param weight the number of permits of a semaphore, otherwise 1
+   * @param permits the number of permits of a semaphore, otherwise 1
    * @param isRetained whether the holder has unlocked and its client keeps the lock for its next
    *     acquire; see {@link MortiseOptions#withRetain}
    */
@@ -50,7 +50,7 @@ public record LockInfo(
       long processId,
       String label,
       boolean isExclusive,
-      long weight,
+      long permits,
       boolean isRetained) {}
 
   /** Asks for a native info to be filled, and reads it. */
@@ -76,7 +76,7 @@ public record LockInfo(
               MortiseNative.info_entry_pid(info, i),
               new String(MortiseNative.info_entry_label(info, i), UTF_8),
               MortiseNative.info_entry_is_exclusive(info, i) != 0,
-              MortiseNative.info_entry_weight(info, i),
+              MortiseNative.info_entry_permits(info, i),
               MortiseNative.info_entry_is_retained(info, i) != 0));
     }
     int holders = (int) MortiseNative.info_shown_holder_count(info);

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * @param text the message, for people
  * @param lock the name of the lock as text; empty for a record about a server
  * @param reason why a hold was lost; {@link LossReason#UNKNOWN} for other subjects
- * @param leftOut how many records were dropped just before this one
+ * @param droppedRecords how many records were dropped just before this one
  */
 public record LogLine(
     LogLevel level,
@@ -19,7 +19,7 @@ public record LogLine(
     String text,
     String lock,
     LossReason reason,
-    long leftOut) {
+    long droppedRecords) {
 
   /**
    * A listener that writes records to a logger of the platform, at its levels of the same names.

@@ -17,12 +17,27 @@ final class Mode implements Acquirable {
       OwnerCalls.Unlock unlockNow,
       OwnerCalls.UnlockLater unlockLater) {}
 
+  /** Adds an owner to a multi in this way, from the native multi and the native owner. */
+  interface Join {
+    int add(long multi, long owner);
+  }
+
   private final Owner owner;
   private final Calls calls;
+  private final Join join;
 
-  Mode(Owner owner, Calls calls) {
+  Mode(Owner owner, Calls calls, Join join) {
     this.owner = owner;
     this.calls = calls;
+    this.join = join;
+  }
+
+  Owner owner() {
+    return owner;
+  }
+
+  int addTo(long multi) {
+    return owner.call(it -> join.add(multi, it));
   }
 
   // ---- for the Lock adapters: without leases ---------------------------------------------------

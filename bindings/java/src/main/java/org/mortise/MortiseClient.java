@@ -19,8 +19,8 @@ import java.util.function.LongUnaryOperator;
  *
  * <ul>
  *   <li>{@link #lock} and {@link #readWriteLock} are Java's own interfaces: a thread is an owner.
- *   <li>{@link #mutex}, {@link #readWrite}, {@link #semaphore} and {@link #multi} make explicit
- *       owners with leases and futures. They are not bound to a thread.
+ *   <li>{@link #mutex}, {@link #readWriteMutex}, {@link #semaphore} and {@link #multi} make
+ *       explicit owners with leases and futures. They are not bound to a thread.
  * </ul>
  *
  * <p>Close it to release everything. A forgotten client is closed some time after the garbage
@@ -32,12 +32,12 @@ public final class MortiseClient implements AutoCloseable {
   private final Core core;
   private final Cleaner.Cleanable cleanable;
   private final LossListener lossListener;
-  private final ThreadHolds<MutexOwner> mutexHolds = new ThreadHolds<>();
-  private final ThreadHolds<ReadWriteOwner> readWriteHolds = new ThreadHolds<>();
-  private final OwnerPool<MutexOwner> mutexes =
-      new OwnerPool<>((name, options) -> new MutexOwner(this, name, options));
-  private final OwnerPool<ReadWriteOwner> readWrites =
-      new OwnerPool<>((name, options) -> new ReadWriteOwner(this, name, options));
+  private final ThreadHolds<Mutex> mutexHolds = new ThreadHolds<>();
+  private final ThreadHolds<ReadWriteMutex> readWriteHolds = new ThreadHolds<>();
+  private final OwnerPool<Mutex> mutexes =
+      new OwnerPool<>((name, options) -> new Mutex(this, name, options));
+  private final OwnerPool<ReadWriteMutex> readWrites =
+      new OwnerPool<>((name, options) -> new ReadWriteMutex(this, name, options));
 
   private MortiseClient(Builder builder) {
     core =
@@ -195,20 +195,20 @@ public final class MortiseClient implements AutoCloseable {
    * Checks the health of the servers: their settings, rights and clocks, as far as they matter to
    * locks. It changes nothing at a server.
    *
-   * @return the result; docs/examination.md lists the findings
+   * @return the result; docs/health_check.md lists the findings
    */
-  public Examination examine() {
-    return Examination.take(found(MortiseNative::client_examine));
+  public Health checkHealth() {
+    return Health.take(found(MortiseNative::client_check_health));
   }
 
   /**
-   * Returns the last result, without a request to a server. It comes from {@link #examine} or, with
-   * {@link MortiseOptions#withExamination}, from the last connect.
+   * Returns the last result, without a request to a server. It comes from {@link #checkHealth} or,
+   * with {@link MortiseOptions#withHealthCheck}, from the last connect.
    *
    * @return the last result; without findings before the first health check
    */
-  public Examination examination() {
-    return Examination.take(found(MortiseNative::client_examination));
+  public Health lastHealth() {
+    return Health.take(found(MortiseNative::client_last_health));
   }
 
   /**
@@ -228,14 +228,14 @@ public final class MortiseClient implements AutoCloseable {
    * @param patience 1 ms to 1 minute
    * @return a listing of the locks
    */
-  public Census census(Duration patience) {
+  public Listing listLocks(Duration patience) {
     long timeoutMs = patience.toMillis();
-    return Census.take(found(client -> MortiseNative.client_census(client, timeoutMs)));
+    return Listing.take(found(client -> MortiseNative.client_list_locks(client, timeoutMs)));
   }
 
   /**
    * Searches the keys of the servers for locks. It finds holds of dead or stopped clients, which no
-   * {@link #census} reports. It changes nothing.
+   * {@link #listLocks} reports. It changes nothing.
    *
    * @param pattern empty for locks in Mortise's own format; otherwise a pattern for keys of other
    *     programs in the syntax of SCAN, such as {@code lock:*}
@@ -244,11 +244,11 @@ public final class MortiseClient implements AutoCloseable {
    * @return the locks that were found, as a listing of keys; it counts servers that replied instead
    *     of clients
    */
-  public Census scan(String pattern, long mostKeys, Duration patience) {
+  public Listing scanLocks(String pattern, long mostKeys, Duration patience) {
     byte[] names = pattern.getBytes(UTF_8);
     long timeoutMs = patience.toMillis();
-    return Census.take(
-        found(client -> MortiseNative.client_scan(client, names, mostKeys, timeoutMs)));
+    return Listing.take(
+        found(client -> MortiseNative.client_scan_locks(client, names, mostKeys, timeoutMs)));
   }
 
   /**
@@ -448,8 +448,8 @@ public final class MortiseClient implements AutoCloseable {
    * @param name the name, as UTF-8
    * @return the owner
    */
-  public MutexOwner mutex(String name) {
-    return new MutexOwner(this, Name.of(name), null);
+  public Mutex mutex(String name) {
+    return new Mutex(this, Name.of(name), null);
   }
 
   /**
@@ -459,8 +459,8 @@ public final class MortiseClient implements AutoCloseable {
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public MutexOwner mutex(String name, MortiseOptions options) {
-    return new MutexOwner(this, Name.of(name), options);
+  public Mutex mutex(String name, MortiseOptions options) {
+    return new Mutex(this, Name.of(name), options);
   }
 
   /**
@@ -470,8 +470,8 @@ public final class MortiseClient implements AutoCloseable {
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public MutexOwner mutex(byte[] name, MortiseOptions options) {
-    return new MutexOwner(this, Name.of(name), options);
+  public Mutex mutex(byte[] name, MortiseOptions options) {
+    return new Mutex(this, Name.of(name), options);
   }
 
   /**
@@ -480,8 +480,8 @@ public final class MortiseClient implements AutoCloseable {
    * @param name the name, as UTF-8
    * @return the owner
    */
-  public ReadWriteOwner readWrite(String name) {
-    return new ReadWriteOwner(this, Name.of(name), null);
+  public ReadWriteMutex readWriteMutex(String name) {
+    return new ReadWriteMutex(this, Name.of(name), null);
   }
 
   /**
@@ -491,8 +491,8 @@ public final class MortiseClient implements AutoCloseable {
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public ReadWriteOwner readWrite(String name, MortiseOptions options) {
-    return new ReadWriteOwner(this, Name.of(name), options);
+  public ReadWriteMutex readWriteMutex(String name, MortiseOptions options) {
+    return new ReadWriteMutex(this, Name.of(name), options);
   }
 
   /**
@@ -502,43 +502,43 @@ public final class MortiseClient implements AutoCloseable {
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public ReadWriteOwner readWrite(byte[] name, MortiseOptions options) {
-    return new ReadWriteOwner(this, Name.of(name), options);
+  public ReadWriteMutex readWriteMutex(byte[] name, MortiseOptions options) {
+    return new ReadWriteMutex(this, Name.of(name), options);
   }
 
   /**
    * A new owner of permits of a semaphore.
    *
    * @param name the name, as UTF-8
-   * @param permits how many there are; the first to use the name sets it for all
+   * @param capacity the number of permits; the first to use the name sets it for all
    * @return the owner
    */
-  public SemaphoreOwner semaphore(String name, long permits) {
-    return new SemaphoreOwner(this, Name.of(name), permits, null);
+  public Semaphore semaphore(String name, long capacity) {
+    return new Semaphore(this, Name.of(name), capacity, null);
   }
 
   /**
    * A new owner of permits of a semaphore.
    *
    * @param name the name, as UTF-8
-   * @param permits how many there are; the first to use the name sets it for all
+   * @param capacity the number of permits; the first to use the name sets it for all
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public SemaphoreOwner semaphore(String name, long permits, MortiseOptions options) {
-    return new SemaphoreOwner(this, Name.of(name), permits, options);
+  public Semaphore semaphore(String name, long capacity, MortiseOptions options) {
+    return new Semaphore(this, Name.of(name), capacity, options);
   }
 
   /**
    * A new owner of permits of a semaphore.
    *
    * @param name any bytes
-   * @param permits how many there are; the first to use the name sets it for all
+   * @param capacity the number of permits; the first to use the name sets it for all
    * @param options override the client's options; null for the client's options
    * @return the owner
    */
-  public SemaphoreOwner semaphore(byte[] name, long permits, MortiseOptions options) {
-    return new SemaphoreOwner(this, Name.of(name), permits, options);
+  public Semaphore semaphore(byte[] name, long capacity, MortiseOptions options) {
+    return new Semaphore(this, Name.of(name), capacity, options);
   }
 
   /**
@@ -575,19 +575,19 @@ public final class MortiseClient implements AutoCloseable {
     return lossListener;
   }
 
-  ThreadHolds<MutexOwner> mutexHolds() {
+  ThreadHolds<Mutex> mutexHolds() {
     return mutexHolds;
   }
 
-  ThreadHolds<ReadWriteOwner> readWriteHolds() {
+  ThreadHolds<ReadWriteMutex> readWriteHolds() {
     return readWriteHolds;
   }
 
-  OwnerPool<MutexOwner> mutexes() {
+  OwnerPool<Mutex> mutexes() {
     return mutexes;
   }
 
-  OwnerPool<ReadWriteOwner> readWrites() {
+  OwnerPool<ReadWriteMutex> readWrites() {
     return readWrites;
   }
 }

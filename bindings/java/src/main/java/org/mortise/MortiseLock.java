@@ -14,8 +14,8 @@ import java.time.Duration;
 public final class MortiseLock extends ThreadOwnedLock {
   private final Name name;
   private final MortiseOptions options;
-  private final ThreadHolds<MutexOwner> holds;
-  private final OwnerPool<MutexOwner> pool;
+  private final ThreadHolds<Mutex> holds;
+  private final OwnerPool<Mutex> pool;
 
   MortiseLock(MortiseClient client, Name name, MortiseOptions options) {
     this.name = name;
@@ -26,13 +26,13 @@ public final class MortiseLock extends ThreadOwnedLock {
 
   @Override
   boolean acquire(Attempt attempt) throws InterruptedException {
-    ThreadHold<MutexOwner> held = held();
+    ThreadHold<Mutex> held = held();
     if (held != null) {
       held.requireNotLost();
       held.writes = ThreadHold.oneMore(held.writes);
       return true;
     }
-    MutexOwner owner = pool.take(name, options);
+    Mutex owner = pool.take(name, options);
     Event grant = null;
     try {
       grant = attempt.acquire(owner.mode());
@@ -55,7 +55,7 @@ public final class MortiseLock extends ThreadOwnedLock {
    */
   @Override
   public void unlock() {
-    ThreadHold<MutexOwner> held = requireHeld();
+    ThreadHold<Mutex> held = requireHeld();
     if (--held.writes > 0) return;
     holds.remove(name);
     try {
@@ -74,7 +74,7 @@ public final class MortiseLock extends ThreadOwnedLock {
    *     after which the old end stands
    */
   public void extend(Duration lease) {
-    MutexOwner owner = requireHeld().owner();
+    Mutex owner = requireHeld().owner();
     owner.requireExtended(owner.extend(Times.roundedUp(lease, "lease")));
   }
 
@@ -93,18 +93,18 @@ public final class MortiseLock extends ThreadOwnedLock {
    * @return true until it is unlocked or lost
    */
   public boolean isHeldByCurrentThread() {
-    ThreadHold<MutexOwner> held = held();
+    ThreadHold<Mutex> held = held();
     return held != null && held.owner().isHeld();
   }
 
   /**
    * How long this thread's hold is still valid without a renewal, by the local clock.
    *
-   * @return milliseconds, rounded down; 0 when it is not held
+   * @return whole milliseconds, rounded down; zero when it is not held
    */
-  public long validMillis() {
-    ThreadHold<MutexOwner> held = held();
-    return held == null ? 0 : held.owner().validMillis();
+  public Duration validFor() {
+    ThreadHold<Mutex> held = held();
+    return held == null ? Duration.ZERO : held.owner().validFor();
   }
 
   /**
@@ -113,7 +113,7 @@ public final class MortiseLock extends ThreadOwnedLock {
    * @return 0 when this thread does not hold it
    */
   public int holdCount() {
-    ThreadHold<MutexOwner> held = held();
+    ThreadHold<Mutex> held = held();
     return held == null ? 0 : held.writes;
   }
 
@@ -127,12 +127,12 @@ public final class MortiseLock extends ThreadOwnedLock {
     return requireHeld().owner().token();
   }
 
-  private ThreadHold<MutexOwner> held() {
+  private ThreadHold<Mutex> held() {
     return holds.get(name);
   }
 
-  private ThreadHold<MutexOwner> requireHeld() {
-    ThreadHold<MutexOwner> held = held();
+  private ThreadHold<Mutex> requireHeld() {
+    ThreadHold<Mutex> held = held();
     if (held == null) throw notHolder(name);
     return held;
   }

@@ -398,13 +398,13 @@ public final class MortiseOptions {
   /**
    * Whether the client checks the health of a server at each connect. For clients only.
    *
-   * @param how {@code off} is the default. With {@code warn} {@link MortiseClient#examination}
+   * @param how {@code off} is the default. With {@code warn} {@link MortiseClient#lastHealth}
    *     returns the findings. With {@code strict} the client also sends no requests to a server
    *     with a bad finding, and {@link MortiseClient#open} fails with that finding
    * @return options with that value
    */
-  public MortiseOptions withExamination(String how) {
-    return with(Constants.OPTION_EXAMINE, how);
+  public MortiseOptions withHealthCheck(String how) {
+    return with(Constants.OPTION_HEALTH_CHECK, how);
   }
 
   /**

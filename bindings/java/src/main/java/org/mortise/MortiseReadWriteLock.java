@@ -1,5 +1,6 @@
 package org.mortise;
 
+import java.time.Duration;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
@@ -17,8 +18,8 @@ import java.util.concurrent.locks.ReadWriteLock;
 public final class MortiseReadWriteLock implements ReadWriteLock {
   private final Name name;
   private final MortiseOptions options;
-  private final ThreadHolds<ReadWriteOwner> holds;
-  private final OwnerPool<ReadWriteOwner> pool;
+  private final ThreadHolds<ReadWriteMutex> holds;
+  private final OwnerPool<ReadWriteMutex> pool;
   private final Lock readLock = new ReadSide();
   private final Lock writeLock = new WriteSide();
 
@@ -59,7 +60,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
    *     or writes already, and others
    */
   public boolean tryUpgrade() {
-    ThreadHold<ReadWriteOwner> held = held();
+    ThreadHold<ReadWriteMutex> held = held();
     if (held == null || held.reads == 0) throw notReader();
     if (held.reads > 1 || held.writes > 0) {
       throw alreadyHeld("only a thread that reads once can upgrade");
@@ -76,7 +77,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
    * @return true if it does
    */
   public boolean isReadHeldByCurrentThread() {
-    ThreadHold<ReadWriteOwner> held = held();
+    ThreadHold<ReadWriteMutex> held = held();
     return held != null && held.reads > 0 && held.owner().isHeld();
   }
 
@@ -86,18 +87,18 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
    * @return true if it does
    */
   public boolean isWriteHeldByCurrentThread() {
-    ThreadHold<ReadWriteOwner> held = held();
+    ThreadHold<ReadWriteMutex> held = held();
     return held != null && held.writes > 0 && held.owner().isHeld();
   }
 
   /**
    * How long this thread's hold is still valid without a renewal, by the local clock.
    *
-   * @return milliseconds, rounded down; 0 when it is not held
+   * @return whole milliseconds, rounded down; zero when it is not held
    */
-  public long validMillis() {
-    ThreadHold<ReadWriteOwner> held = held();
-    return held == null ? 0 : held.owner().validMillis();
+  public Duration validFor() {
+    ThreadHold<ReadWriteMutex> held = held();
+    return held == null ? Duration.ZERO : held.owner().validFor();
   }
 
   /**
@@ -110,7 +111,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
    * @throws IllegalMonitorStateException if this thread holds neither
    */
   public long token() {
-    ThreadHold<ReadWriteOwner> held = held();
+    ThreadHold<ReadWriteMutex> held = held();
     if (held == null) throw ThreadOwnedLock.notHolder(name);
     return held.owner().token();
   }
@@ -120,12 +121,12 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
     return "MortiseReadWriteLock[" + name + "]";
   }
 
-  private ThreadHold<ReadWriteOwner> held() {
+  private ThreadHold<ReadWriteMutex> held() {
     return holds.get(name);
   }
 
-  private MortiseException alreadyHeld(String mend) {
-    return new MortiseException(Status.ALREADY_HELD, name, mend);
+  private MortiseException alreadyHeld(String remedy) {
+    return new MortiseException(Status.ALREADY_HELD, name, remedy);
   }
 
   private IllegalMonitorStateException notReader() {
@@ -134,9 +135,9 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   }
 
   /** The hold of this thread, which had none; null when it was not to be had. */
-  private ThreadHold<ReadWriteOwner> first(ThreadOwnedLock.Attempt attempt, boolean isWriting)
+  private ThreadHold<ReadWriteMutex> first(ThreadOwnedLock.Attempt attempt, boolean isWriting)
       throws InterruptedException {
-    ReadWriteOwner owner = pool.take(name, options);
+    ReadWriteMutex owner = pool.take(name, options);
     Event grant = null;
     try {
       grant = attempt.acquire(owner.mode(isWriting));
@@ -149,7 +150,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
     return held;
   }
 
-  private void last(ThreadHold<ReadWriteOwner> held, boolean isWriting) {
+  private void last(ThreadHold<ReadWriteMutex> held, boolean isWriting) {
     holds.remove(name);
     try {
       ThreadOwnedLock.requireReleased(held.unlock(held.owner().mode(isWriting)), name);
@@ -161,7 +162,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   private final class ReadSide extends ThreadOwnedLock {
     @Override
     boolean acquire(Attempt attempt) throws InterruptedException {
-      ThreadHold<ReadWriteOwner> held = held();
+      ThreadHold<ReadWriteMutex> held = held();
       if (held != null) {
         held.requireNotLost();
       } else {
@@ -173,7 +174,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
 
     @Override
     public void unlock() {
-      ThreadHold<ReadWriteOwner> held = held();
+      ThreadHold<ReadWriteMutex> held = held();
       if (held == null || held.reads == 0) throw notReader();
       if (--held.reads == 0 && held.writes == 0) last(held, false);
     }
@@ -187,7 +188,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   private final class WriteSide extends ThreadOwnedLock {
     @Override
     boolean acquire(Attempt attempt) throws InterruptedException {
-      ThreadHold<ReadWriteOwner> held = held();
+      ThreadHold<ReadWriteMutex> held = held();
       if (held == null) {
         held = first(attempt, true);
       } else if (held.writes == 0) {
@@ -201,7 +202,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
 
     @Override
     public void unlock() {
-      ThreadHold<ReadWriteOwner> held = held();
+      ThreadHold<ReadWriteMutex> held = held();
       if (held == null || held.writes == 0) {
         throw new IllegalMonitorStateException(
             "thread " + Thread.currentThread().getName() + " does not write " + name);

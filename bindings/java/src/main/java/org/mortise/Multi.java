@@ -39,7 +39,7 @@ public final class Multi extends LeasingOwner {
 
   private static final int MOST_SHOWN = 3;
 
-  private final Mode mode = new Mode(this, ALL);
+  private final Mode mode = new Mode(this, ALL, null);
   /** Collected together with this, not before. */
   private final List<Owner> members = new ArrayList<>();
   /** Of each member. */
@@ -71,52 +71,23 @@ public final class Multi extends LeasingOwner {
   }
 
   /**
-   * Adds a mutex.
+   * Adds a member: a {@link Mutex}, {@link ReadWriteMutex#readLock}, {@link
+   * ReadWriteMutex#writeLock}, a {@link Semaphore} for one permit, or {@link Semaphore#permits}.
    *
-   * @param member a mutex of this client
+   * @param member a lock of this client
    * @return this
    */
-  public Multi add(MutexOwner member) {
-    Objects.requireNonNull(member, "member");
-    call(member::addTo);
-    return keep(member);
-  }
-
-  /**
-   * Adds a read-write lock that is acquired for reading.
-   *
-   * @param member a read-write lock of this client
-   * @return this
-   */
-  public Multi addReading(ReadWriteOwner member) {
-    Objects.requireNonNull(member, "member");
-    call(it -> member.addTo(it, false));
-    return keep(member);
-  }
-
-  /**
-   * Adds a read-write lock that is acquired for writing.
-   *
-   * @param member a read-write lock of this client
-   * @return this
-   */
-  public Multi addWriting(ReadWriteOwner member) {
-    Objects.requireNonNull(member, "member");
-    call(it -> member.addTo(it, true));
-    return keep(member);
-  }
-
-  /**
-   * Adds permits of a semaphore.
-   *
-   * @param member a semaphore of this client
-   * @param weight how many permits
-   * @return this
-   */
-  public Multi add(SemaphoreOwner member, long weight) {
-    Objects.requireNonNull(member, "member");
-    call(it -> member.addTo(it, weight));
-    return keep(member);
+  public Multi add(Acquirable member) {
+    Mode mode =
+        Objects.requireNonNull(member, "member") instanceof LeasingOwner owner
+            ? owner.mode()
+            : (Mode) member;
+    if (mode.owner() instanceof Multi) {
+      throw new MortiseException(
+          Status.INVALID_ARGUMENT, null, "member: a Multi; add its members one by one");
+    }
+    call(mode::addTo);
+    return keep(mode.owner());
   }
 
   /**

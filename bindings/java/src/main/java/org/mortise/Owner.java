@@ -4,8 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -111,12 +114,18 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /**
-   * When its hold ends unless it is renewed before.
+   * When its hold ends unless it is renewed before, by the wall clock. A step of the wall clock
+   * moves it, so use {@link #isHeld} to decide whether to act.
    *
-   * @return nanoseconds of CLOCK_BOOTTIME, which also runs while the machine is suspended and is
-   *     not the clock of {@link System#nanoTime}; 0 when it holds nothing
+   * @return the moment, or empty when it holds nothing
    */
-  public long deadlineNanos() {
+  public Optional<Instant> deadline() {
+    long end = deadlineNanos();
+    if (end == 0) return Optional.empty();
+    return Optional.of(Instant.now().plusNanos(end - MortiseNative.boot_now_ns()));
+  }
+
+  private long deadlineNanos() {
     return read(calls.deadlineNanos());
   }
 
@@ -128,10 +137,10 @@ public abstract class Owner implements AutoCloseable {
   /**
    * How long its hold is still valid, by the local clock.
    *
-   * @return milliseconds, rounded down; 0 when it holds nothing
+   * @return whole milliseconds, rounded down; zero when it holds nothing
    */
-  public long validMillis() {
-    return read(calls.validMillis());
+  public Duration validFor() {
+    return Duration.ofMillis(read(calls.validMillis()));
   }
 
   /**

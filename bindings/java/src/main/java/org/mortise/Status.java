@@ -15,6 +15,8 @@ public enum Status {
   LOST(4),
   /** This owner holds nothing: it never did, or it has already unlocked. */
   NOT_OWNER(5),
+  /** No call was waiting, so {@link Owner#cancel()} returned false. */
+  NOT_WAITING(7),
   /** An argument is wrong. The message has its name, its value and the remedy. */
   INVALID_ARGUMENT(-1),
   /** No server answered, and the request was never sent. It is safe to try again. */

@@ -80,16 +80,16 @@ class BadInputTest {
     assertNull("name", () -> client.readWriteLock((String) null));
     assertNull("name", () -> client.mutex((String) null));
     assertNull("name", () -> client.mutex((byte[]) null, null));
-    assertNull("name", () -> client.readWrite((String) null));
+    assertNull("name", () -> client.readWriteMutex((String) null));
     assertNull("name", () -> client.semaphore((String) null, 1));
     assertNull("unit", () -> client.lock("x").tryLock(0, null));
     assertNull("timeout", () -> client.mutex("x").tryAcquire(null));
     assertNull("timeout", () -> client.mutex("x").tryAcquireAsync(null));
     assertNull("listener", () -> client.mutex("x").addLossListener(null));
     assertNull("member", () -> client.multi().add(null));
-    assertNull("member", () -> client.multi().add(null, 1));
-    assertNull("member", () -> client.multi().addReading(null));
-    assertNull("member", () -> client.multi().addWriting(null));
+    assertNull("member", () -> client.multi().add(null));
+    assertNull("member", () -> client.multi().add(null));
+    assertNull("member", () -> client.multi().add(null));
     assertNull("key", () -> MortiseOptions.DEFAULTS.with(null, "x"));
     assertNull("value", () -> MortiseOptions.DEFAULTS.with("label", null));
     assertNull("label", () -> MortiseOptions.DEFAULTS.withLabel(null));
@@ -116,8 +116,8 @@ class BadInputTest {
   void aMessageNamesTheArgument() {
     assertNamed("name", () -> client.mutex(""));
     assertNamed("name", () -> client.mutex(new byte[1025], null));
-    assertNamed("permits", () -> client.semaphore("s", 0));
-    assertNamed("weight", () -> client.semaphore("s", 1).of(0).tryAcquire());
+    assertNamed("capacity", () -> client.semaphore("s", 0));
+    assertNamed("permits", () -> client.semaphore("s", 1).permits(0).tryAcquire());
     assertNamed("nonsense", () -> client.mutex("x", MortiseOptions.DEFAULTS.with("nonsense", "1")));
     assertNamed("lease", () -> client.mutex("x", MortiseOptions.DEFAULTS.withLease(Duration.ZERO)));
     var forever = Duration.ofSeconds(Long.MAX_VALUE);
@@ -131,9 +131,9 @@ class BadInputTest {
     assertNamed("label", () -> client.mutex("x", MortiseOptions.DEFAULTS.withLabel("a\nb")));
     var year = Duration.ofDays(367);
     assertNamed("read_lifetime",
-        () -> client.readWrite("x", MortiseOptions.DEFAULTS.withReadLifetime(year)));
+        () -> client.readWriteMutex("x", MortiseOptions.DEFAULTS.withReadLifetime(year)));
     assertNamed("write_lifetime",
-        () -> client.readWrite("x", MortiseOptions.DEFAULTS.withWriteLifetime(year)));
+        () -> client.readWriteMutex("x", MortiseOptions.DEFAULTS.withWriteLifetime(year)));
     assertNamed(
         "client_name", () -> client.mutex("x", MortiseOptions.DEFAULTS.withClientName("a b")));
     assertNamed(
@@ -158,12 +158,12 @@ class BadInputTest {
   void numbersAreNotCutOff() throws Exception {
     // The low 32 bits of each would be a good number.
     long low = (1L << 32) + 1;
-    assertNamed("permits", () -> client.semaphore("big", low));
-    assertNamed("permits", () -> client.semaphore("big", (1L << 53) + 1));
-    assertNamed("permits", () -> client.semaphore("big", Long.MAX_VALUE));
-    assertNamed("weight", () -> client.semaphore("big", 2).of(low).tryAcquire());
-    assertNamed("weight", () -> client.multi().add(client.semaphore("big", 2), low));
-    assertNamed("permits", () -> client.semaphore("big", 2).resize(low));
+    assertNamed("capacity", () -> client.semaphore("big", low));
+    assertNamed("capacity", () -> client.semaphore("big", (1L << 53) + 1));
+    assertNamed("capacity", () -> client.semaphore("big", Long.MAX_VALUE));
+    assertNamed("permits", () -> client.semaphore("big", 2).permits(low).tryAcquire());
+    assertNamed("permits", () -> client.multi().add(client.semaphore("big", 2).permits(low)));
+    assertNamed("capacity", () -> client.semaphore("big", 2).resize(low));
     assertNamed("owner", () -> client.mutex("big").forceRelease(""));
     assertNamed("poll_attempts",
         () -> client.mutex("x", MortiseOptions.DEFAULTS.withPollAttempts(1L << 53)));
@@ -243,32 +243,33 @@ class BadInputTest {
       var owner = configured.mutex("options");
       try (Lease lease = owner.acquire();
           Lease again = owner.acquire()) {
-        assertTrue(lease.validMillis() <= 7000 && again.isHeld());
+        assertTrue(lease.validFor().toMillis() <= 7000 && again.isHeld());
         assertEquals("all", owner.query().holders().get(0).label());
       }
       // What is not set stays as it is for the client.
       var labelled = configured.mutex("labelled", MortiseOptions.DEFAULTS.withLabel("own"));
       try (Lease lease = labelled.acquire()) {
-        assertTrue(lease.validMillis() <= 7000);
+        assertTrue(lease.validFor().toMillis() <= 7000);
         assertEquals("own", labelled.query().holders().get(0).label());
       }
     }
     try (var byUrl = MortiseClient.open(redis.url() + "?lease=5s")) {
       var lock = byUrl.lock("url");
       lock.lock();
-      assertTrue(lock.validMillis() <= 5000);
+      assertTrue(lock.validFor().toMillis() <= 5000);
       lock.unlock();
     }
   }
 
   @Test
   void reentrancyCanBeOfOneModeOnly() {
-    try (var reader = client.readWrite("modes", MortiseOptions.DEFAULTS.withReentrantRead(true));
-        var writer = client.readWrite("modes", MortiseOptions.DEFAULTS.withReentrantWrite(true))) {
-      assertReentrant(reader.reading());
-      assertNotReentrant(reader.writing());
-      assertReentrant(writer.writing());
-      assertNotReentrant(writer.reading());
+    var defaults = MortiseOptions.DEFAULTS;
+    try (var reader = client.readWriteMutex("modes", defaults.withReentrantRead(true));
+        var writer = client.readWriteMutex("modes", defaults.withReentrantWrite(true))) {
+      assertReentrant(reader.readLock());
+      assertNotReentrant(reader.writeLock());
+      assertReentrant(writer.writeLock());
+      assertNotReentrant(writer.readLock());
     }
   }
 

@@ -234,17 +234,17 @@ class CancelTest {
   @Test
   void otherCallsSayHowItIsMeanwhile() throws Exception {
     try (var client = MortiseClient.open(proxy.url() + PATIENT);
-        var owner = client.readWrite("book")) {
+        var owner = client.readWriteMutex("book")) {
       proxy.holdAnswers();
-      CompletableFuture<Lease> future = owner.reading().acquireAsync();
+      CompletableFuture<Lease> future = owner.readLock().acquireAsync();
       proxy.untilAnswered();
       assertStatus(Status.BUSY, owner::downgrade);
-      assertStatus(Status.BUSY, () -> owner.writing().tryAcquire());
+      assertStatus(Status.BUSY, () -> owner.writeLock().tryAcquire());
       assertTrue(future.cancel(true));
       assertStatus(Status.NOT_OWNER, owner::downgrade);
       assertFalse(owner.isReading());
       proxy.letAnswers();
-      assertTrue(owner.writing().acquire().release());
+      assertTrue(owner.writeLock().acquire().release());
     }
   }
 

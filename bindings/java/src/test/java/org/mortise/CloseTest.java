@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 import static org.mortise.Waiting.result;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -50,7 +51,7 @@ class CloseTest {
     assertFalse(lease.isHeld());
     lease.close();
     owner.close();
-    assertEquals(0, owner.validMillis());
+    assertEquals(Duration.ZERO, owner.validFor());
     assertStatus(Status.CLOSED, owner::acquire);
     assertThrows(MortiseException.class, lock::unlock);
     assertThrows(IllegalMonitorStateException.class, lock::unlock);
@@ -209,9 +210,9 @@ class CloseTest {
     return client
         .multi()
         .add(client.mutex("member"))
-        .addReading(client.readWrite("read"))
-        .addWriting(client.readWrite("written"))
-        .add(client.semaphore("permits", 3), 2);
+        .add(client.readWriteMutex("read").readLock())
+        .add(client.readWriteMutex("written").writeLock())
+        .add(client.semaphore("permits", 3).permits(2));
   }
 
   @Test

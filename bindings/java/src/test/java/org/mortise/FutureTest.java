@@ -56,7 +56,7 @@ class FutureTest {
     assertTrue(result(client.mutex("one").tryAcquireAsync()).isEmpty());
     assertTrue(result(client.mutex("one").tryAcquireAsync(Duration.ofMillis(200))).isEmpty());
     result(lease.extendAsync(Duration.ofHours(1)));
-    assertTrue(lease.validMillis() > Duration.ofMinutes(50).toMillis());
+    assertTrue(lease.validFor().toMillis() > Duration.ofMinutes(50).toMillis());
     assertTrue(result(lease.releaseAsync()));
     assertFalse(result(lease.releaseAsync()));
     assertEquals(Status.NOT_OWNER, statusOf(lease.extendAsync(Duration.ofHours(1))));
@@ -146,14 +146,16 @@ class FutureTest {
     var owners = new ArrayList<Owner>();
     for (int round = 0; round < 50; round++) {
       var mutex = client.mutex("kinds");
-      var book = client.readWrite("book");
+      var book = client.readWriteMutex("book");
       var seats = client.semaphore("seats", 3);
       var door = client.mutex("door");
-      var all = client.multi().add(door).add(client.semaphore("chairs", 2), 2);
+      var all = client.multi().add(door).add(client.semaphore("chairs", 2).permits(2));
       owners.addAll(List.of(mutex, book, seats, door, all));
       var futures =
           List.of(
-              mutex.acquireAsync(), book.writing().acquireAsync(), seats.of(3).acquireAsync(),
+              mutex.acquireAsync(),
+              book.writeLock().acquireAsync(),
+              seats.permits(3).acquireAsync(),
               all.acquireAsync());
       if (round % 2 == 0) client.ping();
       for (CompletableFuture<Lease> future : futures) {
@@ -162,10 +164,10 @@ class FutureTest {
       // If one were left, this would wait until its lease was over, renewed as it is.
       Duration patience = Waiting.PATIENCE;
       client.mutex("kinds").tryAcquire(patience).orElseThrow().close();
-      client.readWrite("book").writing().tryAcquire(patience).orElseThrow().close();
-      client.semaphore("seats", 3).of(3).tryAcquire(patience).orElseThrow().close();
+      client.readWriteMutex("book").writeLock().tryAcquire(patience).orElseThrow().close();
+      client.semaphore("seats", 3).permits(3).tryAcquire(patience).orElseThrow().close();
       client.mutex("door").tryAcquire(patience).orElseThrow().close();
-      client.semaphore("chairs", 2).of(2).tryAcquire(patience).orElseThrow().close();
+      client.semaphore("chairs", 2).permits(2).tryAcquire(patience).orElseThrow().close();
     }
     for (Owner owner : owners) assertFalse(owner.isHeld());
   }

@@ -35,7 +35,7 @@ class InterruptTest {
     all.put("write", client.readWriteLock("write").writeLock()::lockInterruptibly);
     all.put("mutex", client.mutex("mutex")::acquire);
     all.put("mutex timed", () -> client.mutex("mutex timed").tryAcquire(PATIENCE));
-    all.put("seats", client.semaphore("seats", 3).of(2)::acquire);
+    all.put("seats", client.semaphore("seats", 3).permits(2)::acquire);
     all.put("door", client.multi().add(client.mutex("door"))::acquire);
     return all;
   }

@@ -40,7 +40,7 @@ class LeaseTest {
     try (Lease lease = owner.acquire()) {
       token = lease.token();
       assertTrue(lease.isHeld());
-      assertTrue(lease.validMillis() > 1000);
+      assertTrue(lease.validFor().toMillis() > 1000);
       assertTrue(redis.exists("{mortise:block}"));
       assertTrue(client.mutex("block").tryAcquire().isEmpty());
       assertTrue(client.mutex("block").tryAcquire(Duration.ofMillis(200)).isEmpty());
@@ -58,7 +58,7 @@ class LeaseTest {
     assertTrue(held.release());
     assertFalse(held.release());
     assertFalse(held.isHeld());
-    assertEquals(0, held.validMillis());
+    assertEquals(Duration.ZERO, held.validFor());
     assertStatus(Status.NOT_OWNER, () -> held.extend(Duration.ofSeconds(1)));
     Lease lost = client.mutex("release").acquire();
     redis.command("DEL", "{mortise:release}");
@@ -71,8 +71,8 @@ class LeaseTest {
   void aReleaseThatIsRefusedAsBusyCanBeDoneAgain() throws Exception {
     try (var frozen = new Redis();
         var impatient = MortiseClient.open(frozen.url())) {
-      var owner = impatient.readWrite("busy");
-      Lease lease = owner.reading().acquire();
+      var owner = impatient.readWriteMutex("busy");
+      Lease lease = owner.readLock().acquire();
       frozen.tell("pause");
       CompletableFuture<Boolean> upgrade = owner.tryUpgradeAsync();
       assertStatus(Status.BUSY, lease::release);
@@ -113,7 +113,7 @@ class LeaseTest {
   void extendLengthensALease() throws Exception {
     try (Lease lease = client.mutex("extend").acquire()) {
       lease.extend(Duration.ofHours(1));
-      assertTrue(lease.validMillis() > Duration.ofMinutes(50).toMillis());
+      assertTrue(lease.validFor().toMillis() > Duration.ofMinutes(50).toMillis());
       lease.extend(Duration.ZERO);
       assertStatus(Status.INVALID_ARGUMENT, () -> lease.extend(Duration.ofMillis(1)));
       redis.command("DEL", "{mortise:extend}");
@@ -158,25 +158,25 @@ class LeaseTest {
 
   @Test
   void aReadWriteLeaseIsUpgradedAndDowngraded() throws Exception {
-    var owner = client.readWrite("rw");
-    var second = client.readWrite("rw");
-    Lease lease = owner.reading().acquire();
+    var owner = client.readWriteMutex("rw");
+    var second = client.readWriteMutex("rw");
+    Lease lease = owner.readLock().acquire();
     assertTrue(owner.isReading());
-    Lease also = second.reading().tryAcquire().orElseThrow();
+    Lease also = second.readLock().tryAcquire().orElseThrow();
     assertFalse(owner.tryUpgrade());
     also.close();
     long before = lease.token();
     assertTrue(owner.tryUpgrade());
     assertTrue(owner.isWriting());
     assertTrue(lease.token() > before);
-    assertTrue(second.reading().tryAcquire().isEmpty());
+    assertTrue(second.readLock().tryAcquire().isEmpty());
     owner.downgrade();
     assertTrue(lease.isHeld());
-    second.reading().tryAcquire().orElseThrow().close();
+    second.readLock().tryAcquire().orElseThrow().close();
     assertTrue(Waiting.result(owner.tryUpgradeAsync()));
     Waiting.result(owner.downgradeAsync());
     assertTrue(lease.release());
-    second.writing().tryAcquire().orElseThrow().close();
+    second.writeLock().tryAcquire().orElseThrow().close();
     assertStatus(Status.NOT_OWNER, owner::downgrade);
     assertStatus(Status.NOT_OWNER, owner::tryUpgrade);
   }
@@ -187,8 +187,8 @@ class LeaseTest {
     try (var halted = new Redis();
         var impatient = MortiseClient.open(halted.url() + "?command_timeout=300ms");
         var patient = MortiseClient.open(halted.url() + "?command_timeout=60s")) {
-      var owner = impatient.readWrite("silent");
-      Lease lease = owner.writing().acquire();
+      var owner = impatient.readWriteMutex("silent");
+      Lease lease = owner.writeLock().acquire();
       halted.command("CLIENT", "PAUSE", "60000", "WRITE");
       assertStatus(Status.UNKNOWN, owner::downgrade);
       assertTrue(lease.isHeld());
@@ -196,24 +196,24 @@ class LeaseTest {
       halted.command("CLIENT", "UNPAUSE");
       assertTrue(lease.release());
 
-      owner = patient.readWrite("silent");
-      lease = owner.writing().acquire();
+      owner = patient.readWriteMutex("silent");
+      lease = owner.writeLock().acquire();
       halted.command("CLIENT", "PAUSE", "60000", "WRITE");
       var downgrade = owner.downgradeAsync();
       var release = lease.releaseAsync();
       halted.command("CLIENT", "UNPAUSE");
       assertTrue(Waiting.result(release));
       assertThrows(ExecutionException.class, () -> Waiting.result(downgrade));
-      patient.readWrite("silent").writing().tryAcquire().orElseThrow().close();
+      patient.readWriteMutex("silent").writeLock().tryAcquire().orElseThrow().close();
     }
   }
 
   @Test
   void aSemaphoreHasPermits() throws Exception {
     var owner = client.semaphore("permits", 3);
-    try (Lease two = owner.of(2).acquire()) {
+    try (Lease two = owner.permits(2).acquire()) {
       assertTrue(two.token() > 0);
-      assertTrue(client.semaphore("permits", 3).of(2).tryAcquire().isEmpty());
+      assertTrue(client.semaphore("permits", 3).permits(2).tryAcquire().isEmpty());
       Lease one = client.semaphore("permits", 3).acquire();
       assertEquals(3, owner.query().permitsInUse());
       owner.resize(4);
@@ -221,16 +221,16 @@ class LeaseTest {
       client.semaphore("permits", 4).tryAcquire().orElseThrow().close();
       one.close();
     }
-    assertStatus(Status.INVALID_ARGUMENT, () -> owner.of(0).acquire());
-    assertStatus(Status.REFUSED, () -> client.semaphore("permits", 9).of(9).acquire());
+    assertStatus(Status.INVALID_ARGUMENT, () -> owner.permits(0).acquire());
+    assertStatus(Status.REFUSED, () -> client.semaphore("permits", 9).permits(9).acquire());
   }
 
   @Test
   void aMultiHoldsAllOrNone() throws Exception {
     var door = client.mutex("door");
     var seats = client.semaphore("seats", 2);
-    var plan = client.readWrite("plan");
-    var multi = client.multi().add(door).add(seats, 2).addReading(plan);
+    var plan = client.readWriteMutex("plan");
+    var multi = client.multi().add(door).add(seats.permits(2)).add(plan.readLock());
     assertEquals(3, multi.memberCount());
     try (Lease all = multi.acquire()) {
       assertTrue(all.isHeld());
@@ -239,9 +239,9 @@ class LeaseTest {
       assertTrue(plan.isReading());
       assertTrue(client.semaphore("seats", 2).tryAcquire().isEmpty());
       all.extend(Duration.ofMinutes(10));
-      assertTrue(all.validMillis() > 300_000 && door.validMillis() > 300_000);
+      assertTrue(all.validFor().toMillis() > 300_000 && door.validFor().toMillis() > 300_000);
       Waiting.result(all.extendAsync(Duration.ofMinutes(30)));
-      assertTrue(all.validMillis() > 900_000);
+      assertTrue(all.validFor().toMillis() > 900_000);
     }
     assertFalse(door.isHeld());
     try (Lease one = client.mutex("door").acquire()) {

@@ -47,9 +47,9 @@ class LockTest {
     assertThrows(IllegalMonitorStateException.class, () -> lock.extend(Duration.ofHours(1)));
     lock.lock();
     lock.extend(Duration.ofHours(1));
-    assertTrue(lock.validMillis() > Duration.ofMinutes(30).toMillis());
+    assertTrue(lock.validFor().toMillis() > Duration.ofMinutes(30).toMillis());
     lock.extend(Duration.ofSeconds(1));
-    assertTrue(lock.validMillis() > Duration.ofMinutes(30).toMillis());
+    assertTrue(lock.validFor().toMillis() > Duration.ofMinutes(30).toMillis());
     assertStatus(Status.INVALID_ARGUMENT, () -> lock.extend(Duration.ofMillis(1)));
     lock.unlock();
     MortiseLock brief = client.lock("brief", options.withLease(Duration.ofMillis(500)));
@@ -111,7 +111,7 @@ class LockTest {
   void aCountDoesNotOverflow() {
     MortiseLock lock = client.lock("count");
     lock.lock();
-    ThreadHold<MutexOwner> hold = lockHold("count");
+    ThreadHold<Mutex> hold = lockHold("count");
     hold.writes = Integer.MAX_VALUE;
     assertThrows(Error.class, lock::lock);
     assertThrows(Error.class, lock::tryLock);
@@ -121,7 +121,7 @@ class LockTest {
     assertFalse(redis.exists("{mortise:count}"));
   }
 
-  private static ThreadHold<MutexOwner> lockHold(String name) {
+  private static ThreadHold<Mutex> lockHold(String name) {
     return client.mutexHolds().get(Name.of(name));
   }
 
@@ -143,7 +143,7 @@ class LockTest {
   @Test
   void aLockObjectForEachUseMakesNoOwnerForEach() {
     client.lock("often").lock();
-    MutexOwner owner = lockHold("often").owner();
+    Mutex owner = lockHold("often").owner();
     client.lock("often").unlock();
     client.lock("often").lock();
     assertSame(owner, lockHold("often").owner());
@@ -157,7 +157,7 @@ class LockTest {
 
   @Test
   void anOwnerThatStillHoldsIsNotUsedAgain() throws Exception {
-    MutexOwner owner = client.mutexes().take(Name.of("pooled"), null);
+    Mutex owner = client.mutexes().take(Name.of("pooled"), null);
     owner.acquire();
     client.mutexes().giveBack(owner);
     Waiting.until("its hold is given back", () -> !redis.exists("{mortise:pooled}"));
@@ -206,7 +206,7 @@ class LockTest {
               assertThrows(IllegalMonitorStateException.class, lock::token);
               assertFalse(lock.tryLock());
               assertFalse(lock.tryLock(2, TimeUnit.SECONDS));
-              assertEquals(0, lock.validMillis());
+              assertEquals(Duration.ZERO, lock.validFor());
             });
     stranger.finish();
     assertTrue(lock.isHeldByCurrentThread());

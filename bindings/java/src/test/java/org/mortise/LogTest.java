@@ -39,7 +39,7 @@ class LogTest {
       assertEquals(LogSubject.LOST, line.subject());
       assertEquals(LossReason.SERVER_LOST, line.reason());
       assertEquals("a", line.lock());
-      assertEquals(0, line.leftOut());
+      assertEquals(0, line.droppedRecords());
       assertTrue(line.text().startsWith("\"a\": "), line.text());
       client.unwatchLog();
       lose(server, client, "b");

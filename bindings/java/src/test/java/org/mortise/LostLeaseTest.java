@@ -131,8 +131,8 @@ class LostLeaseTest {
 
   @Test
   void anUpgradedLeaseIsLost() throws Exception {
-    var owner = client.readWrite("book");
-    Lease lease = owner.reading().acquire();
+    var owner = client.readWriteMutex("book");
+    Lease lease = owner.readLock().acquire();
     CompletableFuture<LossReason> lost = lease.lost();
     assertTrue(owner.tryUpgrade());
     delete("book");
@@ -142,7 +142,7 @@ class LostLeaseTest {
   @Test
   void aMultiIsLostWithAMember() throws Exception {
     var door = client.mutex("door");
-    var multi = client.multi().add(door).add(client.semaphore("seats", 2), 1);
+    var multi = client.multi().add(door).add(client.semaphore("seats", 2).permits(1));
     Lease first = multi.acquire();
     CompletableFuture<LossReason> released = first.lost();
     assertTrue(first.release());

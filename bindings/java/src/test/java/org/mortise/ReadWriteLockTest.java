@@ -188,7 +188,7 @@ class ReadWriteLockTest {
     var lock = client.readWriteLock("count");
     lock.writeLock().lock();
     lock.readLock().lock();
-    ThreadHold<ReadWriteOwner> hold = client.readWriteHolds().get(Name.of("count"));
+    ThreadHold<ReadWriteMutex> hold = client.readWriteHolds().get(Name.of("count"));
     hold.reads = Integer.MAX_VALUE;
     hold.writes = Integer.MAX_VALUE;
     assertThrows(Error.class, lock.readLock()::lock);

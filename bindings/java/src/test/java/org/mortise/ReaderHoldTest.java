@@ -40,12 +40,12 @@ class ReaderHoldTest {
     elsewhere.close();
   }
 
-  private static Lease read(ReadWriteOwner owner) {
-    return owner.reading().tryAcquire().orElseThrow();
+  private static Lease read(ReadWriteMutex owner) {
+    return owner.readLock().tryAcquire().orElseThrow();
   }
 
   /** With an end that no test sees, whatever the owner's options say. */
-  private static Lease readForLong(ReadWriteOwner owner) {
+  private static Lease readForLong(ReadWriteMutex owner) {
     for (; ; ) {
       Lease lease = read(owner);
       try {
@@ -63,15 +63,15 @@ class ReaderHoldTest {
 
   private static void assertLost(Lease lease) {
     assertFalse(lease.isHeld());
-    assertEquals(0, lease.validMillis());
+    assertEquals(Duration.ZERO, lease.validFor());
     assertStatus(Status.LOST, () -> lease.extend(Duration.ZERO));
   }
 
   @Test
   void aLostHoldStaysLostWhileItsOwnerReadsAgain() throws Exception {
-    var asked = client.readWrite("again", LIMITED);
-    var silent = client.readWrite("again", LIMITED);
-    Lease keeping = read(client.readWrite("again"));
+    var asked = client.readWriteMutex("again", LIMITED);
+    var silent = client.readWriteMutex("again", LIMITED);
+    Lease keeping = read(client.readWriteMutex("again"));
     Lease early = read(asked);
     Lease unasked = read(silent);
     CompletableFuture<LossReason> lost = early.lost();
@@ -92,7 +92,7 @@ class ReaderHoldTest {
     assertTrue(lateToo.isHeld());
     assertTrue(keeping.release());
     assertTrue(lateToo.release());
-    assertTrue(elsewhere.readWrite("again").writing().tryAcquire().isEmpty());
+    assertTrue(elsewhere.readWriteMutex("again").writeLock().tryAcquire().isEmpty());
     assertTrue(late.release());
     assertFalse(ofLate.isDone());
   }
@@ -102,8 +102,8 @@ class ReaderHoldTest {
   void eachLossIsTold() throws Exception {
     var callbacks = new LinkedBlockingQueue<Runnable>();
     try (var late = MortiseClient.builder(redis.url()).callbackExecutor(callbacks::add).open()) {
-      Lease keeping = read(late.readWrite("each"));
-      var owner = late.readWrite("each", BRIEF);
+      Lease keeping = read(late.readWriteMutex("each"));
+      var owner = late.readWriteMutex("each", BRIEF);
       var told = new ArrayList<Long>();
       owner.addLossListener((name, token) -> told.add(token));
       var losses = new ArrayList<CompletableFuture<LossReason>>();
@@ -128,11 +128,15 @@ class ReaderHoldTest {
 
   @Test
   void aMultiStaysLostWhileItsMemberReadsAgain() throws Exception {
-    Lease keeping = read(client.readWrite("member"));
-    var member = client.readWrite("member", LIMITED);
-    Lease all = client.multi().addReading(member).add(client.mutex("door")).acquire();
+    Lease keeping = read(client.readWriteMutex("member"));
+    var member = client.readWriteMutex("member", LIMITED);
+    Lease all = client.multi().add(member.readLock()).add(client.mutex("door")).acquire();
     Lease silent =
-        client.multi().addReading(client.readWrite("member", LIMITED)).tryAcquire().orElseThrow();
+        client
+            .multi()
+            .add(client.readWriteMutex("member", LIMITED).readLock())
+            .tryAcquire()
+            .orElseThrow();
     CompletableFuture<LossReason> lost = all.lost();
     untilLost(all);
     untilLost(silent);

@@ -89,7 +89,7 @@ class VirtualThreadsTest {
         var client = MortiseClient.open(redis.url() + "?command_timeout=60s")) {
       var mutex = client.mutex("mutex");
       var lease = new AtomicReference<Lease>();
-      var book = client.readWrite("book");
+      var book = client.readWriteMutex("book");
       var seats = client.semaphore("seats", 3);
       var both = client.multi().add(client.mutex("door")).add(client.mutex("window"));
       var lock = client.lock("lock");
@@ -104,12 +104,12 @@ class VirtualThreadsTest {
               () -> assertTrue(lease.get().release()),
               () -> lease.set(mutex.acquire()),
               () -> lease.get().close(),
-              () -> lease.set(book.reading().acquire()),
+              () -> lease.set(book.readLock().acquire()),
               () -> assertTrue(book.tryUpgrade()),
               book::downgrade,
               () -> lease.get().close(),
               () -> seats.resize(4),
-              () -> lease.set(seats.of(4).acquire()),
+              () -> lease.set(seats.permits(4).acquire()),
               () -> lease.get().close(),
               () -> lease.set(both.acquire()),
               () -> lease.get().close(),
@@ -125,7 +125,7 @@ class VirtualThreadsTest {
         redis.tell("pause");
         var waits = start(waiting.get(i));
         // One that needs no answer goes on meanwhile.
-        Waiting.result(start(() -> client.readWrite("unasked").close()));
+        Waiting.result(start(() -> client.readWriteMutex("unasked").close()));
         assertFalse(waits.isDone(), "call " + i);
         redis.tell("resume");
         Waiting.result(waits);
@@ -204,7 +204,7 @@ class VirtualThreadsTest {
                   rw.readLock().unlock();
                   var permits = client.semaphore("s", 2);
                   permits.resize(3);
-                  permits.of(3).acquire().close();
+                  permits.permits(3).acquire().close();
                   Thread.currentThread().interrupt();
                   assertThrows(InterruptedException.class, owner::acquire);
                   assertTrue(client.lock("free").tryLock());

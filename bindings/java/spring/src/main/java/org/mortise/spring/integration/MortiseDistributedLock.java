@@ -189,8 +189,8 @@ public final class MortiseDistributedLock implements DistributedLock {
    *
    * @return milliseconds, rounded down; 0 when it is not held
    */
-  public long validMillis() {
-    return lock.validMillis();
+  public Duration validFor() {
+    return lock.validFor();
   }
 
   /**

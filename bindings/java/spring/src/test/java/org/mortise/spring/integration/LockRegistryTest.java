@@ -225,13 +225,13 @@ class LockRegistryTest {
     MortiseDistributedLock lock = registry.obtain("renewed");
     assertThrows(IllegalStateException.class, () -> registry.renewLock("renewed"));
     lock.lock();
-    long before = lock.validMillis();
-    Waiting.until("time passes", () -> lock.validMillis() < before - 10);
-    long later = lock.validMillis();
+    long before = lock.validFor().toMillis();
+    Waiting.until("time passes", () -> lock.validFor().toMillis() < before - 10);
+    long later = lock.validFor().toMillis();
     registry.renewLock("renewed");
-    assertTrue(lock.validMillis() > later);
+    assertTrue(lock.validFor().toMillis() > later);
     registry.renewLock("renewed", Duration.ofHours(1));
-    assertTrue(lock.validMillis() > Duration.ofMinutes(30).toMillis());
+    assertTrue(lock.validFor().toMillis() > Duration.ofMinutes(30).toMillis());
     new Worker(
             () -> assertThrows(IllegalStateException.class, () -> registry.renewLock("renewed")))
         .finish();

@@ -1,0 +1,58 @@
+package mortise
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestHealthTellsTheSameAsJSON(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t)
+	none, err := client.LastHealth()
+	must(t, err)
+	if len(none.Findings) != 0 || none.Worst != SeverityUnknown {
+		t.Fatalf("before a health check there is %v", none)
+	}
+	found, err := client.CheckHealth(within(t))
+	must(t, err)
+	var told struct {
+		Worst    string
+		Findings []struct{ Name, Severity, Server, Value, Consequence, Remedy string }
+	}
+	must(t, json.Unmarshal([]byte(found.JSON), &told))
+	if told.Worst != found.Worst.String() || len(told.Findings) != len(found.Findings) {
+		t.Fatalf("%s is not %v", found.JSON, found)
+	}
+	for i, one := range found.Findings {
+		if same := told.Findings[i]; same.Name != one.Name || same.Severity != one.Severity.String() ||
+			same.Server != one.Server || same.Value != one.Value ||
+			same.Consequence != one.Consequence || same.Remedy != one.Remedy {
+			t.Errorf("%v is not %v", same, one)
+		}
+	}
+	last, err := client.LastHealth()
+	must(t, err)
+	if last.JSON != found.JSON {
+		t.Errorf("%s is not %s", last.JSON, found.JSON)
+	}
+}
+
+func TestStrictHealthRefusesToOpen(t *testing.T) {
+	server := startServer(t)
+	server.ask(t, "CONFIG SET maxmemory 1gb")
+	server.ask(t, "CONFIG SET maxmemory-policy allkeys-lru")
+	client, err := Open(within(t), server.url, WithHealthCheck("warn"))
+	must(t, err)
+	defer client.Close()
+	found, err := client.LastHealth()
+	must(t, err)
+	if found.Worst != SeverityBad {
+		t.Errorf("%v", found)
+	}
+	_, err = Open(within(t), server.url, WithHealthCheck("strict"))
+	expect(t, err, ErrRefused)
+	if !strings.Contains(err.Error(), "maxmemory_policy") {
+		t.Error(err)
+	}
+}

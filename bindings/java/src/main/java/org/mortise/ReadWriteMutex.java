@@ -1,0 +1,182 @@
+package org.mortise;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One owner of a read-write lock: many owners may read at once, or one may write. An owner either
+ * reads or writes. Waiters are served in the order of arrival: a waiting writer holds back later
+ * readers.
+ */
+public final class ReadWriteMutex extends Owner {
+  private static final OwnerCalls CALLS =
+      new OwnerCalls(
+          "the read-write lock's owner",
+          MortiseNative::rw_free,
+          it -> MortiseNative.rw_is_reading(it) | MortiseNative.rw_is_writing(it),
+          MortiseNative::rw_token,
+          MortiseNative::rw_hold_number,
+          MortiseNative::rw_valid_ms,
+          MortiseNative::rw_deadline_ns,
+          MortiseNative::rw_extend,
+          MortiseNative::rw_extend_async,
+          MortiseNative::rw_cancel,
+          MortiseNative::rw_interrupt,
+          MortiseNative::rw_query,
+          MortiseNative::rw_force_release,
+          MortiseNative::rw_watch);
+  private static final Mode.Calls READ =
+      new Mode.Calls(
+          MortiseNative::rw_read_try,
+          MortiseNative::rw_read_try_async,
+          MortiseNative::rw_read_acquire,
+          MortiseNative::rw_read_acquire_async,
+          MortiseNative::rw_read_unlock_hold,
+          MortiseNative::rw_read_unlock_hold_async);
+  private static final Mode.Calls WRITE =
+      new Mode.Calls(
+          MortiseNative::rw_write_try,
+          MortiseNative::rw_write_try_async,
+          MortiseNative::rw_write_acquire,
+          MortiseNative::rw_write_acquire_async,
+          MortiseNative::rw_write_unlock_hold,
+          MortiseNative::rw_write_unlock_hold_async);
+
+  private final Mode reading = new Mode(this, READ, MortiseNative::multi_add_reader);
+  private final Mode writing = new Mode(this, WRITE, MortiseNative::multi_add_writer);
+
+  ReadWriteMutex(MortiseClient client, Name name, MortiseOptions options) {
+    super(
+        client,
+        name,
+        options,
+        CALLS,
+        (it, settings) -> MortiseNative.rw_new(it, name.bytes(), settings));
+  }
+
+  /**
+   * The lock for reading.
+   *
+   * @return what can be acquired
+   */
+  public Acquirable readLock() {
+    return reading;
+  }
+
+  /**
+   * The lock for writing.
+   *
+   * @return what can be acquired
+   */
+  public Acquirable writeLock() {
+    return writing;
+  }
+
+  /**
+   * Whether it holds for reading, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isReading() {
+    return call(MortiseNative::rw_is_reading) != 0;
+  }
+
+  /**
+   * Whether it holds for writing, by the local clock.
+   *
+   * @return true if it does
+   */
+  public boolean isWriting() {
+    return call(MortiseNative::rw_is_writing) != 0;
+  }
+
+  /**
+   * Turns a hold for reading into a hold for writing, ahead of all waiters, if there is no other
+   * reader. It never waits, so two readers that both try cannot deadlock. The lease gets a new
+   * fencing token.
+   *
+   * @return true: the owner writes; false: there are other readers, and the owner still reads
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when the owner does
+   *     not read, {@link Status#ALREADY_HELD} when it writes already or reads more than once, and
+   *     others
+   */
+  public boolean tryUpgrade() {
+    if (Threads.mustNotBlock()) return upgraded(Threads.join(upgradeLater()).code());
+    return upgraded(call(MortiseNative::rw_upgrade));
+  }
+
+  /**
+   * As {@link #tryUpgrade}, without blocking.
+   *
+   * @return completed with its result
+   */
+  public CompletableFuture<Boolean> tryUpgradeAsync() {
+    return deliver(upgradeLater(), event -> upgraded(event.code()));
+  }
+
+  /**
+   * Turns a hold for writing into a hold for reading, without a gap. The readers at the head of the
+   * queue may then also read. The fencing token stays. From the call on, whatever its result, this
+   * owner only reads.
+   *
+   * @throws MortiseException with {@link Status#LOST}, {@link Status#NOT_OWNER} when the owner does
+   *     not write, {@link Status#ALREADY_HELD} when it was acquired more than once, and others
+   */
+  public void downgrade() {
+    if (Threads.mustNotBlock()) {
+      downgraded(Threads.join(downgradeLater()).code());
+      return;
+    }
+    try {
+      downgraded(call(MortiseNative::rw_downgrade));
+    } finally {
+      settle();
+    }
+  }
+
+  /**
+   * As {@link #downgrade}, without blocking.
+   *
+   * @return completed when the server has confirmed
+   */
+  public CompletableFuture<Void> downgradeAsync() {
+    return deliver(
+        downgradeLater(),
+        event -> {
+          downgraded(event.code());
+          return null;
+        });
+  }
+
+  Mode mode(boolean isWriting) {
+    return isWriting ? writing : reading;
+  }
+
+  private CompletableFuture<Event> upgradeLater() {
+    return start(MortiseNative::rw_upgrade_async);
+  }
+
+  private CompletableFuture<Event> downgradeLater() {
+    var end = start(MortiseNative::rw_downgrade_async);
+    settle();
+    return end;
+  }
+
+  /** From the call on, and without an answer, too, a downgraded owner only reads. */
+  private void settle() {
+    boolean onlyReads =
+        read(MortiseNative::rw_is_reading) != 0 && read(MortiseNative::rw_is_writing) == 0;
+    if (onlyReads) changeHold(reading);
+  }
+
+  private boolean upgraded(int code) {
+    if (code == Status.NOT_ACQUIRED.code()) return false;
+    writing.requireAcquired(code);
+    changeHold(writing);
+    return true;
+  }
+
+  private void downgraded(int code) {
+    reading.requireAcquired(code);
+    changeHold(reading);
+  }
+}

@@ -1,0 +1,74 @@
+package org.mortise;
+
+/**
+ * One owner of permits of a semaphore. It has one hold at a time. Make more owners for more holds.
+ * Waiters are served in the order of arrival, so later waiters for few permits do not pass a waiter
+ * for many.
+ */
+public final class Semaphore extends LeasingOwner {
+  private static final OwnerCalls CALLS =
+      new OwnerCalls(
+          "the semaphore's owner",
+          MortiseNative::semaphore_free,
+          MortiseNative::semaphore_is_held,
+          MortiseNative::semaphore_token,
+          MortiseNative::semaphore_hold_number,
+          MortiseNative::semaphore_valid_ms,
+          MortiseNative::semaphore_deadline_ns,
+          MortiseNative::semaphore_extend,
+          MortiseNative::semaphore_extend_async,
+          MortiseNative::semaphore_cancel,
+          MortiseNative::semaphore_interrupt,
+          MortiseNative::semaphore_query,
+          MortiseNative::semaphore_force_release,
+          MortiseNative::semaphore_watch);
+
+  private final Mode single = mode(1);
+
+  Semaphore(MortiseClient client, Name name, long capacity, MortiseOptions options) {
+    super(
+        client,
+        name,
+        options,
+        CALLS,
+        (it, settings) -> MortiseNative.semaphore_new(it, name.bytes(), capacity, settings));
+  }
+
+  /**
+   * Several permits that are acquired at once. This owner itself acquires one permit.
+   *
+   * @param permits 1 to all permits of the semaphore
+   * @return what can be acquired
+   */
+  public Acquirable permits(long permits) {
+    return mode(permits);
+  }
+
+  /**
+   * Changes the number of permits for all users of the name. Existing holds remain.
+   *
+   * @param capacity 1 to 1 000 000
+   */
+  public void resize(long capacity) {
+    Threads.block(() -> call(it -> MortiseNative.semaphore_resize(it, capacity)));
+  }
+
+  @Override
+  Mode mode() {
+    return single;
+  }
+
+  private Mode mode(long permits) {
+    return new Mode(
+        this,
+        new Mode.Calls(
+            it -> MortiseNative.semaphore_try(it, permits),
+            (it, queue, tag) -> MortiseNative.semaphore_try_async(it, queue, tag, permits),
+            (it, timeout) -> MortiseNative.semaphore_acquire(it, permits, timeout),
+            (it, queue, tag, timeout) ->
+                MortiseNative.semaphore_acquire_async(it, queue, tag, permits, timeout),
+            MortiseNative::semaphore_release_hold,
+            MortiseNative::semaphore_release_hold_async),
+        (multi, it) -> MortiseNative.multi_add_semaphore(multi, it, permits));
+  }
+}

@@ -1,0 +1,91 @@
+// mortise_listing.
+#include "handle_calls.hpp"
+
+using mortise::outcome;
+using mortise::protocol::listing_entry;
+using namespace mortise::capi;  // the ABI's own file
+
+namespace {
+
+const listing_entry* find(const mortise_listing* listing, int64_t index) noexcept {
+  if (listing == nullptr || index < 0) return nullptr;
+  const auto& entries = listing->told.entries;
+  const auto place = static_cast<std::size_t>(index);
+  return place < entries.size() ? &entries[place] : nullptr;
+}
+
+std::string_view key_of(const char* key, size_t key_len) noexcept {
+  return key == nullptr ? std::string_view() : std::string_view(key, key_len);
+}
+
+}  // namespace
+
+mortise_listing* mortise_client_list_locks(mortise_client* client, int64_t timeout_ms,
+                                           mortise_error* error) {
+  std::unique_ptr<mortise_listing> made;
+  const auto take = [&](mortise::client::client& asked, std::int64_t patience_ms) {
+    auto taken = std::make_unique<mortise_listing>();
+    auto come_to = asked.list_locks(taken->told, asked.deadline_after(patience_ms));
+    if (come_to.ok()) {
+      taken->json = taken->told.json();
+      made = std::move(taken);
+    }
+    return come_to;
+  };
+  const auto how = call(client, error, take, argument::patience{timeout_ms});
+  return how == MORTISE_OK ? made.release() : nullptr;
+}
+
+mortise_listing* mortise_client_scan_locks(mortise_client* client, const char* pattern,
+                                           size_t pattern_len, int64_t most_keys,
+                                           int64_t timeout_ms, mortise_error* error) {
+  std::unique_ptr<mortise_listing> made;
+  const auto scan = [&](mortise::client::client& asked, std::string_view names, std::int64_t most,
+                        std::int64_t patience_ms) {
+    auto found = std::make_unique<mortise_listing>();
+    auto come_to = asked.scan_keys(found->told, {names, most}, asked.deadline_after(patience_ms));
+    if (come_to.ok()) {
+      found->json = found->told.json();
+      made = std::move(found);
+    }
+    return come_to;
+  };
+  const auto how = call(client, error, scan, argument::pattern{pattern, pattern_len},
+                        argument::most_keys{most_keys}, argument::patience{timeout_ms});
+  return how == MORTISE_OK ? made.release() : nullptr;
+}
+
+void mortise_listing_free(mortise_listing* listing) { delete listing; }
+
+const char* mortise_listing_json(const mortise_listing* listing) {
+  return listing == nullptr ? "{}" : listing->json.c_str();
+}
+
+int64_t mortise_listing_answered(const mortise_listing* listing) {
+  return listing == nullptr ? 0 : listing->told.answered;
+}
+
+int64_t mortise_listing_silent(const mortise_listing* listing) {
+  return listing == nullptr ? 0 : static_cast<int64_t>(listing->told.silent.size());
+}
+
+int64_t mortise_listing_truncated(const mortise_listing* listing) {
+  return listing == nullptr ? 0 : listing->told.truncated;
+}
+
+int64_t mortise_listing_count(const mortise_listing* listing) {
+  return listing == nullptr ? 0 : static_cast<int64_t>(listing->told.entries.size());
+}
+
+const char* mortise_listing_text(const mortise_listing* listing, int64_t index, const char* key,
+                                 size_t key_len) {
+  const auto* const found = find(listing, index);
+  if (found == nullptr) return "";
+  return text_of(mortise::protocol::listing_text(*found, key_of(key, key_len)), nullptr);
+}
+
+int64_t mortise_listing_number(const mortise_listing* listing, int64_t index, const char* key,
+                               size_t key_len) {
+  const auto* const found = find(listing, index);
+  return found == nullptr ? 0 : mortise::protocol::listing_number(*found, key_of(key, key_len));
+}

@@ -1,0 +1,14 @@
+# What is published: ./dev packages and ./dev release. Sourced by ./dev.
+# shellcheck shell=bash
+
+command_packages() {
+  if (($# > 1)); then misuse "packages: give one folder"; fi
+  need "${packages_debian[@]}"
+  packaging/debian_packages "${1:-build/packages}"
+}
+
+command_release() {
+  if (($# != 1)); then misuse "release: give a new folder"; fi
+  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}"
+  packaging/release "$1"
+}

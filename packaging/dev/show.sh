@@ -1,0 +1,32 @@
+# ./dev demo and ./dev bench. Sourced by ./dev.
+# shellcheck shell=bash
+
+# ---- the other commands --------------------------------------------------------------------
+command_demo() {
+  local languages=c,go,java,lua arguments=("$@") i language targets=(demo)
+  for i in "${!arguments[@]}"; do
+    if [[ ${arguments[i]} == --languages ]]; then languages=${arguments[i + 1]:-}; fi
+  done
+  for language in ${languages//,/ }; do
+    # The demo itself reports an unknown language.
+    if [[ $language =~ ^(c|go|java|lua)$ ]]; then targets+=("demo_worker_$language"); fi
+  done
+  setup_demo "$languages"
+  build release "${targets[@]}"
+  exec build/release/demo "$@"
+}
+
+# Mortise beside the locks that others use.
+bench_peers() {
+  need "${packages_library[@]}" "${packages_server[@]}" "${packages_peers[@]}"
+  build release bench_peers
+  exec tests/bench/peers/run "$@"
+}
+
+command_bench() {
+  if [[ ${1:-} == --peers ]]; then bench_peers "${@:2}"; fi
+  need "${packages_library[@]}" "${packages_server[@]}" "${packages_bench[@]}" \
+    "${packages_bindings[@]}" "${packages_go[@]}" "${packages_command[@]}"
+  build release bench
+  exec build/release/bench "$@"
+}

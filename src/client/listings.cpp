@@ -1,0 +1,259 @@
+#include "client/listings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "client/client.hpp"
+#include "protocol/inbox.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// So many answers are awaited at once, so that what a server keeps for this client stays far below
+// what it would break its connection for.
+constexpr std::size_t most_awaited = 64;
+// How long one that does not answer counts as awaited, and is not asked again.
+constexpr time_ns patience_ns = 500 * ns_per_ms;
+// How often who waits looks whether it is that time.
+constexpr std::chrono::milliseconds look_interval(50);
+
+// So many slots are tried for one whose server answers.
+constexpr int most_slots = 64;
+
+// Asks all servers. One that has not answered when half of the time is over is missing, and not
+// asked again, so that there is time for the clients of the others. All are given the whole time
+// where none has answered.
+outcome ask_present(deployment::deployment& servers, const protocol::command& asked,
+                    time_ns deadline, protocol::missing_servers& missing) {
+  const auto before = missing;
+  const auto now = boot_now();
+  auto how = servers.ask_present(asked, now + (deadline - now) / 2, missing);
+  if (how.code != status::unknown && how.code != status::unreachable) return how;
+  missing = before;
+  return servers.ask_present(asked, deadline, missing);
+}
+
+// In a cluster a client hears nothing before it uses a slot: this one it uses while it asks.
+class ear final : private deployment::inquirer {
+ public:
+  ear(deployment::deployment& servers, std::string_view client_id)
+      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
+    protocol::key_set keys{channel_, std::string(protocol::fence_key)};
+    static_cast<void>(servers_.place(keys));
+    is_cluster_ = !protocol::place_of(keys).empty();
+  }
+  ~ear() override {
+    if (use_) servers_.unlisten(lock(), channel_);
+  }
+  ear(const ear&) = delete;
+  ear& operator=(const ear&) = delete;
+
+  outcome open(time_ns deadline, protocol::missing_servers& missing) {
+    if (!is_cluster_) return {};
+    auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
+    // A server may answer and serve no slot, for a while after its start.
+    auto unfit = missing;
+    while (opened.ok() && !use_) {
+      find_slot(unfit);
+      opened = use(boot_now() + (deadline - boot_now()) / 2);
+      const auto server = servers_.server_of(lock());
+      if (opened.ok() || server.empty() || unfit.has(server) || boot_now() >= deadline) break;
+      unfit.add(server, opened);
+      opened = {};
+    }
+    return opened;
+  }
+  [[nodiscard]] bool is_cluster() const noexcept { return is_cluster_; }
+
+ private:
+  [[nodiscard]] deployment::named_key lock() const noexcept { return {channel_, key_}; }
+  void find_slot(const protocol::missing_servers& unfit) {
+    key_ = channel_;
+    for (int i = 0; i < most_slots && unfit.has(servers_.server_of(lock())); ++i) {
+      key_ = channel_ + std::to_string(i);
+    }
+  }
+  outcome use(time_ns deadline) {
+    auto use = servers_.new_inquiry(*this, lock());
+    auto here = servers_.ask(lock(), protocol::ping(), deadline);
+    if (!here.ok()) return here;
+    servers_.listen(lock(), channel_);
+    use_ = std::move(use);
+    return here;
+  }
+  // Nothing is ever asked by way of it.
+  void on_result(deployment::inquiry& /*answered*/, const mortise::lock::step_result& /*said*/,
+                 time_ns /*now*/) noexcept override {}
+
+  deployment::deployment& servers_;
+  const std::string channel_;
+  std::string key_;  // whose slot it is
+  bool is_cluster_ = false;
+  std::unique_ptr<deployment::inquiry> use_;
+};
+
+}  // namespace
+
+// One listing, while it is taken.
+class listings::round {
+ public:
+  round(protocol::listing& into, const gate_numbers& only)
+      : into_(into), only_(only), number_(random_number()) {}
+
+  // By which its answers are known.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  // A client that lives, at one of its servers.
+  void add(protocol::client_inbox found) {
+    const auto wanted = only_.find(found.client);
+    if (!only_.empty() && wanted == only_.end()) return;
+    auto& of = all_.try_emplace(std::move(found.client)).first->second;
+    of.channel = std::move(found.channel);
+    if (wanted != only_.end()) of.from = wanted->second;
+  }
+  void take(protocol::listing_page told) {
+    const auto known = all_.find(told.client);
+    if (known == all_.end() || known->second.is_over || known->second.from != told.from) return;
+    auto& of = known->second;
+    into_.entries.insert(into_.entries.end(), std::make_move_iterator(told.entries.begin()),
+                         std::make_move_iterator(told.entries.end()));
+    of.is_heard = true;
+    of.is_over = told.next <= told.from || !only_.empty();
+    of.from = told.next;
+    of.asked_at = 0;
+  }
+  [[nodiscard]] bool is_over() const {
+    return std::all_of(all_.begin(), all_.end(),
+                       [](const auto& one) { return one.second.is_over; });
+  }
+  // Those to be asked now: their channels, by where they are to go on.
+  std::map<std::uint64_t, std::vector<std::string>> next(time_ns now) {
+    const auto is_awaited = [&](const auto& one) {
+      return !one.second.is_over && one.second.asked_at > now - patience_ns;
+    };
+    auto room = most_awaited;
+    room -= std::min(room,
+                     static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_awaited)));
+    std::map<std::uint64_t, std::vector<std::string>> channels;
+    // First who was not asked yet.
+    for (const bool is_first : {true, false}) {
+      for (auto& one : all_) {
+        auto& of = one.second;
+        if (room == 0 || of.is_over || (of.asked_at == 0) != is_first || is_awaited(one)) continue;
+        channels[of.from].push_back(of.channel);
+        of.asked_at = now;
+        --room;
+      }
+    }
+    return channels;
+  }
+  void finish() {
+    for (const auto& [id, of] : all_) {
+      if (of.is_heard) ++into_.answered;
+      if (of.is_heard && !of.is_over) ++into_.truncated;
+      if (!of.is_heard) into_.silent.push_back(id);
+    }
+  }
+
+ private:
+  struct party {
+    std::string channel;
+    std::uint64_t from = 0;  // what of it is told next
+    time_ns asked_at = 0;
+    bool is_heard = false;
+    bool is_over = false;
+  };
+
+  protocol::listing& into_;
+  const gate_numbers& only_;
+  const std::uint64_t number_;
+  std::map<std::string, party> all_;
+};
+
+outcome listings::take(protocol::listing& into, time_ns deadline, const gate_numbers& only) {
+  round taken(into, only);
+  {
+    std::unique_lock guard(mutex_);
+    while (present_ != nullptr && !is_closed_) {
+      if (boot_now() >= deadline) {
+        return outcome::because(status::busy, "another listing of this client is being taken");
+      }
+      changed_.wait_for(guard, look_interval);
+    }
+    if (is_closed_) return client_freed();
+    present_ = &taken;
+  }
+  const struct ending {
+    listings& of;
+    ~ending() {
+      const std::lock_guard guard(of.mutex_);
+      of.present_ = nullptr;
+      of.changed_.notify_all();
+    }
+  } at_end{*this};
+
+  ear listening(client_.servers(), client_.id());
+  if (auto opened = listening.open(deadline, into.missing); !opened.ok()) return opened;
+  const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
+    const std::lock_guard guard(mutex_);
+    for (auto& one : inboxes) taken.add(std::move(one));
+  });
+  auto found = ask_present(client_.servers(), find, deadline, into.missing);
+  if (!found.ok()) return found;
+  auto asked = ask_all(taken, into.missing, listening.is_cluster(), deadline);
+  const std::lock_guard guard(mutex_);
+  if (is_closed_) return client_freed();
+  // Whom there was no time to ask is silent.
+  if (!asked.ok() && boot_now() < deadline) return asked;
+  taken.finish();
+  return {};
+}
+
+outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool is_cluster,
+                          time_ns deadline) {
+  auto serial = random_number();
+  std::unique_lock guard(mutex_);
+  while (!is_closed_ && !taken.is_over() && boot_now() < deadline) {
+    const auto channels = taken.next(boot_now());
+    if (channels.empty()) {
+      changed_.wait_for(guard, look_interval);
+      continue;
+    }
+    guard.unlock();
+    for (const auto& [from, those] : channels) {
+      const auto text = protocol::write_question({taken.number(), ++serial, from, client_.id()});
+      const auto said = protocol::say_to_inboxes(is_cluster, those, text);
+      auto how = ask_present(client_.servers(), said, deadline, missing);
+      if (!how.ok()) return how;
+    }
+    guard.lock();
+  }
+  return {};
+}
+
+void listings::on_message(std::string_view text) noexcept try {
+  auto told = protocol::read_page(text);
+  if (!told) return;
+  const std::lock_guard guard(mutex_);
+  if (present_ == nullptr || present_->number() != told->round) return;
+  present_->take(std::move(*told));
+  changed_.notify_all();
+} catch (const std::bad_alloc&) {
+  // That client is asked again.
+}
+
+void listings::close() noexcept {
+  const std::lock_guard guard(mutex_);
+  is_closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,60 @@
+// One health check of one server on its way.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/caller.hpp"
+#include "protocol/survey.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::deployment {
+
+// Who hears that it is over, on whichever thread reads. `facts` are nullptr where it failed.
+class health_request_listener {
+ public:
+  virtual ~health_request_listener() = default;
+  virtual void on_health(std::uint64_t session, const outcome& how,
+                         const protocol::server_facts* facts) noexcept = 0;
+};
+
+// Keeps itself while it is on its way, because whoever asked may have given up by then.
+class health_request final : public redis::request,
+                             public std::enable_shared_from_this<health_request> {
+ public:
+  health_request(redis::connection& server, std::int64_t database,
+                 const protocol::survey_keys& keys)
+      : server_(server), survey_(database, keys) {}
+
+  // Asks, with the calling thread lent for the answers.
+  outcome ask(time_ns deadline);
+  // Asks in the background, in a session of this number. Unless it says ok, `hears` hears nothing;
+  // it stays until it has heard, or the connection is closed.
+  outcome begin(health_request_listener& hears, std::uint64_t session) noexcept;
+
+  // Once ask() has said ok.
+  [[nodiscard]] const protocol::server_facts& facts() const noexcept { return survey_.facts(); }
+
+ private:
+  outcome submit_round(redis::flush how);
+  void go_on() noexcept;
+  void on_reply(const redis::value& reply, time_ns now) noexcept override;
+  void on_broken(bool was_sent) noexcept override;
+  void end(outcome how) noexcept;
+
+  redis::connection& server_;
+  net::caller caller_;
+  std::shared_ptr<health_request> self_;  // while it is on its way
+  health_request_listener* hears_ = nullptr;
+  std::uint64_t session_ = 0;
+  protocol::survey survey_;
+  std::string bytes_;
+  int replies_left_ = 0;
+  std::atomic<bool> is_given_up_{false};
+  outcome how_;
+};
+
+}  // namespace mortise::deployment
