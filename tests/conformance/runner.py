@@ -17,6 +17,7 @@ import sys
 from concurrent import futures
 
 import coverage
+import documented
 import mutation_check
 from deployment import KINDS, fits
 from language_sets import in_turn, language_sets
@@ -105,7 +106,8 @@ def main():
     scenarios = [scenario for path in files for scenario in json.loads(open(path, encoding="utf-8").read())
                  if not given.only or scenario["name"] in given.only]
     if given.check_coverage:
-        sys.exit(coverage.check(given.check_coverage, scenarios))
+        sys.exit(coverage.check(given.check_coverage, scenarios)
+                 or documented.check(given.check_coverage, scenarios))
     languages = dict(item.split("=", 1) for item in given.driver)
     if not languages or not scenarios:
         sys.exit("nothing to run: give --driver and scenarios")

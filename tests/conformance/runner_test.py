@@ -17,6 +17,7 @@ import tempfile
 import time
 import unittest
 
+import documented
 import mutation_check
 from deployment import Deployment, Infrastructure, name_in, rights_for, shard_of, together
 from driver import Driver
@@ -254,6 +255,36 @@ class Mutations(unittest.TestCase):
                                      "lock.unlock")
         self.assertEqual(3, mutation.number)
         self.assertFalse(mutation_check.detects(mutation, 0, fake('{"is_held": "ok value=0"}')))
+
+
+class Documented(unittest.TestCase):
+    HEADER = """
+/**
+ * Tries.
+ * @return
+ * - MORTISE_OK: acquired.
+ * - MORTISE_BUSY: another call is running.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock);
+/**
+ * Waits.
+ * @return the statuses of `mortise_lock_try`, and:
+ * - MORTISE_TIMED_OUT: the timeout passed first.
+ */
+MORTISE_API mortise_status mortise_lock_acquire(mortise_lock *lock);
+"""
+
+    def statuses(self, method, expected):
+        steps = [{"at": "a", "new": "lock", "as": "x"},
+                 {"at": "a", "do": method, "on": "x", "expect": expected}]
+        return documented.undocumented(self.HEADER, [{"name": "one", "steps": steps}])
+
+    def test_what_is_listed_or_referred_to_is_documented(self):
+        for method, expected in (("try", "busy"), ("acquire", "busy"), ("acquire", "timed_out")):
+            self.assertEqual(self.statuses(method, expected), [])
+
+    def test_what_the_list_lacks_is_reported(self):
+        self.assertEqual(self.statuses("try", ["ok", "timed_out"]), ["mortise_lock_try: timed_out"])
 
 
 class Reuse(unittest.TestCase):

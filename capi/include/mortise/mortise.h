@@ -1853,7 +1853,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_try(mortise_multi *mu
 /**
  * Acquires all members and waits for the turn of each.
  * @param timeout_ms for all members together: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
- * @return the statuses of `mortise_multi_try`, and MORTISE_TIMED_OUT.
+ * @return the statuses of `mortise_multi_try`, and:
+ * - MORTISE_TIMED_OUT: the timeout passed first. Nothing is held.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi,
                                                                    int64_t timeout_ms,
