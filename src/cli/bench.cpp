@@ -20,21 +20,21 @@ namespace mortise::cli {
 namespace {
 
 const char* const bench_help =
-    R"HELP(Measures how fast locks are, beside the round trip to the servers at the same time.
+    R"HELP(Measures the latency of locks and of a round trip to the servers.
 
   mortise bench
   mortise bench --for 10s --json
 
 Usage: mortise bench [OPTION...]
 
-      --for TIME   how long to measure; 3s unless given
-      --url URL    where the locks are; else MORTISE_URL
-      --json       the same as JSON, in microseconds
-  -h, --help       this text
+      --for TIME   how long to measure (default: 3s)
+      --url URL    servers of the locks (default: $MORTISE_URL)
+      --json       print JSON, with times in microseconds
+  -h, --help       print this help
 
-Measured in turn: a round trip; a free lock that is locked and unlocked; a handover, from the unlock
-of one client to the grant of another that waits. It locks a name of its own only, and leaves
-nothing there. Ends with 0, or with 64 and above as mortise exec.
+It measures in turn: a round trip; a free lock that is locked and unlocked; a handover, from the
+unlock of one client to the grant to a waiter. The lock has a name of its own, and nothing remains
+on the servers. Exit codes: 0; 64 and above as in mortise exec.
 )HELP";
 
 using clock = std::chrono::steady_clock;

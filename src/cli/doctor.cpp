@@ -13,21 +13,21 @@ namespace mortise::cli {
 namespace {
 
 const char* const doctor_help =
-    R"HELP(Checks the servers: whether their settings, rights and clocks are safe for locks.
+    R"HELP(Checks whether the settings, rights and clocks of the servers are safe for locks.
 
   mortise doctor
   mortise doctor --json
 
 Usage: mortise doctor [OPTION...]
 
-      --url URL   the servers; else MORTISE_URL
-      --json      the same as JSON
-      --all       also what is as it should be
-  -h, --help      this text
+      --url URL   servers of the locks (default: $MORTISE_URL)
+      --json      print JSON
+      --all       also print the findings that are ok
+  -h, --help      print this help
 
-Nothing is changed. Ends with 0 if all is as it should be; 1 if something may go wrong when
-something else fails, or the server does not tell; 2 if locks do not work, or two may hold one; or
-with 64 and above as mortise exec.
+It changes nothing. Exit codes: 0 all findings are ok; 1 locks may fail after another fault, or a
+server does not report a setting; 2 locks do not work, or two clients may hold one lock; 64 and
+above as in mortise exec.
 )HELP";
 
 enum doctor_exit_code : int { exit_warn = 1, exit_bad = 2 };
@@ -96,7 +96,7 @@ int check_health(int argc, const char* const* argv) {
     well += int64_t{is_well};
     if (!is_well || is_all) print(found.get(), index, is_colored);
   }
-  std::printf("%lld findings, of which %lld are as they should be\n", static_cast<long long>(count),
+  std::printf("%lld findings, %lld of them ok\n", static_cast<long long>(count),
               static_cast<long long>(well));
   return exit_code_of_severity(worst);
 }

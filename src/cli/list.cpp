@@ -19,7 +19,7 @@
 namespace mortise::cli {
 namespace {
 
-const char* const list_help = R"HELP(Shows who holds which lock, and how many wait.
+const char* const list_help = R"HELP(Lists the holder and the number of waiters of each lock.
 
   mortise list
   mortise list -o wide
@@ -28,21 +28,19 @@ const char* const list_help = R"HELP(Shows who holds which lock, and how many wa
 
 Usage: mortise list [OPTION...]
 
-      --url URL      where the locks are; else MORTISE_URL
-  -o, --output FORM  wide: a line for each client that holds or waits; name: names alone;
+      --url URL      servers of the locks (default: $MORTISE_URL)
+  -o, --output FORM  wide: a line for each client that holds or waits; name: only names;
                      json: as --json
-      --json         what the clients have said, as JSON
-      --all          also what only the keys of the servers tell, which are looked through
-      --match GLOB   with --all: keys of other programs, such as 'lock:*', in place of Mortise's own
-      --most COUNT   with --all: how many keys to look at of each server; 1000000 unless given
-      --wait TIME    how long to wait for clients that do not answer; 1s unless given. With --all
-                     also how long to look
-  -h, --help         this text
+      --json         print the answers of the clients as JSON
+      --all          also scan the keys of the servers
+      --match GLOB   with --all: keys of other programs, such as 'lock:*', instead of Mortise's own
+      --most COUNT   with --all: keys to scan on each server (default: 1000000)
+      --wait TIME    time limit for the answers of the clients, and for the scan (default: 1s)
+  -h, --help         print this help
 
-All clients that live are asked. Holds of clients that are dead, and of other programs, are shown
-with --all only: the holder is the client's id in parentheses. Ends with 0, also if there are no
-locks; with 75 if a server did not answer, which stderr names, after what the others know; or with
-64 and above as mortise exec.
+It asks all living clients. Only --all also lists holds of dead clients and of other programs. Their
+holder is the id of the client in parentheses. Exit codes: 0, even without locks; 75 a server did
+not answer, and stderr names it; 64 and above as in mortise exec.
 )HELP";
 
 using summaries = std::map<std::string, lock_summary>;
@@ -162,7 +160,7 @@ void check(const list_request& wanted, bool has_terms) {
     throw failure(exit_usage, "--output " + wanted.form + " is unknown; give wide, name or json");
   }
   if (has_terms && !wanted.is_all) {
-    throw failure(exit_usage, "--match and --most are about keys; give --all, too");
+    throw failure(exit_usage, "--match and --most need a scan of the keys; give --all");
   }
   if (wanted.scan.most_keys < 1 || wanted.scan.most_keys > 1'000'000'000) {
     throw failure(exit_usage, "--most " + std::to_string(wanted.scan.most_keys) +

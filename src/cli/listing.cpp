@@ -34,7 +34,7 @@ std::string listing::gaps_of_scan() const {
       mortise_listing_truncated(listing_.get()) - static_cast<int64_t>(missing_.size());
   if (cut <= 0) return "";
   return std::to_string(cut) + (cut == 1 ? " server was" : " servers were") +
-         " not looked through to the end; give --most or --wait more";
+         " not scanned to the end; raise --most or --wait";
 }
 
 std::string listing::text(int64_t index, std::string_view key) const {
@@ -53,11 +53,11 @@ std::string listing::gaps() const {
   };
   std::string words;
   if (silent > 0) {
-    words = clients(silent) + " not answered, and may be stopped or slow";
+    words = clients(silent) + " not answered and may be stopped or slow";
   }
   if (truncated > 0) {
     words += (words.empty() ? "" : "; ") + clients(truncated) +
-             " not answered to the end; give them longer";
+             " not answered completely; give more time";
   }
   return words;
 }

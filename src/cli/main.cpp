@@ -23,8 +23,8 @@ int run(int argc, const char* const* argv) {
     std::fputs(main_help().c_str(), stdout);
     return exit_ok;
   }
-  const auto text = wanted.empty() ? std::string("there is no command")
-                                   : "there is no command \"" + std::string(wanted) + "\"";
+  const auto text = wanted.empty() ? std::string("the command is missing")
+                                   : "unknown command \"" + std::string(wanted) + "\"";
   complain("", text + "; see mortise --help");
   return exit_usage;
 }
@@ -37,6 +37,6 @@ int main(int argc, char** argv) {
   // What could not be written is no success: the disk may be full, or the output closed.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_written) return code;
-  mortise::cli::complain("", std::string("writing failed: ") + std::strerror(errno));
+  mortise::cli::complain("", std::string("cannot write standard output: ") + std::strerror(errno));
   return code == mortise::cli::exit_ok ? mortise::cli::exit_input_output : code;
 }

@@ -27,7 +27,7 @@ const unit* unit_of(std::string_view name) {
 failure wrong(const char* option, std::string_view text) {
   return {exit_usage,
           std::string(option) + " \"" + std::string(text) +
-              "\" is no length of time; give seconds such as 0.5, or 200ms, 5s, 2m, 1h, 1d, up to "
+              "\" is no duration; give seconds such as 0.5, or 200ms, 5s, 2m, 1h, 1d, up to "
               "366 days"};
 }
 

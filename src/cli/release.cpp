@@ -16,25 +16,26 @@
 namespace mortise::cli {
 namespace {
 
-const char* const release_help = R"HELP(Ends the hold of a lock by force: whoever waits is next.
+const char* const release_help = R"HELP(Releases a lock by force and grants it to the next waiter.
 
   mortise release --force nightly
   mortise release --force --yes --host build7 --pid 4711 nightly
 
 Usage: mortise release --force [OPTION...] NAME
 
-      --force      it is somebody else's hold
-      --yes        do not ask; needed where there is no terminal
+      --force      confirm that another process holds the lock
+      --yes        do not ask. Required without a terminal
       --host HOST  only holders on this host
-      --pid PID    only holders of this process
-      --url URL    where the lock is; else MORTISE_URL
-  -h, --help       this text
+      --pid PID    only holders with this process id
+      --url URL    servers of the locks (default: $MORTISE_URL)
+  -h, --help       print this help
 
-All who hold are told on stderr, and then asked about. What a holder does until it has heard, it
-does beside the next: end its process first, or let what is protected refuse its fencing token. Its
-mortise exec ends the command with 79. At most 16 holders are ended at a time.
+It lists the holders on stderr and asks before it releases their holds, at most 16 at a time. Until
+a holder notices the loss, it works at the same time as the next holder. End its process first, or
+let the protected resource reject its fencing token. A holder that is a mortise exec ends its
+command and exits with 79.
 
-Ends with 0 if a hold was ended; 1 if there was none, or the answer was no; or with 64 and above as
+Exit codes: 0 a hold was released; 1 no hold was found, or the answer was no; 64 and above as in
 mortise exec.
 )HELP";
 
@@ -69,7 +70,7 @@ std::vector<int64_t> holders_in(const mortise_info* info, const release_request&
 bool agrees(const mortise_info* info, const std::vector<int64_t>& holders,
             const std::string& name) {
   for (const auto entry : holders) complain("release", text_of(info, entry) + " holds " + name);
-  std::fprintf(stderr, "End %s? [y/N] ", holders.size() == 1 ? "this hold" : "these holds");
+  std::fprintf(stderr, "Release %s? [y/N] ", holders.size() == 1 ? "this hold" : "these holds");
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -84,20 +85,21 @@ int end_holds(const release_request& wanted) {
   const auto holders = holders_in(info, wanted);
   if (holders.empty()) {
     const bool is_free = mortise_info_is_held(info) == 0;
-    complain("release", is_free ? name + " is free" : "no such holder has " + name);
+    complain("release", name + (is_free ? " is free" : " has no such holder"));
     return exit_not_acquired;
   }
   if (!wanted.is_agreed && !agrees(info, holders, name)) return exit_not_acquired;
   bool is_ended = false;
   for (const auto entry : holders) {
     const bool was_held = lock.force_release(entry, error.get());
-    complain("release", (was_held ? "ended the hold of " : "it was over by itself: ") +
-                            text_of(info, entry) + " of " + name);
+    complain("release", (was_held ? "released" : "already ended:") + std::string(" the hold of ") +
+                            text_of(info, entry) + " on " + name);
     is_ended = is_ended || was_held;
   }
   const auto unseen = mortise_info_holder_count(info) - mortise_info_shown_holder_count(info);
   if (unseen > 0) {
-    complain("release", std::to_string(unseen) + " more hold " + name + "; call it again for them");
+    complain("release",
+             name + " is still held by " + std::to_string(unseen) + " more; release again");
   }
   return is_ended ? exit_ok : exit_not_acquired;
 }
@@ -115,14 +117,14 @@ int release_lock(int argc, const char* const* argv) {
   app.add_option("--url", wanted.url);
   if (!read_arguments(app, "release", release_help, argc, argv)) return exit_ok;
   if (app.count("NAME") == 0) {
-    throw failure(exit_usage, "there is no NAME; see mortise release --help");
+    throw failure(exit_usage, "NAME is missing; see mortise release --help");
   }
   if (!wanted.is_forced) {
-    throw failure(exit_usage, "this process holds nothing; give --force to end another's hold");
+    throw failure(exit_usage, "this process does not hold the lock; give --force to release it");
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!wanted.is_agreed && !has_terminal) {
-    throw failure(exit_usage, "there is no terminal to ask at; give --yes");
+    throw failure(exit_usage, "cannot ask: no terminal; give --yes");
   }
   return end_holds(wanted);
 }

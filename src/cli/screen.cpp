@@ -18,13 +18,14 @@ struct screen::library {
   template <class function>
   void find(function*& into, const char* name) const {
     into = reinterpret_cast<function*>(::dlsym(handle, name));
-    if (into == nullptr) throw failure(exit_software, std::string("ncurses lacks ") + name);
+    if (into == nullptr)
+      throw failure(exit_software, std::string("libncursesw.so.6 lacks ") + name);
   }
 
   library() : handle(::dlopen("libncursesw.so.6", RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr) {
       throw failure(exit_unavailable,
-                    "libncursesw.so.6 cannot be loaded; install ncurses, or give --once");
+                    "cannot load libncursesw.so.6; install ncurses, or give --once");
     }
     find(open, "newterm");
     find(close, "endwin");
@@ -77,8 +78,8 @@ screen::screen() {
   made->terminal = made->open(nullptr, stdout, stdin);
   if (made->terminal == nullptr) {
     const char* const kind = std::getenv("TERM");
-    throw failure(exit_usage, std::string("the terminal \"") + (kind == nullptr ? "" : kind) +
-                                  "\" is not known; set TERM, or give --once");
+    throw failure(exit_usage, std::string("unknown terminal \"") + (kind == nullptr ? "" : kind) +
+                                  "\"; set TERM, or give --once");
   }
   made->read_by_key();
   made->be_silent();

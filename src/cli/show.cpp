@@ -16,21 +16,20 @@
 namespace mortise::cli {
 namespace {
 
-const char* const show_help = R"HELP(Shows who holds a lock and who waits for it, in their order.
+const char* const show_help = R"HELP(Shows the holders and the waiters of a lock, in order.
 
   mortise show nightly
   mortise show nightly --json
 
 Usage: mortise show [OPTION...] NAME
 
-      --url URL    where the locks are; else MORTISE_URL
-      --json       the same as JSON
-      --wait TIME  how long to wait for clients that do not say how long they have waited; 1s
-                   unless given
-  -h, --help       this text
+      --url URL    servers of the locks (default: $MORTISE_URL)
+      --json       print JSON
+      --wait TIME  time limit for the clients to report how long they have waited (default: 1s)
+  -h, --help       print this help
 
-The first 16 of each are shown. Ends with 0, also if the lock is free; with 75 if a server did not
-answer, which stderr names, after what the others know; or with 64 and above as mortise exec.
+It shows the first 16 holders and the first 16 waiters. Exit codes: 0, even if the lock is free; 75
+a server did not answer, and stderr names it; 64 and above as in mortise exec.
 )HELP";
 
 // How long each client has held, or waited for, the lock.
@@ -112,7 +111,7 @@ std::string what_of(const nlohmann::json& lock, const nlohmann::json& entry) {
   if (entry["is_retained"]) return "retains";
   if (is_semaphore) {
     const auto permits = std::to_string(entry["permits"].get<int64_t>());
-    return (holds ? "holds " : "wants ") + permits;
+    return (holds ? "holds " : "waits for ") + permits;
   }
   if (lock["kind"] == "mutex") return holds ? "holds" : "waits";
   const bool writes = entry["is_exclusive"];
@@ -164,8 +163,7 @@ int show_lock(int argc, const char* const* argv) {
   app.add_flag("--json", is_json);
   app.add_option("--wait", wait);
   if (!read_arguments(app, "show", show_help, argc, argv)) return exit_ok;
-  if (app.count("NAME") == 0)
-    throw failure(exit_usage, "there is no NAME; see mortise show --help");
+  if (app.count("NAME") == 0) throw failure(exit_usage, "NAME is missing; see mortise show --help");
   const auto wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(url, error.get());

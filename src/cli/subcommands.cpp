@@ -16,13 +16,13 @@ namespace mortise::cli {
 std::span<const subcommand> subcommands() {
   static constexpr std::array<subcommand, 8> all = {{
       {"exec", "run a command while a lock is held", exec::run},
-      {"list", "who holds which lock, and how many wait", list_locks},
-      {"show", "who holds one lock, and who waits, in order", show_lock},
-      {"top", "the locks that are waited for most, as they change", watch_locks},
-      {"release", "end somebody else's hold by force", release_lock},
-      {"doctor", "whether the servers are safe for locks", check_health},
-      {"bench", "how fast locks are on your servers", bench_locks},
-      {"version", "which version this is", print_version},
+      {"list", "list the holder and the number of waiters of each lock", list_locks},
+      {"show", "show the holders and the waiters of a lock, in order", show_lock},
+      {"top", "watch the locks with the most waiters", watch_locks},
+      {"release", "release a lock by force", release_lock},
+      {"doctor", "check whether the servers are safe for locks", check_health},
+      {"bench", "measure the latency of locks", bench_locks},
+      {"version", "print the version", print_version},
   }};
   return all;
 }
@@ -36,7 +36,9 @@ std::string main_help() {
     name.resize(name_width, ' ');
     text += "  mortise " + name + " " + one.what + "\n";
   }
-  return text + "\nEach has its own --help. The server is that of --url or of MORTISE_URL.\n";
+  return text +
+         "\nEach command has its own --help. The servers are those of --url (default: "
+         "$MORTISE_URL).\n";
 }
 
 }  // namespace mortise::cli

@@ -23,24 +23,26 @@
 namespace mortise::cli {
 namespace {
 
-const char* const top_help = R"HELP(Shows which locks are waited for most, again and again.
+const char* const top_help = R"HELP(Shows the locks with the most waiters, continuously.
 
   mortise top
   mortise top --once --every 10s
 
 Usage: mortise top [OPTION...]
 
-      --every TIME  how often; 2s unless given, 100ms to 1m
-      --once        two readings, so far apart, and what they show; needs no terminal
-      --json        the same as JSON
-      --url URL     where the locks are; else MORTISE_URL
-  -h, --help        this text
+      --every TIME  time between two readings, 100ms to 1m (default: 2s)
+      --once        print the locks after two readings and exit. Needs no terminal
+      --json        as --once, but print JSON
+      --url URL     servers of the locks (default: $MORTISE_URL)
+  -h, --help        print this help
 
-The locks for which most wait come first, and then those that are granted most often. GRANTS/S and,
-of those that were granted, MEAN WAIT and what half (P50) and 99 of 100 (P99) waited at most, are of
-the time since the reading before. All clients that live are asked, as by mortise list. q ends it.
-It goes on without a server that does not answer, and names it. Ends with 0; with --once and 75 if
-a server did not answer; or with 64 and above as mortise exec.
+Locks with the most waiters come first, then those with the most grants. GRANTS/S and the columns
+after it cover the time since the last reading. MEAN WAIT is the mean wait of the grants. Half of
+them waited at most P50, and 99 of 100 at most P99. It asks all living clients, as mortise list
+does. The key q ends it.
+
+If a server does not answer, it names the server and continues. Exit codes: 0; with --once, 75 if a
+server did not answer; 64 and above as in mortise exec.
 )HELP";
 
 using clock = std::chrono::steady_clock;
@@ -235,7 +237,7 @@ int watch_locks(int argc, const char* const* argv) {
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   if (!wanted.is_once && !wanted.is_json && !has_terminal) {
-    throw failure(exit_usage, "there is no terminal; give --once");
+    throw failure(exit_usage, "no terminal; give --once");
   }
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(wanted.url, error.get());

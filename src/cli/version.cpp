@@ -10,14 +10,14 @@
 namespace mortise::cli {
 namespace {
 
-const char* const version_help = R"HELP(Says which version this is.
+const char* const version_help = R"HELP(Prints the version.
 
   mortise version
 
 Usage: mortise version [OPTION...]
 
-      --json  the same as JSON
-  -h, --help  this text
+      --json  print JSON
+  -h, --help  print this help
 )HELP";
 
 }  // namespace

@@ -73,8 +73,8 @@ int front::do_without_keeper() {
   const bool has_command = is_armed_ && page_.front_at_ns.load(std::memory_order_acquire) != 0;
   if (cancelled_by_ == 0) {
     const std::string_view does = is_armed_ ? (has_command ? "holds" : "releases") : "waits for";
-    const std::string_view became = is_stuck ? "did not continue" : "was killed";
-    const std::string_view so = has_command ? ": the command has to end" : "";
+    const std::string_view became = is_stuck ? "hangs" : "was killed";
+    const std::string_view so = has_command ? "; ending the command" : "";
     messages_.complain({"the process that ", does, " the lock ", became, so});
   }
   const int code = has_command ? end_all(is_stuck) : int{exit_software};

@@ -20,7 +20,7 @@ namespace {
 constexpr int fifo_pause_ms = 100;
 // How much longer than --at-least a lease may last.
 constexpr int64_t longest_overrun_ms = 500;
-constexpr const char* over_at_most = "the time of --at-most is over";
+constexpr const char* over_at_most = "--at-most is over";
 
 std::string lines_of(const std::vector<int64_t>& tokens) {
   std::string lines;
@@ -30,8 +30,8 @@ std::string lines_of(const std::vector<int64_t>& tokens) {
 
 // Of the end of a command that could not be told from its outcome.
 failure cannot_write(const std::string& file, int problem) {
-  return {exit_cannot_create, "--token-file \"" + file + "\": " + std::strerror(problem) +
-                                  "; the command was not started"};
+  return {exit_cannot_create, "cannot write --token-file \"" + file + "\": " +
+                                  std::strerror(problem) + "; the command was not started"};
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ void keeper::set_limits() {
   const int64_t longest_ms = longest_grace_ms(valid_ms);
   if (plan_.grace_ms > longest_ms) {
     throw failure(exit_usage, "--grace " + text_of_milliseconds(plan_.grace_ms) +
-                                  " leaves no time to renew a lease of which " +
-                                  text_of_milliseconds(valid_ms) + " are safe; give at most " +
+                                  " leaves no time to renew a lease that is valid for " +
+                                  text_of_milliseconds(valid_ms) + "; give at most " +
                                   text_of_milliseconds(longest_ms) + ", or a longer --lease");
   }
   // A command that may not run for long has most of that before it is asked to end.
@@ -164,7 +164,8 @@ void keeper::check_before_start() {
   while (locks_.next()) {
   }
   if (is_time_over()) {
-    throw failure(exit_at_most, "the time of --at-most was over before the command was started");
+    throw failure(exit_at_most,
+                  "--at-most was over before the command was started; raise --at-most");
   }
   if (locks_.valid_ms() == 0) {
     throw failure(exit_lost, "the lock was lost before the command was started");
@@ -200,7 +201,7 @@ void keeper::watch() {
     hear();
     read_news();
     look_at_time();
-    if (front_.is_closed()) end_command(cause::front_gone, "mortise was killed");
+    if (front_.is_closed()) end_command(cause::front_gone, "the launcher was killed");
   }
 }
 
@@ -313,7 +314,7 @@ void keeper::end_command(cause why, const char* text) {
   processes_.send_to_all(SIGTERM);
   // A stopped process takes it when it continues.
   processes_.send_to_all(SIGCONT);
-  messages_.complain({text, ": \"", plan_.command.front(), "\" has to end"});
+  messages_.complain({text, "; ending \"", plan_.command.front(), "\""});
   if (why == cause::lost && !plan_.on_lost.empty()) run_on_lost();
 }
 
@@ -322,7 +323,7 @@ void keeper::run_on_lost() {
     processes_.spare(
         start_program({"/bin/sh", "-c", plan_.on_lost}, variables_of_command(), mask_));
   } catch (const failure& problem) {
-    messages_.complain({"--on-lost ", problem.what()});
+    messages_.complain({"--on-lost: ", problem.what()});
   }
 }
 

@@ -77,14 +77,16 @@ void read_times(const CLI::App& app, const written& as, plan& to) {
   }
   for (const auto& [option, ms] :
        {std::pair{"--at-most", to.at_most_ms}, std::pair{"--once-per", to.once_per_ms}}) {
-    if (app.count(option) > 0 && ms == 0) refuse(std::string(option) + " 0 leaves no time at all");
+    if (app.count(option) > 0 && ms == 0)
+      refuse(std::string(option) + " 0 is too short; give a longer time");
   }
   if (to.at_most_ms > 0 && to.grace_ms >= to.at_most_ms) {
-    refuse("--grace " + as.grace + " leaves nothing of --at-most " + as.at_most +
-           "; give a shorter one");
+    refuse("--grace " + as.grace + " is not shorter than --at-most " + as.at_most +
+           "; give a shorter --grace");
   }
   if (to.once_per_ms > 0 && to.once_per_ms < 1000) {
-    refuse("--once-per " + as.once_per + " is shorter than clocks agree; give 1s or more");
+    refuse("--once-per " + as.once_per +
+           " is too short for the clock skew of hosts; give 1s or more");
   }
 }
 
@@ -92,22 +94,22 @@ void read_command(const CLI::App& app, const written& as, const std::vector<std:
                   plan& to) {
   const bool has_shell_command = app.count("--command") > 0;
   if (has_shell_command && !after.empty()) {
-    refuse("there is a command after -- and one with -c; give one of them");
+    refuse("-c and a command after -- contradict each other; give one of them");
   }
   if (has_shell_command) {
     to.command = {"/bin/sh", "-c", as.shell_command};
   } else {
     to.command = after;
   }
-  if (to.names.empty()) refuse("there is no NAME");
+  if (to.names.empty()) refuse("NAME is missing");
   if (to.command.empty())
-    refuse("there is no command; give one after --, as in: mortise exec NAME -- COMMAND");
+    refuse("the command is missing; give one after --, as in: mortise exec NAME -- COMMAND");
   if (to.names.size() > MORTISE_MAX_MEMBERS) {
-    refuse("there are " + std::to_string(to.names.size()) + " names; give at most " +
+    refuse(std::to_string(to.names.size()) + " names are too many; give at most " +
            std::to_string(MORTISE_MAX_MEMBERS));
   }
   if (to.conflict_code < 0 || to.conflict_code > largest_exit_code) {
-    refuse("-E " + std::to_string(to.conflict_code) + " is no exit code; give 0 to 255");
+    refuse("-E " + std::to_string(to.conflict_code) + " is out of range; give 0 to 255");
   }
 }
 

@@ -23,9 +23,8 @@ constexpr int most_readings = 5;
 constexpr int longest_line = 4096;
 
 failure cannot_list(const std::string& problem) {
-  return {exit_system, "/proc " + problem +
-                           ", so a command that has to end could not be found; mount the proc file "
-                           "system of this PID namespace there"};
+  return {exit_system, "cannot list processes in /proc: " + problem +
+                           "; mount the proc file system of this PID namespace there"};
 }
 
 // Bytes of /proc/PROCESS/FILE; -1 with errno.
@@ -45,7 +44,7 @@ ssize_t read_file(int folder, pid_t process, const char* file, char* bytes, size
 
 process_table::process_table() {
   folder_ = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_ < 0) throw cannot_list(std::string("cannot be read: ") + std::strerror(errno));
+  if (folder_ < 0) throw cannot_list(std::strerror(errno));
   reserve();
   const bool is_short = reserved_.back() < 0;
   const int problem = errno;
@@ -58,7 +57,7 @@ process_table::process_table() {
     throw failure(exit_system, std::string("cannot reserve descriptors: ") +
                                    std::strerror(problem) + "; raise the limit (ulimit -n)");
   }
-  throw cannot_list("does not show this process");
+  throw cannot_list("this process is missing");
 }
 
 process_table::~process_table() {

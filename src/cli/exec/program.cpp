@@ -75,12 +75,12 @@ pid_t start_program(const std::vector<std::string>& command, const variables& mo
     problem = spawn(process, by_shell, more, mask);
   }
   if (problem == 0) return process;
-  const auto text = "\"" + command.front() + "\": " + std::strerror(problem);
+  const auto text = "cannot execute \"" + command.front() + "\": " + std::strerror(problem);
   if (problem == ENOENT || problem == ENOTDIR) {
-    throw failure(exit_not_found, text + "; give a program that is in PATH, or its path");
+    throw failure(exit_not_found, text + "; give a program in PATH, or its path");
   }
   if (problem == EAGAIN || problem == ENOMEM) throw failure(exit_system, text);
-  throw failure(exit_not_executable, text + "; give a file that may be executed");
+  throw failure(exit_not_executable, text + "; give an executable file");
 }
 
 }  // namespace mortise::cli::exec

@@ -4,8 +4,8 @@
 namespace mortise::cli::manual {
 namespace {
 
-constexpr const char* bash_start = R"BASH(# Completion of mortise in bash, made from its --help.
-# shellcheck shell=bash disable=SC2207 # No word of ours has a space.
+constexpr const char* bash_start = R"BASH(# Bash completion of mortise, generated from its --help.
+# shellcheck shell=bash disable=SC2207 # No word has a space.
 
 _mortise() {
   local cur prev words cword split at options=''

@@ -46,9 +46,9 @@ void take(const CLI::App& app, const char* help) {
 void reconcile(const std::string& name, option& one, std::map<std::string, taken_option>& taken) {
   for (const auto& spelling : one.names) {
     const auto node = taken.extract(spelling);
-    if (node.empty()) refuse(name, spelling, "is in its --help and no option");
+    if (node.empty()) refuse(name, spelling, "is in the --help, but is no option");
     if (node.mapped().has_value == one.value.empty()) {
-      refuse(name, spelling, "has a value in its --help and takes none, or the other way round");
+      refuse(name, spelling, "takes a value, but has none in the --help, or vice versa");
     }
     one.values = node.mapped().values;
   }
@@ -67,10 +67,10 @@ command describe(const subcommand& one) {
     for (auto& option : group.options) reconcile(described.name, option, shown.options);
   }
   if (!shown.options.empty()) {
-    refuse(described.name, shown.options.begin()->first, "is an option and not in its --help");
+    refuse(described.name, shown.options.begin()->first, "is missing in the --help");
   }
   if (described.text.examples.empty() || described.text.usage.empty()) {
-    refuse(described.name, "--help", "has no example, or no usage");
+    refuse(described.name, "--help", "has no example or no usage");
   }
   return described;
 }

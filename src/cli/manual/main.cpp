@@ -35,7 +35,8 @@ void write_all(const std::filesystem::path& folder, const std::filesystem::path&
     write(folder / (one.page_name() + ".1.scd"), text);
   }
   if (!sections.empty()) {
-    throw std::runtime_error("a section is for " + sections.begin()->first + ", which is no page");
+    throw std::runtime_error("unknown page \"" + sections.begin()->first +
+                             "\" in a mark of a section");
   }
   write(folder / "mortise", bash_completion_of(all));
   write(folder / "_mortise", zsh_completion_of(all));

@@ -70,7 +70,8 @@ std::map<std::string, std::string> sections_of(const std::string& markdown) {
     auto lines = split(parts[index], "\n");
     if (lines.size() < 2 || !lines[1].starts_with(mark)) continue;
     if (parts[index].find("\n```") != std::string::npos) {
-      throw std::runtime_error("\"" + lines[0] + "\" has code, which the manual does not show");
+      throw std::runtime_error("section \"" + lines[0] +
+                               "\": no code blocks in the manual; remove them");
     }
     const auto words =
         lines[1].substr(mark.size(), lines[1].size() - mark.size() - mark_end.size());

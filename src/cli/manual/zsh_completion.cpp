@@ -7,7 +7,7 @@ namespace mortise::cli::manual {
 namespace {
 
 constexpr const char* zsh_start = R"ZSH(#compdef mortise
-# Completion of mortise in zsh, made from its --help.
+# Zsh completion of mortise, generated from its --help.
 
 )ZSH";
 
@@ -93,8 +93,8 @@ std::string zsh_completion_of(const std::vector<command>& all) {
     functions += function_of(one);
     add(one.name, one.what);
   }
-  for (const auto* const word : {"help", "-h", "--help"}) add(word, "what there is");
-  add("--version", "which version this is");
+  for (const auto* const word : {"help", "-h", "--help"}) add(word, "print the help");
+  add("--version", "print the version");
   return zsh_start + functions + replace(zsh_end, "@COMMANDS@", words);
 }
 

@@ -105,10 +105,10 @@ lists() { mortise list | grep -q "$1"; }
   "${server[@]}" eval "for i = 1, 5000 do redis.call('SET', 'more:' .. i, '', 'PX', 60000) end" 0
   run --separate-stderr mortise list --all --most 10
   [ "$status" = 0 ]
-  [[ $stderr == *"1 server was not looked through to the end; give --most or --wait more"* ]]
+  [[ $stderr == *"1 server was not scanned to the end; raise --most or --wait"* ]]
   run mortise list --match 'other:*'
   fails_with 64
-  says "give --all, too"
+  says "give --all"
   run mortise list --all --most 0
   fails_with 64
   says "--most 0 is out of range; give 1 to 1000000000"
@@ -225,7 +225,7 @@ assert seen["is_held"] and seen["name"] == os.environ["name"] and one["held_ms"]
   run mortise doctor --all
   says "ok      persistence"
   well=$(grep -c '^ok ' <<<"$output")
-  says "findings, of which $well are as they should be"
+  says "findings, $well of them ok"
   "${server[@]}" config set appendonly no
 }
 

@@ -98,7 +98,7 @@ ends_before_the_lease() {
   is_gone "$command"
   is_gone "$(cat "$folder/daemon")"
   # By who holds the lock, and not only in the end by the other.
-  ! grep "does not go on" "$folder/words"
+  ! grep "hangs" "$folder/words"
 }
 
 @test "a stopped command is killed, too" {

@@ -14,7 +14,7 @@ holds() { mortise show "$name" | grep -q "holds"; }
   run --separate-stderr mortise release --force --yes "$name"
   fails_with 0
   [ -z "$output" ]
-  [[ $stderr == "mortise release: ended the hold of $(hostname):$keeper (nightly) of $name" ]]
+  [[ $stderr == "mortise release: released the hold of $(hostname):$keeper (nightly) on $name" ]]
   ends_with "$front" 79
   until_it is_gone "$command"
   grep -q "somebody has ended the hold by force" "$folder/words"
@@ -81,7 +81,7 @@ print(*[one["pid"] for one in json.load(sys.stdin)["entries"] if one["label"] ==
   says "give --yes"
   run mortise release --force --yes
   fails_with 64
-  says "there is no NAME"
+  says "NAME is missing"
   run mortise release --force --yes --pid many "$name"
   fails_with 64
   holds
@@ -96,12 +96,12 @@ print(*[one["pid"] for one in json.load(sys.stdin)["entries"] if one["label"] ==
   until_it shows "ready>"
   $screen send-keys "mortise release --force '$name'; echo code \$?" Enter
   until_it shows "(nightly) holds $name"
-  until_it shows "End this hold"
+  until_it shows "Release this hold"
   $screen send-keys n Enter
   until_it shows "^code 1"
   holds
   $screen send-keys "clear; mortise release --force '$name'; echo code \$?" Enter
-  until_it shows "End this hold"
+  until_it shows "Release this hold"
   $screen send-keys y Enter
   until_it shows "^code 0"
   ends_with "$front" 79

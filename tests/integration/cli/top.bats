@@ -85,10 +85,10 @@ assert 0.05 <= busy[0]["p50_wait_ms"] <= busy[0]["p99_wait_ms"], locks'
   says "give --once"
   setup_terminal 80
   types "TERM=none mortise top; echo code \$?" Enter
-  until_it shows 'the terminal "none" is not known'
+  until_it shows 'unknown terminal "none"'
   until_it shows "^code 64"
   types "clear; env -u TERM mortise top; echo code \$?" Enter
-  until_it shows "is not known; set TERM"
+  until_it shows 'unknown terminal ""; set TERM'
   run mortise top --every 1h --once
   fails_with 64
   says "give 100ms to 1m"
