@@ -133,7 +133,7 @@ const (
 const (
 	// optionLease: how long a hold lasts unless it is renewed: a duration.
 	optionLease = "lease"
-	// optionRenewal: whether holds are renewed by themselves, at a third of the lease: "on" or
+	// optionRenewal: whether holds are renewed automatically, at a third of the lease: "on" or
 	// "off".
 	optionRenewal = "renewal"
 	// optionMaxHold: how long a hold is renewed at most: a duration or "unlimited".
@@ -156,16 +156,16 @@ const (
 	optionLabel = "label"
 	// optionProtocol: how locks are stored at the server, such as "queued".
 	optionProtocol = "protocol"
-	// optionPollInterval: the pause between two attempts where one waits by trying again, on
-	// average: a duration.
+	// optionPollInterval: the mean pause between two attempts of an acquire that polls: a duration.
 	optionPollInterval = "poll_interval"
-	// optionPollAttempts: how many attempts such an acquire makes at most: a whole number or
+	// optionPollAttempts: how many attempts an acquire that polls makes at most: a whole number or
 	// "unlimited".
 	optionPollAttempts = "poll_attempts"
 	// optionReadLifetime: how long a read counts for other programs in hash, as the lease unless
 	// set: a duration.
 	optionReadLifetime = "read_lifetime"
-	// optionWriteLifetime: the same of a write: a duration.
+	// optionWriteLifetime: how long a write counts for other programs in hash, as the lease unless
+	// set: a duration.
 	optionWriteLifetime = "write_lifetime"
 	// optionCommandTimeout: the deadline of calls without a timeout: a duration. A client's only.
 	optionCommandTimeout = "command_timeout"
@@ -176,7 +176,7 @@ const (
 	// optionBusyPoll: how long a waiting caller spins: a whole number of microseconds or "auto". A
 	// client's only.
 	optionBusyPoll = "busy_poll"
-	// optionReleaseAtExit: whether exit() gives the client's holds back: "on" or "off". A client's
+	// optionReleaseAtExit: whether exit() releases the client's holds: "on" or "off". A client's
 	// only.
 	optionReleaseAtExit = "release_at_exit"
 	// optionDrift: how far this machine's clock and the server's may differ in speed: a share. A
@@ -184,42 +184,44 @@ const (
 	optionDrift = "drift"
 	// optionConnect: whether a client connects in the background: "lazy" or "wait". A client's only.
 	optionConnect = "connect"
-	// optionTlsCaFile: certificates and revocation lists of who signs servers, else the system's. A
+	// optionTlsCaFile: certificates and revocation lists of the CAs, instead of the system's. A
 	// client's only.
 	optionTlsCaFile = "tls_ca_file"
-	// optionTlsCaFolder: the same as a folder, as openssl rehash makes it. A client's only.
+	// optionTlsCaFolder: a folder of such files, as openssl rehash makes it. A client's only.
 	optionTlsCaFolder = "tls_ca_folder"
-	// optionTlsCertificateFile: the certificate that the client shows the server. A client's only.
+	// optionTlsCertificateFile: the certificate that the client presents to the server. A client's
+	// only.
 	optionTlsCertificateFile = "tls_certificate_file"
-	// optionTlsKeyFile: its key. A client's only.
+	// optionTlsKeyFile: the key of the client's certificate. A client's only.
 	optionTlsKeyFile = "tls_key_file"
 	// optionTlsName: the name or address in the server's certificate, the URL's host unless set. A
 	// client's only.
 	optionTlsName = "tls_name"
-	// optionTlsVerify: whether the server has to prove who it is: "on" or "off". A client's only.
+	// optionTlsVerify: whether the client verifies the server's certificate: "on" or "off". A
+	// client's only.
 	optionTlsVerify = "tls_verify"
 	// optionSentinelPasswordFile: a file with the Sentinels' password, read again at each connect. A
 	// client's only.
 	optionSentinelPasswordFile = "sentinel_password_file"
-	// optionSentinelTls: whether Sentinels have TLS, as the scheme says unless set, such as "on". A
-	// client's only.
+	// optionSentinelTls: whether Sentinels use TLS, as in the URL's scheme unless set, such as "on".
+	// A client's only.
 	optionSentinelTls = "sentinel_tls"
-	// optionSentinelTlsName: the name in the Sentinels' certificates, each one's host unless set. A
-	// client's only.
+	// optionSentinelTlsName: the name in the Sentinels' certificates, each Sentinel's host unless
+	// set. A client's only.
 	optionSentinelTlsName = "sentinel_tls_name"
-	// optionHealthCheck: whether servers are checked when they are connected to, such as "off". A
-	// client's only.
+	// optionHealthCheck: whether the client checks a server at connect, such as "off". A client's
+	// only.
 	optionHealthCheck = "health_check"
 	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
 	// only.
 	optionQuarantine = "quarantine"
-	// optionAcks: how many replicas have a hold before it counts: a whole number or "all". A
-	// client's only.
+	// optionAcks: how many replicas must acknowledge a hold: a whole number or "all". A client's
+	// only.
 	optionAcks = "acks"
-	// optionDurability: where the server and these replicas have it by then, such as "memory". A
+	// optionDurability: where the server and these replicas store a hold, such as "memory". A
 	// client's only.
 	optionDurability = "durability"
-	// optionMetricsName: under which names locks are counted apart, such as "orders:*,jobs:*". A
+	// optionMetricsName: the names under which locks are counted, such as "orders:*,jobs:*". A
 	// client's only.
 	optionMetricsName = "metrics_name"
 )

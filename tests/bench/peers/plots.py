@@ -38,7 +38,7 @@ def milliseconds(key):
 
 # File, title, unit, the lowest value, its format, and for each curve a workload, a name and a figure.
 PLOTS = (
-    ("pair", "Acquire and release, nobody else there", "pairs per second, log scale", 100, "%.0f",
+    ("pair", "Acquire and release, uncontended", "pairs per second, log scale", 100, "%.0f",
      (("pair", "loopback", rate), ("pair_pinned", "loopback, client on one core", rate),
       ("link_1ms", "link of 1 ms", rate))),
     ("crowd", "100 waiters in 10 processes, and 1,000 in one", "acquisitions per second, log scale",

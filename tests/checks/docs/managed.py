@@ -82,7 +82,7 @@ def said_of(failure):
 
 
 class Demoted(Service):
-    """Another server is promoted behind the name, and the connection to the old one stays (ElastiCache)"""
+    """The name moves to a promoted server, and the connection to the old server stays open (ElastiCache)"""
 
     def __init__(self, command):
         super().__init__(command)
@@ -190,8 +190,8 @@ class Expiring(Unkillable):
         do(holder, "y", "acquire", timeout_ms=PATIENCE_MS)
         do(holder, "x", "extend", lease_ms=900_000)
         do(holder, "x", "unlock")
-        return ("everything until the connection ends, then what is held, for its lease; everything again "
-                "when the password is right again", "; ".join(sorted(said)))
+        return ("everything until the connection ends, then existing holds until their leases end; "
+                "everything again after the password is corrected", "; ".join(sorted(said)))
 
 
 def main():
@@ -203,7 +203,7 @@ def main():
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
         seen = list(tried.map(lambda shape: shape.seen(given.driver), shapes))
     rows = [f"| {shape.__doc__} | {works} | {said} |" for shape, (works, said) in zip(shapes, seen)]
-    table = "\n".join(["| where | what works | what is said of the rest, or what it costs |", "|---|---|---|"] + rows) + "\n"
+    table = "\n".join(["| where | what works | error of the rest, or cost |", "|---|---|---|"] + rows) + "\n"
     print(table)
     if table not in pathlib.Path(given.page).read_text("utf-8"):
         sys.exit(f"{given.page} does not have this table")

@@ -26,16 +26,16 @@ PATIENCE_MS = 20_000
 
 # What is not a failure, and so cannot be seen in a status. That the right is used is seen.
 SLOWER = {
-    "info": "who waits keeps its place for 2 s instead of 5 s after the server has changed",
-    "script|load": "each client sends the text of a script when it first needs it",
-    "lrem": "who gives up a wait keeps its place in the queue, and is granted the lock in vain: up to 2 s "
-            "for those behind it",
-    "client|kill": "what the network has held back of a broken connection is carried out when it arrives: "
-                   "a lock can stay taken for a lease, a renewal can undo an upgrade",
-    "publish": "who waits is not told, and finds its grant by asking: within 2 s and in its turn, the "
-               "first eight of a queue; later where more wait",
-    "pubsub|numsub": "who has died in the queue of a read-write lock or a semaphore is passed within 5 s "
-                     "instead of 2 s",
+    "info": "a waiter keeps its place for 2 s instead of 5 s after a server change",
+    "script|load": "each client sends the text of a script at its first use",
+    "lrem": "a waiter that gives up keeps its place in the queue, and its grant delays the next "
+            "waiters by up to 2 s",
+    "client|kill": "commands of a broken connection that the network delays are executed when they "
+                   "arrive: a lock can stay held for a lease, a renewal can undo an upgrade",
+    "publish": "a waiter is not notified, and polls for its grant: within 2 s and in order for the "
+               "first eight of a queue, later for the others",
+    "pubsub|numsub": "a dead waiter of a read-write lock or a semaphore is skipped within 5 s instead "
+                     "of 2 s",
 }
 
 # Tried by each client, and not missed: the page's further rules are about them.
@@ -239,7 +239,7 @@ TRIED = {
     "`extend`, renewal": extend,
     "waiting for a mutex": wait,
     "giving up a wait": give_up,
-    "knowing another kind of lock": other_kind,
+    "detecting another kind of lock": other_kind,
     "read-write lock": read_and_write,
     "semaphore": take_permits,
     "query": query,

@@ -40,7 +40,7 @@ final class Constants {
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";
-  /** Whether holds are renewed by themselves, at a third of the lease: "on" or "off". */
+  /** Whether holds are renewed automatically, at a third of the lease: "on" or "off". */
   static final String OPTION_RENEWAL = "renewal";
   /** How long a hold is renewed at most: a duration or "unlimited". */
   static final String OPTION_MAX_HOLD = "max_hold";
@@ -62,15 +62,18 @@ final class Constants {
   static final String OPTION_LABEL = "label";
   /** How locks are stored at the server, such as "queued". */
   static final String OPTION_PROTOCOL = "protocol";
-  /** The pause between two attempts where one waits by trying again, on average: a duration. */
+  /** The mean pause between two attempts of an acquire that polls: a duration. */
   static final String OPTION_POLL_INTERVAL = "poll_interval";
-  /** How many attempts such an acquire makes at most: a whole number or "unlimited". */
+  /** How many attempts an acquire that polls makes at most: a whole number or "unlimited". */
   static final String OPTION_POLL_ATTEMPTS = "poll_attempts";
   /**
    * How long a read counts for other programs in {@code hash}, as the lease unless set: a duration.
    */
   static final String OPTION_READ_LIFETIME = "read_lifetime";
-  /** The same of a write: a duration. */
+  /**
+   * How long a write counts for other programs in {@code hash}, as the lease unless set: a
+   * duration.
+   */
   static final String OPTION_WRITE_LIFETIME = "write_lifetime";
   /** The deadline of calls without a timeout: a duration. A client's only. */
   static final String OPTION_COMMAND_TIMEOUT = "command_timeout";
@@ -80,7 +83,7 @@ final class Constants {
   static final String OPTION_PASSWORD_FILE = "password_file";
   /** How long a waiting caller spins: a whole number of microseconds or "auto". A client's only. */
   static final String OPTION_BUSY_POLL = "busy_poll";
-  /** Whether exit() gives the client's holds back: "on" or "off". A client's only. */
+  /** Whether exit() releases the client's holds: "on" or "off". A client's only. */
   static final String OPTION_RELEASE_AT_EXIT = "release_at_exit";
   /**
    * How far this machine's clock and the server's may differ in speed: a share. A client's only.
@@ -88,35 +91,37 @@ final class Constants {
   static final String OPTION_DRIFT = "drift";
   /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
   static final String OPTION_CONNECT = "connect";
-  /** Certificates and revocation lists of who signs servers, else the system's. A client's only. */
+  /** Certificates and revocation lists of the CAs, instead of the system's. A client's only. */
   static final String OPTION_TLS_CA_FILE = "tls_ca_file";
-  /** The same as a folder, as `openssl rehash` makes it. A client's only. */
+  /** A folder of such files, as `openssl rehash` makes it. A client's only. */
   static final String OPTION_TLS_CA_FOLDER = "tls_ca_folder";
-  /** The certificate that the client shows the server. A client's only. */
+  /** The certificate that the client presents to the server. A client's only. */
   static final String OPTION_TLS_CERTIFICATE_FILE = "tls_certificate_file";
-  /** Its key. A client's only. */
+  /** The key of the client's certificate. A client's only. */
   static final String OPTION_TLS_KEY_FILE = "tls_key_file";
   /**
    * The name or address in the server's certificate, the URL's host unless set. A client's only.
    */
   static final String OPTION_TLS_NAME = "tls_name";
-  /** Whether the server has to prove who it is: "on" or "off". A client's only. */
+  /** Whether the client verifies the server's certificate: "on" or "off". A client's only. */
   static final String OPTION_TLS_VERIFY = "tls_verify";
   /** A file with the Sentinels' password, read again at each connect. A client's only. */
   static final String OPTION_SENTINEL_PASSWORD_FILE = "sentinel_password_file";
-  /** Whether Sentinels have TLS, as the scheme says unless set, such as "on". A client's only. */
+  /**
+   * Whether Sentinels use TLS, as in the URL's scheme unless set, such as "on". A client's only.
+   */
   static final String OPTION_SENTINEL_TLS = "sentinel_tls";
-  /** The name in the Sentinels' certificates, each one's host unless set. A client's only. */
+  /** The name in the Sentinels' certificates, each Sentinel's host unless set. A client's only. */
   static final String OPTION_SENTINEL_TLS_NAME = "sentinel_tls_name";
-  /** Whether servers are checked when they are connected to, such as "off". A client's only. */
+  /** Whether the client checks a server at connect, such as "off". A client's only. */
   static final String OPTION_HEALTH_CHECK = "health_check";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
   static final String OPTION_QUARANTINE = "quarantine";
-  /** How many replicas have a hold before it counts: a whole number or "all". A client's only. */
+  /** How many replicas must acknowledge a hold: a whole number or "all". A client's only. */
   static final String OPTION_ACKS = "acks";
-  /** Where the server and these replicas have it by then, such as "memory". A client's only. */
+  /** Where the server and these replicas store a hold, such as "memory". A client's only. */
   static final String OPTION_DURABILITY = "durability";
-  /** Under which names locks are counted apart, such as "orders:*,jobs:*". A client's only. */
+  /** The names under which locks are counted, such as "orders:*,jobs:*". A client's only. */
   static final String OPTION_METRICS_NAME = "metrics_name";
 
   private Constants() {}
