@@ -102,9 +102,10 @@ struct hold_number {
   std::int64_t number;
   [[nodiscard]] outcome check() const {
     if (number > 0) return {};
-    return bad_argument("hold_number", std::to_string(number) +
-                                           " is the number of no hold; give the one that "
-                                           "mortise_lock_hold_number returned during the hold");
+    return bad_argument(
+        "hold_number",
+        std::to_string(number) +
+            " is not a hold number; give the result of mortise_lock_hold_number during the hold");
   }
   [[nodiscard]] std::int64_t value() const { return number; }
 };
@@ -166,7 +167,7 @@ struct owner {
     if (bytes == nullptr) return is_null("owner");
     if (length >= 1 && length <= most_bytes) return {};
     return bad_argument("owner", std::to_string(length) +
-                                     " bytes; give what mortise_info_entry_owner says, 1 to " +
+                                     " bytes; give the result of mortise_info_entry_owner, 1 to " +
                                      std::to_string(most_bytes));
   }
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }

@@ -34,7 +34,7 @@ outcome usable(const Handle* handle) {
   if (handle == nullptr) return is_null(Handle::argument_name);
   if (handle->is_foreign()) {
     return outcome::of(status::forked, "this ", Handle::argument_name,
-                       " was made before fork(); make a new client here");
+                       " was created before fork(); create a new client in this process");
   }
   return {};
 }

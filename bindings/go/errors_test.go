@@ -163,7 +163,7 @@ func TestBadInput(t *testing.T) {
 		{func() error { return only(Open(within(t), server.url, WithClientName("a b"))) }, "client_name"},
 		{func() error {
 			return only(Open(within(t), server.url, WithPasswordFile("word")))
-		}, "whole path"},
+		}, "full path"},
 		{func() error { return client.SetCredentials(within(t), "", "") }, "password"},
 		{func() error { return only(client.NewSemaphore("s", 1<<53+1)) }, "9007199254740993"},
 		{func() error { return only(semaphore.Acquire(within(t), 1<<53+1)) }, "9007199254740993"},

@@ -138,7 +138,7 @@ std::string fault_of_host(std::string_view name) {
   for (const char c : name) {
     const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (!is_letter && !is_digit(c) && c != '.' && c != '-' && c != '_' && c != ':') {
-      return "has another character than letters, digits, '.', '-', '_' and ':'";
+      return "has characters other than letters, digits, '.', '-', '_' and ':'";
     }
   }
   return {};
@@ -165,8 +165,8 @@ constexpr std::array on_off_words = {"on", "off"};
 
 using taker = option::taker;
 
-constexpr const char* file_form = "the whole path of a file";
-constexpr const char* folder_form = "the whole path of a folder";
+constexpr const char* file_form = "the full path of a file";
+constexpr const char* folder_form = "the full path of a folder";
 
 // `./dev generate` writes what follows from it.
 constexpr option option_table[] = {
@@ -218,7 +218,7 @@ constexpr option option_table[] = {
                   fault_of_client_name},
      "", "The connection's name in CLIENT LIST, `mortise` unless set"},
     {"password_file", taker::server,
-     option::text{&settings::password_file, longest_path, "the whole path of a file", fault_of_path,
+     option::text{&settings::password_file, longest_path, "the full path of a file", fault_of_path,
                   false},
      "", "A file with the password, read again at each connect"},
     {"busy_poll", taker::client,
@@ -363,7 +363,7 @@ outcome take(settings& values, const option& row, const option::text& kind,
                               std::to_string(kind.most_bytes) + "; give a shorter one");
   }
   if (const auto fault = kind.fault(given); !fault.empty()) {
-    const auto shown = kind.may_be_shown ? printable(given) : std::string("what was given");
+    const auto shown = kind.may_be_shown ? printable(given) : std::string("the value");
     return wrong(row.key, shown + " " + fault + "; give " + kind.form);
   }
   values.*kind.member = given;
@@ -427,7 +427,7 @@ outcome set_number(settings& values, std::string_view key, std::int64_t number) 
 outcome check_fit_for_handle(const settings& values) {
   if (values.client_option == nullptr) return {};
   return wrong(values.client_option,
-               "is an option of a client, which has no effect on one lock; give it to "
+               "is an option of a client, not of a lock; give it to "
                "mortise_client_new or in the URL");
 }
 

@@ -64,16 +64,16 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
   if (S_ISDIR(facts.st_mode)) return wrong("is a directory; give the path of a file in it");
   if (!S_ISREG(facts.st_mode)) {
     return wrong(
-        "is no regular file; give the path of one, as it is read again at each connect, and a FIFO "
-        "or a device could keep the reader waiting");
+        "is not a regular file; give the path of a regular file, because a FIFO or a device can "
+        "block the reader");
   }
   buffer bytes(most_bytes + 1);
   const auto count = bytes.fill(file.get());
   if (count < 0) return failed(errno);
-  if (count == 0) return wrong("is empty; put into it what it is to hold");
+  if (count == 0) return wrong("is empty; write the content into it");
   if (static_cast<std::size_t>(count) > most_bytes) {
     return wrong("has more than " + std::to_string(most_bytes) +
-                 " bytes; is it the right file? Give a shorter one");
+                 " bytes; check the path or give a shorter file");
   }
   into = secret(bytes.first(static_cast<std::size_t>(count)));
   return {};

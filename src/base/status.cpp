@@ -70,13 +70,13 @@ const char* reason_text(reason why) noexcept {
     case reason::expired:
       return "its lease ended before a renewal was confirmed";
     case reason::replaced:
-      return "the server says that another holds it";
+      return "the server reports another holder";
     case reason::server_lost:
-      return "the server does not have the hold any more";
+      return "the server no longer has the hold";
     case reason::max_hold:
-      return "max_hold has passed, so it is not renewed any more";
+      return "max_hold has passed, so the hold is no longer renewed";
     case reason::forced:
-      return "somebody has ended the hold by force";
+      return "the hold was ended by force";
   }
   return "";
 }

@@ -19,14 +19,14 @@ bool is_own_folder(const std::string& path) {
 
 outcome refusal(const std::string& path, const std::string& fault, const std::string& remedy) {
   return outcome::of(status::refused, "local: the folder " + path + " " + fault + "; " + remedy +
-                                          ", or name another one in MORTISE_LOCAL_DIR");
+                                          ", or set MORTISE_LOCAL_DIR to another folder");
 }
 
 outcome verify(const std::string& path, int descriptor, bool is_new) {
   struct stat found {};
   // The umask may have taken away more than others' rights.
   if (is_new && ::fchmod(descriptor, 0700) != 0) {
-    return refusal(path, std::string("cannot be closed to others: ") + std::strerror(errno),
+    return refusal(path, std::string("cannot be made private: ") + std::strerror(errno),
                    "remove it");
   }
   if (::fstat(descriptor, &found) != 0) {
@@ -36,10 +36,11 @@ outcome verify(const std::string& path, int descriptor, bool is_new) {
     return refusal(path,
                    "belongs to user " + std::to_string(found.st_uid) + ", not to user " +
                        std::to_string(::geteuid()),
-                   "have its owner remove it");
+                   "ask its owner to remove it");
   }
   if ((found.st_mode & 077U) != 0) {
-    return refusal(path, "is open to other users", "close it (chmod 700 " + path + ")");
+    return refusal(path, "is accessible to other users",
+                   "make it private (chmod 700 " + path + ")");
   }
   return {};
 }
@@ -64,8 +65,8 @@ outcome open_private_folder(const std::string& path, int& descriptor) {
   }
   const bool is_new = ::mkdir(path.c_str(), 0700) == 0;
   if (!is_new && errno != EEXIST) {
-    return refusal(path, std::string("cannot be made: ") + std::strerror(errno),
-                   "make it (mkdir -m 700 " + path + ")");
+    return refusal(path, std::string("cannot be created: ") + std::strerror(errno),
+                   "create it (mkdir -m 700 " + path + ")");
   }
   descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) {

@@ -50,9 +50,8 @@ std::string find_program(std::initializer_list<const char*> names, std::string_v
 }
 
 outcome missing(const char* what, const char* remedy) {
-  return outcome::of(status::unreachable, std::string("local: ") + what +
-                                              " is not installed here; " + remedy +
-                                              " or give a redis:// URL");
+  return outcome::of(status::unreachable, std::string("local: ") + what + " is not installed; " +
+                                              remedy + " or give a redis:// URL");
 }
 
 // Everything that the supervisor is to inherit: its standard streams are null, and of the program's
@@ -121,12 +120,11 @@ void reap(pid_t process, time_ns deadline) {
 outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns deadline) {
   auto server = find_program({"valkey-server", "redis-server"}, settings.search_path);
   if (server.empty()) {
-    return missing("a server",
-                   "install redis-server or valkey-server (apt-get install redis-server)");
+    return missing("redis-server or valkey-server", "install it (apt-get install redis-server)");
   }
   auto client = find_program({"valkey-cli", "redis-cli"}, settings.search_path);
   if (client.empty()) {
-    return missing("redis-cli or valkey-cli, which looks after the server,",
+    return missing("redis-cli or valkey-cli, which watches the server,",
                    "install it (apt-get install redis-tools)");
   }
   std::string script = supervisor_script;
@@ -145,7 +143,7 @@ outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns d
   const spawn_plan plan(lock_fd);
   if (const int error = plan.run(process, arguments.data(), environment.data()); error != 0) {
     auto result = outcome::of(status::unreachable,
-                              std::string("local: starting /bin/sh: ") + std::strerror(error));
+                              std::string("local: cannot start /bin/sh: ") + std::strerror(error));
     result.is_retryable = error == EAGAIN || error == ENOMEM;
     return result;
   }

@@ -92,8 +92,8 @@ outcome starter::run(std::string& socket_path) {
   if (!net::address::from_path(socket_path_, where_)) {
     return outcome::of(status::invalid_argument,
                        "local: the path " + socket_path_ +
-                           " is too long for a unix socket, which has at most 107 bytes; name a "
-                           "shorter folder in MORTISE_LOCAL_DIR");
+                           " is longer than 107 bytes, the maximum for a unix socket; set "
+                           "MORTISE_LOCAL_DIR to a shorter path");
   }
   for (;;) {
     if (auto result = step(); !result.ok()) return result;
@@ -117,12 +117,12 @@ outcome starter::step() {
   if (auto result = open_private_folder(settings_.folder, folder); !result.ok()) return result;
   folder_.reset(folder);
   const presence found = probe(where_);
-  if (found == presence::unclear) return system_failure("connecting to " + socket_path_, errno);
+  if (found == presence::unclear) return system_failure("cannot connect to " + socket_path_, errno);
   const bool is_there = found == presence::accepts;
   if (!take_lock(is_there ? LOCK_SH : LOCK_EX)) {
     const bool is_passing = errno == EWOULDBLOCK || errno == EINTR || errno == ENOENT;
     return is_passing ? outcome{}
-                      : system_failure("locking " + settings_.folder + "/local.lock", errno);
+                      : system_failure("cannot lock " + settings_.folder + "/local.lock", errno);
   }
   // Only under the lock it is certain: nobody else has started it since, its supervisor is not
   // about to end it, and will have noticed this connection before it considers that.

@@ -34,8 +34,8 @@ END
   [ -n "$process" ] && [ -n "$locks" ]
 }
 
-# Nobody but this look is connected or has come since the last one, and no lock is kept. Arrivals
-# count because whoever has just found the server running may be about to connect for good.
+# Only this look is connected, no client has come since the last look, and no lock is kept. Arrivals
+# count because a client that has just found the server running may be about to connect for good.
 is_quiet() {
   last=$known known=$arrivals
   [ -n "$last" ] && [ "$arrivals" -eq $((last + 1)) ] && [ "$clients" -eq 1 ] &&
@@ -60,8 +60,8 @@ keep() {
     --appendonly no --maxmemory 0 --maxmemory-policy noeviction --daemonize no --dir "$folder" \
     --logfile '' >"$folder/local.log" 3>&- &
   server_process=$!
-  # The lock is kept until the server answers or is dead, so that nobody starts a second one even
-  # if whoever started us dies now.
+  # The lock is kept until the server answers or is dead, so that no second server is started even
+  # if the process that started us dies now.
   tries=0
   until look "$socket"; do
     kill -0 "$server_process" || exit
@@ -80,12 +80,13 @@ keep() {
     [ -S "$socket" ] || end
     look "$socket" || continue
     [ "$process" = "$server_process" ] || end
-    if is_quiet; then idle=$((idle + period)); else idle=0; fi
+    idle=$((idle + period))
+    is_quiet || idle=0
     [ "$idle" -ge "$idle_limit" ] || continue
 
-    # Under the lock nobody is told that the server runs, and nobody starts another. Whoever was
-    # told before is seen by the look that follows; whoever comes by the name alone is seen by the
-    # look after the name is gone, or finds no server. (A plain `exec` that failed would end us.)
+    # Under the lock no client finds that the server runs, and none starts another. The next look
+    # sees a client that found the server before. The look after the rename sees a client that came
+    # by the name alone, or that client finds no server. (A plain `exec` that failed would end us.)
     idle=0
     command exec 3>>"$folder/local.lock" || continue
     if flock -n 3 && look "$socket" && is_quiet && mv "$socket" "$away"; then

@@ -90,7 +90,7 @@ template <class Step>
 void dialer::attempt(Step&& step) noexcept try {
   step();
 } catch (const std::bad_alloc&) {
-  fail(outcome::of(status::no_memory, "memory ran out while connecting"), false);
+  fail(outcome::of(status::no_memory, "cannot connect: out of memory"), false);
 }
 
 void dialer::begin(time_ns deadline) noexcept {
@@ -194,7 +194,7 @@ void dialer::on_timer(time_ns now) noexcept {
   attempt([&] {
     if (!is_resolved_) {
       auto why = outcome::of(status::unreachable, "the address of ", where_->text(),
-                             " could not be found in time; check the system's name service");
+                             " was not resolved in time; check the system's name service");
       why.is_retryable = true;
       return fail(why, false);
     }

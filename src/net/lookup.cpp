@@ -16,7 +16,9 @@ namespace {
 // Name service modules are foreign code with large frames.
 constexpr std::size_t lookup_stack_bytes = 512U << 10U;
 
-outcome no_memory() { return outcome::of(status::no_memory, "memory ran out in a name lookup"); }
+outcome no_memory() {
+  return outcome::of(status::no_memory, "cannot look up a name: out of memory");
+}
 
 }  // namespace
 

@@ -154,7 +154,8 @@ const finding& finding_of_process() {
     auto made = find_it();
     if (made.is_there && !start(made.functions)) {
       made.is_there = false;
-      made.problem = "scheme: rediss needs OpenSSL, which does not start; correct its openssl.cnf";
+      made.problem =
+          "scheme: rediss needs OpenSSL, which cannot be initialized; correct its openssl.cnf";
     }
     is_started = made.is_there;
     return made;

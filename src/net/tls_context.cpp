@@ -33,7 +33,7 @@ outcome tls_context::begin() {
   const openssl_use use;
   if (use) return read_files();
   return outcome::of(status::unsupported,
-                     "scheme: rediss needs OpenSSL, which has ended, as this process exits");
+                     "scheme: rediss needs OpenSSL, which has ended because this process exits");
 }
 
 outcome tls_context::read_files() {

@@ -19,7 +19,7 @@ namespace number = openssl_number;
 constexpr const char* remedy_name =
     "; give one of these names, as the URL's host or as tls_name, or fix the certificate";
 constexpr const char* remedy_authority =
-    "; give the certificate of who signed the server's, with tls_ca_file";
+    "; give the certificate of the server's authority, with tls_ca_file";
 constexpr const char* remedy_list =
     "; give the newest revocation list of this authority, with tls_ca_file or tls_ca_folder";
 constexpr const char* remedy_versions = "; let the server speak TLS 1.2 or 1.3 (tls-protocols)";
@@ -129,7 +129,7 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
             true};
   }
   if (error == revoked) {
-    return {whose + " has been revoked by " + signer, "; replace it by a new one", true};
+    return {whose + " has been revoked by " + signer, "; replace it with a new one", true};
   }
   if (is_one_of(useless_list, error)) {
     return {whose + " may be revoked: the revocation list of " + signer +
@@ -163,18 +163,18 @@ constexpr known_error known_errors[] = {
     {258, no_common, remedy_versions},
     {1070, no_common, remedy_versions},
     {1040,
-     "the server refuses the handshake: it has no cipher in common with this host, or wants a "
+     "the server refuses the handshake: it has no cipher in common with this host, or requires a "
      "client's certificate",
      remedy_client},
     {1042, "the server does not accept the client's certificate", remedy_client},
     {1043, "the server does not accept the kind of the client's certificate", remedy_client},
-    {1044, "the server says that the client's certificate is revoked", remedy_client},
-    {1045, "the server says that the client's certificate has expired", remedy_client},
+    {1044, "the server reports that the client's certificate is revoked", remedy_client},
+    {1045, "the server reports that the client's certificate has expired", remedy_client},
     {1046, "the server does not accept the client's certificate", remedy_client},
-    {1048, "the server does not know who signed the client's certificate", remedy_client},
-    {1049, "the server does not let this client in", remedy_client},
-    {1112, "the server does not know the name that it was asked for", "; correct tls_name"},
-    {1116, "the server wants a client's certificate", remedy_client},
+    {1048, "the server does not know the authority of the client's certificate", remedy_client},
+    {1049, "the server denies access to this client", remedy_client},
+    {1112, "the server does not know the requested name", "; correct tls_name"},
+    {1116, "the server requires a client's certificate", remedy_client},
 };
 
 // 0 for what is none of TLS.
@@ -190,7 +190,7 @@ tls_fault describe_error(const openssl& library, unsigned long error) {
   }
   const char* const text = library.ERR_reason_error_string(error);
   return {std::string("TLS failed: ") + (text != nullptr ? text : "no reason given"),
-          "; the server's log may say more", false};
+          "; check the server's log", false};
 }
 
 }  // namespace
@@ -217,8 +217,8 @@ tls_fault fault_of_end(bool has_answered) noexcept {
 }
 
 tls_fault fault_of_exit() noexcept {
-  return {joined({"this process exits, and OpenSSL has ended with it"}),
-          "; end what uses locks before exit", true};
+  return {joined({"OpenSSL has ended because this process exits"}),
+          "; stop all use of locks before exit", true};
 }
 
 }  // namespace mortise::net

@@ -29,11 +29,11 @@ tls_fault fault_of_end(bool has_answered) noexcept;
 // OpenSSL has ended.
 tls_fault fault_of_exit() noexcept;
 constexpr const char* remedy_silent_refusal =
-    "; if the server wants a certificate of its clients, give one that it accepts, with "
-    "tls_certificate_file and tls_key_file";
+    "; if the server requires a client's certificate, give one with tls_certificate_file and "
+    "tls_key_file";
 // It has not answered in time.
 constexpr const char* handshake_silence = "no answer in the TLS handshake";
 constexpr const char* remedy_handshake =
-    "; does the port speak TLS? redis:// is for one that does not, sentinel_tls=off for a Sentinel";
+    "; if the port does not speak TLS, give redis://, or sentinel_tls=off for a Sentinel";
 
 }  // namespace mortise::net

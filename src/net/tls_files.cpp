@@ -79,8 +79,8 @@ outcome look_into(const std::string& path, std::uint64_t& look, bool& has_revoca
   }
   if (has_certificate) return {};
   return wrong(option, path,
-               "has no certificate that is found by the hash of its name; run openssl rehash on "
-               "it, or give the certificates in one file as tls_ca_file");
+               "has no certificate with a hash as its file name; run openssl rehash on it, or give "
+               "the certificates in one file as tls_ca_file");
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ class tls_files::builder {
     // Whom a list that is cut off revokes would be let in.
     if (library_.ERR_peek_last_error() == number::end_of_pem) return {};
     return wrong("tls_ca_file", terms_.ca_file,
-                 "cannot be read to its end: " + reason() + "; write all of it anew, in PEM form");
+                 "cannot be read to its end: " + reason() + "; write the file again, in PEM form");
   }
 
   // Of the server's certificate and of those between it and its authority, as whose key is known to
@@ -288,7 +288,7 @@ class tls_files::builder {
       return wrong(option, terms_.key_file,
                    "does not belong to the certificate in " +
                        printable(terms_.certificate_file, terms_.certificate_file.size()) +
-                       "; give the key that it was made with");
+                       "; give the key of that certificate");
     }
     if (library_.SSL_CTX_use_PrivateKey(context_.get(), key.get()) != 1) {
       return wrong(option, terms_.key_file, "cannot be used: " + reason() + "; give another key");

@@ -205,7 +205,7 @@ io_result tls_transport::fail(tls_fault why) noexcept {
   if (stage_ == stage::open) {
     text = joined({text, fault_->remedy});
   } else if (!shared_->problem().empty()) {
-    text = joined({text, " (used as before, because ", shared_->problem(), ")"});
+    text = joined({text, " (the previous files are used, because ", shared_->problem(), ")"});
   }
   return {io_state::failed, 0, error_of_tls};
 }

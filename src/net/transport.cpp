@@ -34,12 +34,13 @@ io_result failure(int error) noexcept { return {io_state::failed, 0, error}; }
 advice transport::advise(int error) const noexcept {
   switch (error) {
     case ECONNREFUSED:
-      return {"; is the server running there? Start it or correct the URL", false};
+      return {"; start the server or correct the URL", false};
     case ENOENT:
-      return {"; no server has made this socket: start it or correct the path in the URL", false};
+      return {"; no server has created this socket: start it or correct the path in the URL",
+              false};
     case EACCES:
     case EPERM:
-      return {"; let this user write to the socket (unixsocketperm) or run as another", true};
+      return {"; let this user write to the socket (unixsocketperm) or run as another user", true};
     case EMFILE:
     case ENFILE:
       return {"; raise the limit on open files (ulimit -n)", true};

@@ -58,7 +58,7 @@ void connection::say_channel(std::string_view command, std::string_view channel)
   const auto said = try_to_say(*way, command, channel);
   // Whoever waits for a word would not hear it: the next connection listens to all channels anew.
   if (is_wanted && said == status::no_memory) {
-    way->break_off(outcome::of(status::no_memory, "memory ran out for a subscription"));
+    way->break_off(outcome::of(status::no_memory, "cannot subscribe: out of memory"));
   }
 }
 

@@ -79,9 +79,8 @@ outcome connection::begin() {
 
 // The problem until the I/O thread knows more.
 void connection::set_unanswered(std::string_view name) noexcept {
-  set_problem(
-      outcome::of(status::unreachable, name,
-                  " did not answer in time; is the server overloaded, or the network cut?"));
+  set_problem(outcome::of(status::unreachable, name,
+                          " did not answer in time; check the server's load and the network"));
 }
 
 outcome connection::open(time_ns deadline) {
@@ -173,7 +172,7 @@ void connection::rest_now() noexcept {
     case phase::dialing_inbox:
     case phase::greeting_inbox:
     case phase::up: {
-      auto why = outcome::of(status::unreachable, whereabouts_.text(), " is not needed any more");
+      auto why = outcome::of(status::unreachable, whereabouts_.text(), " is no longer needed");
       why.is_retryable = true;
       return fail(std::move(why), false);
     }
@@ -222,8 +221,8 @@ void connection::log_in_anew() noexcept {
                              phase_ == phase::greeting_inbox || phase_ == phase::up;
   const auto wanted = config_.identity->version();  // before what was said, which grows first
   if (!has_logged_in || login_.said_version >= wanted) return;
-  auto why = outcome::of(status::unreachable, whereabouts_.text(),
-                         ": connecting anew with new credentials");
+  auto why =
+      outcome::of(status::unreachable, whereabouts_.text(), ": reconnecting with new credentials");
   why.is_retryable = true;
   fail(std::move(why), false);
 }
@@ -275,7 +274,7 @@ template <class Step>
 void connection::attempt(Step&& step) noexcept try {
   step();
 } catch (const std::bad_alloc&) {
-  fail(outcome::of(status::no_memory, whereabouts_.text(), ": memory ran out during the greeting"),
+  fail(outcome::of(status::no_memory, whereabouts_.text(), ": out of memory during the handshake"),
        false);
 }
 
@@ -332,8 +331,8 @@ void connection::take_reply(pipeline& which, const value& reply) {
     case greeting::step::fall_back:
       if (config_.is_of_cluster) {
         return fail(outcome::of(status::refused, whereabouts_.text(),
-                                ": the server has no RESP3 for this user, which channels of a "
-                                "cluster's slots need; allow HELLO"),
+                                ": the server has no RESP3 for this user, which sharded channels "
+                                "need; allow HELLO"),
                     true);
       }
       protocol_ = 2;
@@ -467,9 +466,9 @@ void connection::on_timer(time_ns) noexcept {
       return look_again_later();
     case phase::greeting:
     case phase::greeting_inbox: {
-      auto why = outcome::of(status::unreachable, whereabouts_.text(),
-                             " did not answer in time while greeting; is the server overloaded, or "
-                             "the network cut?");
+      auto why = outcome::of(
+          status::unreachable, whereabouts_.text(),
+          " did not answer in time during the handshake; check the server's load and the network");
       why.is_retryable = true;
       return fail(std::move(why), false);
     }
@@ -501,8 +500,8 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
     attempt_.end = why;
     hide_login(attempt_.end);
     if (is_greeting) {
-      attempt_.end.say(whereabouts_.text(), ": during the greeting ", why.message,
-                       " (the server's log may say why)", config_.hint_at_end);
+      attempt_.end.say(whereabouts_.text(), ": handshake failed: ", why.message,
+                       " (check the server's log)", config_.hint_at_end);
     } else {
       attempt_.end.say(whereabouts_.text(), ": ", why.message);
     }

@@ -51,8 +51,8 @@ void connection::on_service_checked(const service_gaps& lacking) noexcept {
 void connection::note_gaps(const service_gaps& lacking) {
   if (!lacking.excludes_locks()) return;
   attempt_.end = outcome::of(status::refused, whereabouts_.text(),
-                             ": the service answers PING, and ends the connection at ",
-                             lacking.text(), ", as the proxy twemproxy does; ", lacking.remedy());
+                             ": the service answers PING, but closes the connection at ",
+                             lacking.text(), ", as twemproxy does; ", lacking.remedy());
   attempt_.end.server_text = "lacks " + lacking.text();
   attempt_.is_end_definite = true;
 }

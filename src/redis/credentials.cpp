@@ -72,10 +72,10 @@ outcome credentials::read(login& into) const {
     return outcome::of(status::invalid_argument, option_, ": ", printable(password_file_, 4096),
                        " ", problem);
   };
-  if (password.empty()) return wrong("holds nothing but a line end; write the password into it");
+  if (password.empty()) return wrong("has only a line end; write the password into it");
   if (password.size() > longest_password) {
     return wrong("holds more than " + std::to_string(longest_password) +
-                 " bytes, which no server takes; is it the right file?");
+                 " bytes, which no server accepts; check the path");
   }
   into.password = secret(password);
   return {};
@@ -104,7 +104,7 @@ std::string credentials::remedy() const {
     return "correct the password in " + printable(password_file_, 4096) + " (" + option_ +
            "), or the user in the URL";
   }
-  return version() == 0 ? "correct them in the URL" : "give the right ones by set_credentials";
+  return version() == 0 ? "correct them in the URL" : "give the right ones with set_credentials";
 }
 
 }  // namespace mortise::redis

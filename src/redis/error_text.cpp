@@ -68,8 +68,8 @@ std::string name_of(const missing_right& lacking, std::string_view script_text) 
 
 std::string say_missing_right(const missing_right& lacking, std::string_view script_text) {
   return "the user lacks " + name_of(lacking, script_text) +
-         "; allow it by ACL SETUSER: the rule is under Rights on the page about the server, for "
-         "locks of other programs on that about protocols";
+         "; allow it with ACL SETUSER: see Rights on the page about the server, or about protocols "
+         "for locks of other programs";
 }
 
 std::string without_secrets(std::string_view error, const login* said) noexcept try {

@@ -65,10 +65,11 @@ std::string why_no_subscription(const std::string& inbox, std::string_view text)
 }
 
 const char* why_no_login(bool is_of_sentinel) {
-  return is_of_sentinel ? "the Sentinel wants a password of its own; give it in the URL as "
-                          "sentinel_password, or in a file that sentinel_password_file names"
-                        : "the server wants a password; give it in the URL, redis://:PASSWORD@HOST "
-                          "or redis://USER:PASSWORD@HOST, or in a file that password_file names";
+  return is_of_sentinel
+             ? "the Sentinel requires its own password; give sentinel_password in the URL, or "
+               "sentinel_password_file"
+             : "the server requires a password; give it in the URL, redis://:PASSWORD@HOST "
+               "or redis://USER:PASSWORD@HOST, or with password_file";
 }
 
 }  // namespace
@@ -191,7 +192,8 @@ void greeting::note_probe(item what) {
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 greeting::step greeting::take(const value& reply) {
   if (answered_ == expected_.size()) {
-    return refuse("the server said more than it was asked; is it a Redis or Valkey server?", {});
+    return refuse("the server sent an unexpected reply; check that it is a Redis or Valkey server",
+                  {});
   }
   const item what = expected_[answered_++];
   if (what == item::prologue) ++prologue_answered_;
@@ -245,7 +247,8 @@ greeting::step greeting::take_hello(const value& reply) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto entry = find_field(reply, keys[i]);
     if (entry.is_repeated || reply.type() != kind::map) {
-      return refuse("the answer to HELLO makes no sense; is it a Redis or Valkey server?", {});
+      return refuse("the reply to HELLO is malformed; check that it is a Redis or Valkey server",
+                    {});
     }
     entries[i] = entry.found;
   }
@@ -283,26 +286,25 @@ greeting::step greeting::check_server() {
   if (config_.is_of_sentinel) {
     if (facts_.role.empty() || facts_.role == "sentinel") return step::more;
     return refuse(
-        "this is a server that keeps data, not a Sentinel; give the Sentinels' addresses, whose "
-        "port mostly is 26379, or this server's as redis://host:port",
+        "this is a data server, not a Sentinel; give the Sentinels' addresses, usually with port "
+        "26379, or this server as redis://host:port",
         {});
   }
   if (facts_.role == "sentinel") {
     return refuse(
-        "this is a Sentinel, not a server that keeps data; give redis+sentinel://host:port/NAME "
-        "with the name by which it knows the master, or the master's own address",
+        "this is a Sentinel, not a data server; give redis+sentinel://host:port/NAME with the "
+        "Sentinel's name for the master, or the master's address",
         {});
   }
   // A cluster's server refuses what is another's by itself, and says whose it is.
   if (config_.is_of_cluster) {
     if (facts_.mode.empty() || facts_.mode == "cluster") return check_version();
-    return refuse("this server is of no cluster; give redis://", {});
+    return refuse("this server is not in cluster mode; give redis://", {});
   }
   if (!facts_.role.empty() && facts_.role != "master") {
     is_passing_ = true;
     const step result =
-        refuse("this is a read-only replica, which is not served; give the master's address",
-               "role " + facts_.role);
+        refuse("this is a read-only replica; give the master's address", "role " + facts_.role);
     // Whoever had the master behind this name waits until it leads there again.
     problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;
@@ -323,7 +325,7 @@ greeting::step greeting::check_version() {
   }
   if (config_.is_of_cluster && facts_.version_number < oldest_redis_of_cluster) {
     return refuse("the server is Redis " + facts_.version +
-                      ", which has no channels for the slots of a cluster; in a cluster Mortise "
+                      ", which has no sharded channels; in a cluster Mortise "
                       "needs Redis 7.0 or Valkey 7.2: upgrade the server",
                   {});
   }

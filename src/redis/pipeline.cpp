@@ -128,7 +128,7 @@ void pipeline::on_timer(time_ns now) noexcept {
     silence_.end();
     auto why = outcome::of(status::unreachable, "no answer within ",
                            decimal(silence_.limit_ns() / ns_per_ms),
-                           " ms; is the server overloaded, or the network cut?");
+                           " ms; check the server's load and the network");
     why.cause = "silent";
     return break_locked(std::move(why));
   }

@@ -191,7 +191,7 @@ net::io_result pipeline::receive(reading from) noexcept {
   try {
     replies_.make_room();
   } catch (const std::bad_alloc&) {
-    break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+    break_off(outcome::of(status::no_memory, "cannot read a reply: out of memory"));
     return {net::io_state::failed};
   }
   auto* const into = replies_.tail();

@@ -35,7 +35,7 @@ bool reply_reader::take(std::size_t count, time_ns now) noexcept {
       case parse_result::incomplete:
         return true;
       case parse_result::no_memory:
-        break_off(outcome::of(status::no_memory, "memory ran out for a reply"));
+        break_off(outcome::of(status::no_memory, "cannot read a reply: out of memory"));
         break;
       case parse_result::violation:
         break_off(violation());
@@ -66,8 +66,7 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
   }
   request* const item = find_oldest();
   if (item == nullptr) {
-    return break_off(
-        outcome::of(status::unreachable, "the server sent a reply that nobody had asked for"));
+    return break_off(outcome::of(status::unreachable, "the server sent an unexpected reply"));
   }
   const bool is_last = --item->replies_left_ == 0;
   if (!is_last && item->takes_each) return item->on_reply(reply, now);
@@ -93,7 +92,7 @@ outcome reply_reader::violation() const noexcept {
       !is_greeted_ && input_.unread().starts_with("\x15\x03")
           ? outcome::of(status::unreachable, "the port speaks TLS; give rediss://")
           : outcome::of(status::unreachable, "the server broke the protocol (", parser_->problem(),
-                        "); is it a Redis or Valkey server that the URL names?");
+                        "); check that the URL names a Redis or Valkey server");
   why.is_retryable = false;
   return why;
 }

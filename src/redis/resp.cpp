@@ -199,7 +199,7 @@ parser::step parser::read_item(std::string_view bytes) {
   }
   const char mark = bytes[position_];
   const auto shape = form_of(mark);
-  if (shape == form::unknown) return fail("a reply begins with a byte that is no RESP type");
+  if (shape == form::unknown) return fail("a reply begins with a byte that is not a RESP type");
   if (const auto found = find_line(bytes); found != step::done) return found;
 
   const auto line = bytes.substr(position_ + 1, scanned_ - position_ - 1);
@@ -234,7 +234,7 @@ parser::step parser::find_line(std::string_view bytes) {
     needed_ = bytes.size() + 1;
     return step::more;
   }
-  if (bytes[at + 1] != '\n') return fail("a CR without an LF behind it");
+  if (bytes[at + 1] != '\n') return fail("a CR without an LF");
   return step::done;
 }
 
@@ -288,7 +288,7 @@ parser::step parser::read_bulk(std::string_view bytes, value& node) {
     needed_ = end + 2;
     return step::more;
   }
-  if (bytes[end] != '\r' || bytes[end + 1] != '\n') return fail("a text is not as long as it says");
+  if (bytes[end] != '\r' || bytes[end + 1] != '\n') return fail("the length of a text is wrong");
   std::size_t prefix = 0;
   if (mark == '=') {  // "txt:" or "mkd:"
     prefix = 4;

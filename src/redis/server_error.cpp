@@ -12,7 +12,7 @@ constexpr std::array<unfitness, 5> unfit{{
      "the server is a replica that has lost its master; give the master's address"},
     {"LOADING", "loading its data", "the server is loading its data; it will be ready soon"},
     // A token has its end, or the user was changed: the next connection logs in anew.
-    {"NOAUTH", "logged out", "the server wants a password; give it in the URL or password_file"},
+    {"NOAUTH", "logged out", "the server requires a password; give it in the URL or password_file"},
     {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot", true},
 }};
 
@@ -43,8 +43,8 @@ std::string_view error_code(std::string_view text) noexcept {
 const char* why_script_refused(std::string_view error) noexcept {
   const auto has = [&](std::string_view words) { return error.find(words) != error.npos; };
   if (error.starts_with("ERR bad lua script")) {
-    return "the service refuses scripts that use other keys than KEYS[n]; turn this check off, at "
-           "Alibaba Cloud by the parameter script_check_enable";
+    return "the service rejects scripts that use keys other than KEYS[n]; turn this check off "
+           "(script_check_enable at Alibaba Cloud)";
   }
   if (!error.starts_with("ERR ")) return nullptr;
   if (has("keys must be in same slot") || has("keys must in same slot")) {
@@ -52,7 +52,7 @@ const char* why_script_refused(std::string_view error) noexcept {
            "the address for direct connections";
   }
   if (has("eval/evalsha number of keys can't be negative or zero")) {
-    return "the service refuses scripts without a key, which a listing of locks needs; give the "
+    return "the service rejects scripts without a key, which a listing of locks needs; give the "
            "address of the server behind it";
   }
   return nullptr;

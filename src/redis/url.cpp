@@ -80,7 +80,7 @@ outcome decode(std::string_view part, std::string_view text, std::string& into) 
     const int high = at + 1 < text.size() ? hex_digit(text[at + 1]) : -1;
     const int low = at + 2 < text.size() ? hex_digit(text[at + 2]) : -1;
     if (high < 0 || low < 0) {
-      return wrong(part, "a '%' without two hexadecimal digits behind it; write '%' itself as %25");
+      return wrong(part, "a '%' without two hexadecimal digits after it; write '%' itself as %25");
     }
     into += static_cast<char>(high * 16 + low);
     at += 2;
@@ -106,10 +106,10 @@ bool is_like_port(std::string_view text) {
 // forgot the host; then only what can hardly be one is shown.
 outcome read_port(std::string_view text, bool has_user, host_port& into) {
   constexpr const char* remedy = "; give 1 to 65535, as in redis://host:6379";
-  if (text.empty()) return wrong("port", std::string("nothing behind the ':'") + remedy);
+  if (text.empty()) return wrong("port", std::string("nothing after the ':'") + remedy);
   const bool is_number = std::all_of(text.begin(), text.end(), is_digit);
   const auto shown =
-      has_user || is_like_port(text) ? printable(text) : std::string("what stands behind the ':'");
+      has_user || is_like_port(text) ? printable(text) : std::string("the text after the ':'");
   if (!is_number) return wrong("port", shown + " is not a number" + remedy);
   int port = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -132,7 +132,7 @@ outcome read_ipv6(std::string_view text, bool has_user, host_port& into) {
       inet_pton(AF_INET6, std::string(address).c_str(), &ignored) == 1) {
     return {};
   }
-  const auto shown = has_user ? printable(into.host) : std::string("what stands in brackets");
+  const auto shown = has_user ? printable(into.host) : std::string("the text in brackets");
   return wrong("host", shown + " is not an IPv6 address; give one such as [::1]");
 }
 
@@ -146,9 +146,9 @@ outcome read_name(std::string_view text, bool may_be_user, host_port& into) {
     return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_';
   });
   if (is_clean) return {};
-  const auto shown = may_be_user ? std::string("what stands before the ':'") : printable(into.host);
+  const auto shown = may_be_user ? std::string("the text before the ':'") : printable(into.host);
   return wrong("host",
-               shown + " has other characters than letters, digits, '.', '-' and '_'" + remedy);
+               shown + " has characters other than letters, digits, '.', '-' and '_'" + remedy);
 }
 
 // host, host:port, [IPv6] or [IPv6]:port
@@ -160,13 +160,13 @@ outcome read_address(std::string_view text, bool has_user, host_port& into) {
     if (rest.size() == 1) return {};
     if (rest[1] == ':') return read_port(rest.substr(2), has_user, into);
     return wrong("host",
-                 "something else behind the ']' than ':' and a port; give one such as [::1]:6379");
+                 "text after the ']' other than ':' and a port; give one such as [::1]:6379");
   }
   const auto [name, colon_and_port] = cut(text, ":");
   if (contains(behind_first(colon_and_port), ':')) {
     return wrong("host",
                  "more than one ':'; write an IPv6 address in brackets, as in redis://[::1]:6379, "
-                 "and an '@' behind user:password");
+                 "and an '@' after user:password");
   }
   const bool may_be_user =
       !has_user && !colon_and_port.empty() && !is_like_port(colon_and_port.substr(1));
@@ -217,12 +217,12 @@ outcome read_weight(std::string_view text, endpoint_url& into) {
 outcome read_sentinel_login(std::string_view key, std::string& value, endpoint_url& into) {
   if (!has_sentinels(into.scheme)) {
     return wrong(key, std::string("it has no meaning with ") + scheme_text(into.scheme) +
-                          ":; give redis+sentinel://, or leave it away");
+                          ":; give redis+sentinel://, or omit it");
   }
   const bool is_user = key == sentinel_user;
   if (value.empty() || (is_user ? !into.sentinel_user.empty() : !into.sentinel_password.empty())) {
-    return wrong(key, value.empty() ? "it is empty; give it, or leave it away"
-                                    : "it is given twice; give it once");
+    return wrong(
+        key, value.empty() ? "it is empty; give it or omit it" : "it is given twice; give it once");
   }
   if (is_user) {
     into.sentinel_user = std::move(value);
@@ -254,11 +254,11 @@ outcome read_option(std::string_view text, bool& has_db, endpoint_url& into) {
   }
   if (has_sentinels(into.scheme)) {
     return wrong("db",
-                 "an option of this name; give it behind the master, as in "
+                 "it is not an option; give it after the master, as in "
                  "redis+sentinel://host/master/2");
   }
   if (into.scheme != url_scheme::unix_socket && into.scheme != url_scheme::local) {
-    return wrong("db", "an option of this name; give it behind the host, as in redis://host/2");
+    return wrong("db", "it is not an option; give it after the host, as in redis://host/2");
   }
   if (std::exchange(has_db, true)) return wrong("db", "it is given twice; give it once");
   return read_db(value, into);
@@ -283,7 +283,7 @@ outcome read_path(std::string_view text, endpoint_url& into) {
   }
   if (into.path.size() > longest_path) return too_long("path", into.path.size(), longest_path);
   if (contains(into.path, '\0')) {
-    return wrong("path", printable(into.path) + " has a zero byte; leave the %00 away");
+    return wrong("path", printable(into.path) + " has a zero byte; omit the %00");
   }
   return {};
 }
@@ -318,19 +318,19 @@ outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
     host_port where{{}, of.port};
     if (auto how = read_address(one, has_user, where); !how.ok()) {
       if (has_user || all.empty()) return how;
-      return wrong("host", std::string("what stands behind a ',' is none; give names or addresses, "
-                                       "as in ") +
-                               of.form);
+      return wrong(
+          "host",
+          std::string("the text after a ',' is not a host; give names or addresses, as in ") +
+              of.form);
     }
     where.host = lower(where.host);
     if (std::find(all.begin(), all.end(), where) != all.end()) {
-      return wrong("host",
-                   (has_user ? text_of(where) + " is there already" : "one is there twice") +
-                       "; give each " + of.noun + " once");
+      return wrong("host", (has_user ? text_of(where) + " is given twice" : "one is given twice") +
+                               "; give each " + of.noun + " once");
     }
     if (all.size() == of.most) {
       return wrong("url", "more than " + std::to_string(of.most) + " " + of.noun +
-                              "s; give some of them, which know the others");
+                              "s; give some of them, which report the others");
     }
     all.push_back(std::move(where));
   }
@@ -340,15 +340,15 @@ outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
 // What is wrong may be the rest of a password whose '@' is missing.
 outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
   constexpr const char* remedy =
-      "; give what the Sentinels call it, as in redis+sentinel://host,host/mymaster";
-  if (text.empty()) return wrong("master", std::string("none is named") + remedy);
+      "; give the Sentinels' name for it, as in redis+sentinel://host,host/mymaster";
+  if (text.empty()) return wrong("master", std::string("it is missing") + remedy);
   if (auto how = decode("master", text, into.master); !how.ok()) return how;
   if (into.master.size() > longest_master) {
     return too_long("master", into.master.size(), longest_master);
   }
   const auto is_plain = [](char c) { return c > ' ' && c <= '~' && c != '/' && c != ','; };
   if (std::all_of(into.master.begin(), into.master.end(), is_plain)) return {};
-  const auto shown = has_user ? printable(into.master) : std::string("what stands behind the '/'");
+  const auto shown = has_user ? printable(into.master) : std::string("the text after the '/'");
   return wrong("master", shown + " is not a name" + remedy);
 }
 
@@ -361,7 +361,7 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   // be told from the password, and all of it stays out of messages.
   if (contains(rest, '@') && !(is_unix && authority.empty())) {
     return wrong("url",
-                 "an '@' behind the host; write '/' as %2F, '?' as %3F and '@' as %40 in "
+                 "an '@' after the host; write '/' as %2F, '?' as %3F and '@' as %40 in "
                  "user and password, and '@' as %40 elsewhere");
   }
   const auto at = authority.rfind('@');
@@ -403,9 +403,8 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
 // What follows "local:".
 outcome read_local(std::string_view text, endpoint_url& into) {
   if (text.empty() || text.front() == '?') return read_query(text, into);
-  return wrong(
-      "local",
-      "something else than '?' and options behind the ':'; give local: or local:?key=value");
+  return wrong("local",
+               "text other than '?' and options after the ':'; give local: or local:?key=value");
 }
 
 // What every URL has to be, whatever its scheme. Shows none of it.
@@ -424,7 +423,7 @@ outcome check_bytes(std::string_view url) {
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
   // "user:secret@host" has no scheme at all: what stands in front of the ':' isn't shown.
   if (scheme.empty() || contains(url, '@')) {
-    return wrong("scheme", std::string("none that is known") + url_forms);
+    return wrong("scheme", std::string("it is not known") + url_forms);
   }
   return wrong("scheme", printable(scheme) + " is not known" + url_forms);
 }
@@ -502,7 +501,7 @@ constexpr std::array<hierarchical, 7> hierarchies = {{{"redis", url_scheme::tcp}
 outcome parse_url(std::string_view url, endpoint_url& into) {
   if (auto how = check_bytes(url); !how.ok()) return how;
   const auto [name, colon_and_rest] = cut(url, ":");
-  if (colon_and_rest.empty()) return wrong("scheme", std::string("there is none") + url_forms);
+  if (colon_and_rest.empty()) return wrong("scheme", std::string("it is missing") + url_forms);
   const auto scheme = lower(name);
   const auto rest = colon_and_rest.substr(1);
   const auto* const found = std::find_if(hierarchies.begin(), hierarchies.end(),
@@ -514,7 +513,7 @@ outcome parse_url(std::string_view url, endpoint_url& into) {
     how = read_local(rest, parsed);
   } else if (found != hierarchies.end()) {
     parsed.scheme = found->scheme;
-    if (!rest.starts_with("//")) return wrong("url", "no '//' behind " + scheme + ":" + url_forms);
+    if (!rest.starts_with("//")) return wrong("url", "no '//' after " + scheme + ":" + url_forms);
     how = read_hierarchy(rest.substr(2), parsed);
   } else {
     how = refuse_scheme(scheme, url);

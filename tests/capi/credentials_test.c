@@ -154,22 +154,22 @@ static void a_file_that_will_not_do_is_told_at_once(void) {
   CHECK(mkfifo(fifo, 0600) == 0);
   write_line("third");
   check_refused("locker", "", "begin with '/'");
-  check_refused("locker", "password", "give the whole path");
+  check_refused("locker", "password", "give the full path");
   check_refused("locker", missing, "No such file");
   check_refused("locker", below, "Not a directory");
   check_refused("locker", folder, "is a directory; give the path of a file");
-  check_refused("locker", fifo, "is no regular file");
-  check_refused("locker", "/dev/zero", "is no regular file");
+  check_refused("locker", fifo, "is not a regular file");
+  check_refused("locker", "/dev/zero", "is not a regular file");
   check_refused("locker:third", file, "the URL has a password as well");
   write_line("");
   check_refused("locker", file, "is empty");
   write_line("\r\n");
-  check_refused("locker", file, "nothing but a line end");
+  check_refused("locker", file, "has only a line end");
   memset(long_text, 'x', sizeof long_text);
   write_file(long_text, MORTISE_MAX_PASSWORD_LEN + 1);
   check_refused("locker", file, "more than 16384 bytes");
   write_file(long_text, sizeof long_text);
-  check_refused("locker", file, "Give a shorter one");
+  check_refused("locker", file, "give a shorter file");
   CHECK(now_ms() - begin < patience_ms / 2);
   CHECK(remove(fifo) == 0);
 }

@@ -310,7 +310,7 @@ static void what_a_child_inherits(int kind) {
   CHECK(child >= 0);
   if (child == 0) {
     CHECK_STATUS(MORTISE_FORKED, mine.calls->try_now(mine.handle, error));
-    CHECK_CONTAINS(mortise_error_message(error), "was made before fork()");
+    CHECK_CONTAINS(mortise_error_message(error), "was created before fork()");
     if (kind != MULTI) check_call(&mine, MORTISE_FORKED, mine.calls->unlock(mine.handle, error));
     _exit(0);
   }

@@ -56,7 +56,7 @@ static void each_loss_has_its_reason(void) {
   lock = hold(queue, "gone", "renewal", "on");
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:gone}"));
   check_loss(queue, lock, "\"gone\"", MORTISE_REASON_SERVER_LOST, MORTISE_REASON_SERVER_LOST,
-             "does not have the hold any more");
+             "no longer has the hold");
   mortise_lock_free(lock);
 
   lock = hold(queue, "taken", "renewal", "on");

@@ -35,7 +35,7 @@ TEST_F(client_log, tells_that_a_server_refuses_and_that_it_no_longer_does) {
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   next_line(queue, MORTISE_LOG_DISCONNECTED);
   const auto line = next_line(queue, MORTISE_LOG_REFUSED);
-  EXPECT_NE(std::string::npos, line.find("wants a password")) << line;
+  EXPECT_NE(std::string::npos, line.find("requires a password")) << line;
   EXPECT_EQ(std::string::npos, line.find("another one")) << line;
   ASSERT_EQ("OK", server.command({"CONFIG", "SET", "requirepass", ""}));
   next_line(queue, MORTISE_LOG_RECONNECTED);

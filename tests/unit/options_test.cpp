@@ -332,7 +332,7 @@ TEST(options, a_password_file_is_a_whole_path_and_else_not_shown) {
   for (const auto wrong : {std::string_view(""), std::string_view("hunter2"),
                            std::string_view("/run/hunter2\0x", 14)}) {
     const auto said = set(values, "password_file", wrong);
-    EXPECT_NE(said.find("give the whole path of a file"), std::string::npos) << said;
+    EXPECT_NE(said.find("give the full path of a file"), std::string::npos) << said;
     EXPECT_EQ(said.find("hunter2"), std::string::npos) << said;
   }
   EXPECT_EQ(set(values, "password_file", "/" + std::string(longest_path, 'x')),
@@ -392,8 +392,8 @@ TEST(options, those_of_a_client_make_no_handle) {
     EXPECT_EQ(set(values, key, text), "") << key;
     EXPECT_EQ(message(check_fit_for_handle(values)),
               std::string(key) +
-                  ": is an option of a client, which has no effect on one lock; give "
-                  "it to mortise_client_new or in the URL");
+                  ": is an option of a client, not of a lock; give it to mortise_client_new or in "
+                  "the URL");
   }
   settings values;
   const std::pair<const char*, const char*> of_handles[] = {

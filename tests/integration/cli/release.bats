@@ -17,7 +17,7 @@ holds() { mortise show "$name" | grep -q "holds"; }
   [[ $stderr == "mortise release: released the hold of $(hostname):$keeper (nightly) on $name" ]]
   ends_with "$front" 79
   until_it is_gone "$command"
-  grep -q "somebody has ended the hold by force" "$folder/words"
+  grep -q "the hold was ended by force" "$folder/words"
   is_free
 }
 

@@ -20,7 +20,7 @@ teardown() { end_servers; }
 @test "a command behind twemproxy is not run, and the commands that the proxy lacks are named" {
   run mortise exec name -- touch ran
   fails_with 69
-  says "ends the connection at HELLO, CLIENT, MULTI, SCRIPT and SUBSCRIBE, as the proxy twemproxy does"
+  says "closes the connection at HELLO, CLIENT, MULTI, SCRIPT and SUBSCRIBE, as twemproxy does"
   says "give the address of the server behind it"
   [ ! -e ran ]
 }

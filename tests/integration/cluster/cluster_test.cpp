@@ -379,7 +379,7 @@ TEST_F(clusters, a_server_of_no_cluster_is_refused_with_the_remedy) {
   const test_server single({.arguments = {"--port", "free"}});
   const auto message =
       problem_of("redis+cluster://127.0.0.1:" + std::to_string(single.port()), MORTISE_REFUSED);
-  EXPECT_NE(std::string::npos, message.find("of no cluster; give redis://")) << message;
+  EXPECT_NE(std::string::npos, message.find("not in cluster mode; give redis://")) << message;
 }
 
 TEST_F(clusters, a_cluster_without_slots_is_refused) {

@@ -204,7 +204,7 @@ TEST(sentinel_names, a_wrong_password_of_the_sentinels_is_told_apart) {
       {"SENTINEL", "MONITOR", "mymaster", "127.0.0.1", std::to_string(server.port()), "1"});
   const auto place = place_of(sentinel);
   expect_said(attempt_to_open(url_of({place})),
-              {"refused by the server: ", place, "password of its own", "sentinel_password_file"});
+              {"refused by the server: ", place, "its own password", "sentinel_password_file"});
   const auto wrong = attempt_to_open(url_of({place}, "sentinel_password=not-this-one"));
   expect_said(wrong, {"refused by the server: ", place, "sentinel_user and sentinel_password"});
   EXPECT_EQ(wrong.find("not-this-one"), std::string::npos) << wrong;

@@ -41,8 +41,8 @@ class twemproxy {
 };
 
 constexpr std::string_view twemproxy_lacks =
-    "ends the connection at HELLO, CLIENT, MULTI, SCRIPT and SUBSCRIBE, as the proxy twemproxy "
-    "does; locks need MULTI and SUBSCRIBE: give the address of the server behind it";
+    "closes the connection at HELLO, CLIENT, MULTI, SCRIPT and SUBSCRIBE, as twemproxy does; locks "
+    "need MULTI and SUBSCRIBE: give the address of the server behind it";
 
 TEST(service, twemproxy_is_refused_at_once_with_the_commands_that_it_lacks) {
   const test_server server;
@@ -165,7 +165,7 @@ TEST(service, one_that_looks_at_scripts_runs_those_of_locks) {
   const auto expect_refusal = [&](const mortise_listing* listing) {
     EXPECT_EQ(nullptr, listing);
     EXPECT_EQ(MORTISE_REFUSED, mortise_error_status(error.get()));
-    EXPECT_TRUE(has(mortise_error_message(error.get()), "refuses scripts without a key"))
+    EXPECT_TRUE(has(mortise_error_message(error.get()), "rejects scripts without a key"))
         << mortise_error_message(error.get());
   };
   expect_refusal(mortise_client_scan_locks(client.get(), nullptr, 0, 1000, 5000, error.get()));

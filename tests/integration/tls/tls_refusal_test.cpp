@@ -154,7 +154,7 @@ TEST(tls_refusal, no_certificate_where_one_is_wanted) {
   for (const char* version : {"TLSv1.2", "TLSv1.3"}) {
     const tls_server server({"--tls-auth-clients", "yes", "--tls-protocols", version});
     expect_said(attempt_to_open(server.trusting_url()),
-                {"wants a ", "certificate", "tls_certificate_file and tls_key_file"});
+                {"requires a ", "certificate", "tls_certificate_file and tls_key_file"});
   }
 }
 
@@ -176,7 +176,7 @@ TEST(tls_refusal, a_certificate_that_the_server_does_not_know) {
   make_certificates(server.folder(), "other --signer other");
   make_certificates(server.folder(), "stranger --signer other");
   expect_said(attempt_to_open(server.trusting_url(server.showing("stranger"))),
-              {"if the server wants a certificate of its clients, give one that it accepts"});
+              {"if the server requires a client's certificate, give one"});
 }
 
 TEST(tls_refusal, a_key_of_another_certificate) {
@@ -221,7 +221,7 @@ TEST(tls_refusal, files_that_are_not_what_they_should_be) {
     const char* problem;
   } cases[] = {{empty, "is empty"},
                {text, "in PEM form"},
-               {fifo, "is no regular file"},
+               {fifo, "is not a regular file"},
                {server.folder(), "is a directory"},
                {server.file("missing"), "No such file or directory"}};
   for (const auto& item : cases) {
@@ -267,7 +267,7 @@ TEST(tls_refusal, a_port_without_tls) {
   const test_server server({.arguments = {"--port", "free"}});
   const auto url = "rediss://127.0.0.1:" + std::to_string(server.port());
   expect_said(attempt_to_open(url + "?tls_verify=off&command_timeout=1s"),
-              {"unreachable: ", "does the port speak TLS? redis:// is for one that does not"});
+              {"unreachable: ", "if the port does not speak TLS, give redis://"});
 }
 
 TEST(tls_refusal, an_answer_that_is_no_tls) {
@@ -276,7 +276,7 @@ TEST(tls_refusal, an_answer_that_is_no_tls) {
     const curt_port port(words);
     const time_ns begin = boot_now();
     expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=60s"),
-                {"the answer is not TLS", "redis:// is for one that does not"});
+                {"the answer is not TLS", "if the port does not speak TLS, give redis://"});
     EXPECT_LT(ms_since(begin), patience_ms) << "it is definite";
   }
 }
@@ -284,7 +284,7 @@ TEST(tls_refusal, an_answer_that_is_no_tls) {
 TEST(tls_refusal, a_server_that_ends_the_handshake) {
   const curt_port port("", true);
   expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
-              {"closed the connection during the TLS handshake", "does the port speak TLS?"});
+              {"closed the connection during the TLS handshake", "if the port does not speak TLS"});
 }
 
 // Hazard 26.
@@ -292,7 +292,7 @@ TEST(tls_refusal, a_server_that_stops_in_the_handshake) {
   const curt_port port(std::string("\x16\x03\x03\x00\x7a\x02", 6));
   const time_ns begin = boot_now();
   expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
-              {"no answer in the TLS handshake", "does the port speak TLS?"});
+              {"no answer in the TLS handshake", "if the port does not speak TLS"});
   EXPECT_LT(ms_since(begin), patience_ms);
 }
 
