@@ -74,9 +74,9 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
   if (rules->facts.how != lock::wait_method::queue && protocol::is_own_key(name)) {
     return outcome::of(status::invalid_argument, "name: " + printable(name) +
-                                                     " begins as Mortise's own keys do, and " +
+                                                     " begins like Mortise's own keys, and " +
                                                      std::string(rules->facts.name) +
-                                                     " takes names as keys; give another name");
+                                                     " uses names as keys; give another name");
   }
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
@@ -111,9 +111,8 @@ outcome client::check_lease(std::int64_t lease_ms) const {
   if (lease_ms <= longest) return {};
   return outcome::of(status::invalid_argument, "lease: ", decimal(lease_ms), " ms is above ",
                      decimal(longest),
-                     " ms, the longest that the client's option quarantine allows, by which a "
-                     "server that restarts has to wait for what it may have forgotten; give a "
-                     "shorter lease or a longer quarantine");
+                     " ms, the maximum that the client's option quarantine allows; give a shorter "
+                     "lease or a longer quarantine");
 }
 
 // Every server knows the scripts of the common mutex; those of other kinds follow with their first

@@ -42,7 +42,8 @@ event_queue::~event_queue() {
 outcome event_queue::open() {
   event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (event_fd_ >= 0) return {};
-  return outcome::of(status::limit, "no file descriptor is left for the queue; raise the limit");
+  return outcome::of(status::limit,
+                     "cannot create the queue: no file descriptor is left; raise the limit");
 }
 
 outcome event_queue::reserve_locked() {

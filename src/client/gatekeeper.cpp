@@ -157,7 +157,7 @@ outcome gatekeeper::problem() const {
   auto problem = client_.servers().problem(named());
   // A connection that has just broken may not have said yet why.
   if (problem.ok() && last_sent_ == status::unreachable) {
-    problem = outcome::of(status::unreachable, "the connection to the server broke just now");
+    problem = outcome::of(status::unreachable, "the connection to the server broke");
     problem.is_retryable = true;
   }
   return problem;

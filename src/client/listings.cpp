@@ -184,7 +184,7 @@ outcome listings::take(protocol::listing& into, time_ns deadline, const gate_num
     std::unique_lock guard(mutex_);
     while (present_ != nullptr && !is_closed_) {
       if (boot_now() >= deadline) {
-        return outcome::because(status::busy, "another listing of this client is being taken");
+        return outcome::because(status::busy, "another listing of this client is in progress");
       }
       changed_.wait_for(guard, look_interval);
     }

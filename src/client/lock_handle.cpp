@@ -190,9 +190,9 @@ outcome lock_handle::resize(std::int64_t permits) {
 outcome lock_handle::force_release(std::string_view owner) {
   const auto& rules = gatekeeper_->rules();
   if (rules.force_release.code == nullptr) {
-    return outcome::of(status::refused, "protocol: a hold of ", rules.facts.name,
-                       " cannot be ended by force, as its owner would not hear of it; wait until "
-                       "its lease ends");
+    return outcome::of(
+        status::refused, "protocol: cannot end a hold of ", rules.facts.name,
+        " by force, because its owner would not be notified; wait until its lease ends");
   }
   lock::question asked;
   asked.limit = owner_.limit;
@@ -200,8 +200,7 @@ outcome lock_handle::force_release(std::string_view owner) {
   auto how = ask(protocol::force_release(rules, gatekeeper_->keys(), owner, asked, was_owner),
                  client_->command_deadline());
   if (!how.ok() || was_owner) return how;
-  return outcome::of(status::not_owner, "owner: ", printable(owner),
-                     " does not hold it, or not any more");
+  return outcome::of(status::not_owner, "owner: ", printable(owner), " does not hold the lock");
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {

@@ -222,7 +222,8 @@ bool multi_call::extend_all() {
       auto held = members_[i].handle->check_held(members_[i].wanted.mode);
       if (held.ok() && members_[i].is_of_hold()) continue;
       if (held.ok()) {
-        held = outcome::of(status::not_owner, "its hold of this multi ended; it has a later one");
+        held = outcome::of(status::not_owner,
+                           "its hold of this multi ended; its handle has a newer hold");
       }
       result_ = about(held, i);
       return false;

@@ -23,10 +23,10 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::porti
     return outcome::of(status::invalid_argument, std::string(name) + ": " + problem);
   };
   if (open_ || is_held_) {
-    return outcome::of(status::busy, "members are added while nothing is held or waited for");
+    return outcome::of(status::busy, "cannot add a member: this multi is held or being acquired");
   }
   if (handle->made_by() != client_) {
-    return refuse("belongs to another client; give handles of the client of this multi");
+    return refuse("belongs to another client; give a handle of this multi's client");
   }
   if (members_.size() == most_members) {
     return outcome::of(status::limit, "a multi has at most " + std::to_string(most_members) +
@@ -56,7 +56,8 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
   if (auto checked = check_number(hold_number); !checked.ok()) return checked;
-  if (open_) return outcome::of(status::busy, "another call on this multi is at work; wait for it");
+  if (open_)
+    return outcome::of(status::busy, "another call on this multi is in progress; wait for it");
   if (!call->is_acquire()) {
     // Its members were read before; another thread may have unlocked and acquired since.
     if (!is_held_ || call->hold_number != hold_number_) {

@@ -27,8 +27,8 @@ constexpr std::size_t most_servers = 4096;
 constexpr time_ns forget_ns = 60 * ns_per_s;
 // Servers in containers or behind NAT announce an address of their own network unless told another.
 constexpr auto* remedy_announcement =
-    "; the cluster announces this address: if it cannot be reached from here, set "
-    "cluster-announce-ip and cluster-announce-port of that server";
+    "; the cluster announces this address: if the client cannot reach it, set cluster-announce-ip "
+    "and cluster-announce-port at that server";
 
 }  // namespace
 
@@ -208,7 +208,7 @@ void router::arrive(int slot, used_slot& state) {
   state.phase = phase::arriving;
   state.attempt = ++attempts_;
   if (one.is_up && !world_.arrive(slot, server, state.attempt)) {
-    go_away(slot, state, not_reached("the server cannot be asked just now"));
+    go_away(slot, state, not_reached("cannot send requests to the server now"));
   }
 }
 
@@ -482,7 +482,7 @@ outcome router::problem(int slot) const {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return problem_;
   if (known->second.phase != phase::away) return {};
-  auto why = known->second.problem.ok() ? not_reached("not asked yet") : known->second.problem;
+  auto why = known->second.problem.ok() ? not_reached("not contacted yet") : known->second.problem;
   if (known->second.at != no_server) {
     const auto& one = servers_[static_cast<std::size_t>(known->second.at)];
     const bool is_seed = std::find(seeds_.begin(), seeds_.end(), known->second.at) != seeds_.end();

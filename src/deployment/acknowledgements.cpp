@@ -66,8 +66,7 @@ acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config 
       listed_(std::move(listed)),
       hears_(hears),
       where_(std::move(where)),
-      problem_(
-          outcome::of(status::unreachable, "acks: ", *where_->name(), " is being connected to")),
+      problem_(outcome::of(status::unreachable, "acks: still connecting to ", *where_->name())),
       lane_(loop, std::move(config), *this) {
   introduction_.takes_each = true;
   introduction_.reply_count = asks_its_cluster_ ? 3 : 2;
@@ -118,7 +117,7 @@ void acknowledgements::on_server_up() noexcept {
   if (!is_begun_) return;
   if (is_of_server()) return introduce();
   if (lane_run_.empty()) return lane_.look();
-  lane_.leave(outcome::of(status::unreachable, "the server is another now"));
+  lane_.leave(outcome::of(status::unreachable, "connected to a different server"));
 }
 
 void acknowledgements::begin() noexcept {
@@ -159,8 +158,8 @@ bool acknowledgements::is_of_server() const noexcept {
 void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   if (facts.run_id.empty()) {
     return refuse(outcome::of(status::refused, "acks: ", *where_->name(),
-                              " hides INFO, so that nobody can tell whether what its replicas "
-                              "have is this; allow the user +info, or give acks=0"));
+                              " hides INFO, so acknowledgements cannot be verified; allow the user "
+                              "+info, or give acks=0"));
   }
   try {
     lane_run_ = facts.run_id;
@@ -175,7 +174,7 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   }
   // The connection to the server is one to a run of it that is over.
   if (is_left_behind) {
-    hears_.on_unacknowledging(outcome::of(status::unreachable, *where_->name(), " has begun anew"));
+    hears_.on_unacknowledging(outcome::of(status::unreachable, *where_->name(), " has restarted"));
   }
 }
 
@@ -256,7 +255,7 @@ void acknowledgements::on_introduction(const redis::value& reply, time_ns now) n
   if (!introduction_.error.empty()) return refuse(refusal(introduction_.error));
   if (!introduction_.state) {
     auto why = outcome::of(status::unreachable, "acks: ", *where_->name(),
-                           " does not tell of its replication, or is a replica");
+                           " does not report its replication state, or is a replica");
     why.is_retryable = true;
     return refuse(std::move(why));
   }
@@ -285,7 +284,7 @@ outcome acknowledgements::problem() const noexcept {
   if (is_ready()) return {};
   const std::lock_guard guard(mutex_);
   if (!problem_.ok()) return problem_;
-  return outcome::of(status::unreachable, "acks: ", *where_->name(), " is being connected to");
+  return outcome::of(status::unreachable, "acks: still connecting to ", *where_->name());
 }
 
 outcome acknowledgements::await_ready(time_ns deadline) {
@@ -329,8 +328,8 @@ void acknowledgements::await(unacknowledged& item, std::string_view place, time_
     if (since == 0 || asked_at <= since) {
       over.why = problem_;
       if (over.why.ok()) {
-        over.why = outcome::of(status::unreachable, "acks: ", *where_->name(),
-                               " was connected to anew in between; ask again");
+        over.why = outcome::of(status::unreachable, "acks: the connection to ", *where_->name(),
+                               " was replaced meanwhile; retry");
       }
       over.why.is_retryable = true;
       over.failed.push(item);
@@ -515,9 +514,9 @@ outcome acknowledgements::too_few(time_ns now) const noexcept {
   auto why = outcome::of(status::unreachable);
   why.is_retryable = true;
   if (!wanted) {
-    why.say("acks: nobody has told yet how many replicas ", *where_->name(), " has");
+    why.say("acks: the number of replicas of ", *where_->name(), " is not known yet");
   } else if (replicas_.had < 0) {
-    why.say("durability: ", *where_->name(), " has not written it to its disk in time");
+    why.say("durability: ", *where_->name(), " did not write it to disk in time");
   } else {
     why.say("acks: ", decimal(replicas_.had), " of ", decimal(*wanted), " replicas of ",
             *where_->name(), " have it, ", decimal(replicas_.online),
@@ -536,8 +535,7 @@ outcome acknowledgements::refusal(std::string_view error) const noexcept try {
   const char* remedy = "";
   if (error.find("appendonly") != error.npos) remedy = "; set appendonly yes, or durability=memory";
   if (error.find("unknown command") != error.npos) {
-    remedy =
-        terms_.is_fsynced ? "; it has to be Redis 7.2 or Valkey, or give durability=memory" : "";
+    remedy = terms_.is_fsynced ? "; use Redis 7.2 or Valkey, or give durability=memory" : "";
   }
   why.say(terms_.is_fsynced ? "durability: " : "acks: ", *where_->name(),
           " refused it: ", why.words(), remedy);

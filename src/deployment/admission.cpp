@@ -143,7 +143,7 @@ outcome admission::problem() const noexcept {
   if (is_open()) return {};
   const std::lock_guard guard(mutex_);
   if (!problem_.ok()) return problem_;
-  return outcome::of(status::unreachable, where_, " is being checked");
+  return outcome::of(status::unreachable, "the health check of ", where_, " has not finished");
 }
 
 outcome admission::await(time_ns deadline) {

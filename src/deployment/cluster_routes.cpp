@@ -436,7 +436,7 @@ void cluster_routes::on_here(int number, int server) noexcept {
     slot.is_missed = false;
   } catch (const std::bad_alloc&) {
     // Nobody would hear what is said there: all begin anew.
-    owner.link().leave(outcome::of(status::no_memory, "memory ran out for a subscription"));
+    owner.link().leave(outcome::of(status::no_memory, "no memory for a subscription"));
   }
 }
 

@@ -50,7 +50,7 @@ void cluster_server::close(time_ns linger_ns) noexcept {
 }
 
 outcome cluster_server::problem() const {
-  if (is_resting_) return outcome::of(status::unreachable, place_->text(), " is not connected to");
+  if (is_resting_) return outcome::of(status::unreachable, "not connected to ", place_->text());
   auto problem = server_.last_problem();
   return problem.ok() ? entry_.problem() : problem;
 }

@@ -13,7 +13,7 @@ outcome read_cluster_url(std::string_view url, settings& terms, maker& into) {
   if (auto how = read_server_url(url, terms, where); !how.ok()) return how;
   if (!where.shard.empty() || where.weight != 0) {
     return outcome::of(status::invalid_argument, where.weight != 0 ? "weight" : "shard",
-                       ": a cluster shares out its names by itself; leave it away");
+                       ": a cluster distributes the names itself; omit it");
   }
   net::transport_factory make_transport;
   if (auto how = choose_transport_of_each(where, terms, make_transport); !how.ok()) return how;

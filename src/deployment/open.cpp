@@ -38,7 +38,7 @@ outcome check_alike(const std::vector<single_url>& servers) {
   for (const auto& url : servers) {
     if (url.weight == 0 && url.shard == url.place) continue;
     return outcome::of(status::invalid_argument, url.weight != 0 ? "weight" : "shard",
-                       ": the servers of redlock: share nothing out; leave it away");
+                       ": not supported with redlock:; omit it");
   }
   for (const auto& url : servers) {
     const auto& first = servers.front();
@@ -78,7 +78,7 @@ outcome read_url(std::string_view url, settings& terms, maker& into) {
   if (auto read = read_single_url(url, terms, single); !read.ok()) return read;
   if (!single.shard.empty() || single.weight != 0) {
     return outcome::of(status::invalid_argument, single.weight != 0 ? "weight" : "shard",
-                       ": the URL is in no list of shards; leave it away, or give shard: and "
+                       ": the URL is not in a list of shards; omit it, or give shard: and "
                        "several URLs");
   }
   into = std::move(single.make);

@@ -224,7 +224,7 @@ outcome quorum_deployment::problem(const named_key& lock) const {
   const auto up = count_up();
   if (up >= needed_) return {};
   auto how = outcome::of(status::unreachable, decimal(up), " of ", decimal(all_.size()),
-                         " servers can be asked, and ", decimal(needed_), " are needed");
+                         " servers are available, and ", decimal(needed_), " are needed");
   how.is_retryable = true;
   bool is_first = true;
   for (std::size_t number = 0; number < all_.size(); ++number) {
@@ -257,8 +257,8 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
                                         const protocol::table*& into) const {
   if (kind == lock::lock_kind::semaphore) {
     return outcome::of(status::unsupported,
-                       "a semaphore cannot be had of redlock: servers that each count permits for "
-                       "themselves do not agree on who has them; use one server, or shard:");
+                       "redlock: does not support semaphores, because its servers cannot agree on "
+                       "the holders; use one server, or shard:");
   }
   const bool is_rw = kind == lock::lock_kind::rw;
   const auto queued = is_rw ? &protocol::ballot_rw() : &protocol::ballot();
@@ -268,7 +268,8 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
     return {};
   }
   return outcome::of(status::unsupported, "protocol: ", wanted.facts.name,
-                     " has no form for a quorum of servers; give queued", is_rw ? "" : " or token");
+                     " does not support a quorum of servers; give queued",
+                     is_rw ? "" : " or token");
 }
 
 // ---- from the servers -----------------------------------------------------------------------

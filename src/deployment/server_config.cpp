@@ -50,8 +50,8 @@ redis::connection_config server_config(const redis::endpoint_url& where,
 
 outcome refuse_login_beside_file() {
   return outcome::of(status::invalid_argument,
-                     "password_file: it is where this client's password comes from, also at a "
-                     "reconnect; write the new one into it");
+                     "password_file: this client reads its password from this file at each "
+                     "connect; write the new password to the file");
 }
 
 outcome change_login(redis::connection& server, const redis::credentials& identity,
@@ -74,7 +74,8 @@ outcome change_login(redis::connection& server, const redis::credentials& identi
   // No error of AUTH has an effect.
   if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
   if (how.code == status::refused) {
-    how.say("the server did not accept them, and those before stay in force: ", how.server_text);
+    how.say("the server rejected the new credentials, and the old ones stay in force: ",
+            how.server_text);
   }
   return how;
 }

@@ -132,7 +132,7 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                              .quarantine_ms = terms.quarantine_ms});
     config.is_replica_wrong = !redis::has_sentinels(where.scheme);
     config.why_no_cluster =
-        "this is a node of a cluster, which fails with its others; give independent servers";
+        "this is a node of a cluster, whose nodes can fail together; give independent servers";
     config.prologue.push_back(prologue_of(join, "EVAL (joining the quorum)", need::always));
   }
   auto seed = prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);

@@ -18,11 +18,11 @@ bool sentinels_have_tls(const redis::endpoint_url& where, const settings& terms)
 outcome check_passwords(const redis::endpoint_url& where, const settings& terms) {
   if (!terms.password_file.empty() && !where.password.empty()) {
     return outcome::of(status::invalid_argument,
-                       "password_file: the URL has a password as well; give it in one place");
+                       "password_file: the URL also has a password; give it in one place");
   }
   if (!terms.sentinel_password_file.empty() && !where.sentinel_password.empty()) {
     return outcome::of(status::invalid_argument,
-                       "sentinel_password_file: the URL has a sentinel_password as well; give it "
+                       "sentinel_password_file: the URL also has a sentinel_password; give it "
                        "in one place");
   }
   return {};
@@ -31,8 +31,8 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
 // What of the options has nothing to say with this URL, or lacks its other half.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto nothing_to_say = [&](const char* option, const char* remedy) {
-    return outcome::of(status::invalid_argument, option, ": it has no meaning with ",
-                       scheme_text(where.scheme), ":; give ", remedy, ", or leave it away");
+    return outcome::of(status::invalid_argument, option, ": not supported with ",
+                       scheme_text(where.scheme), ":; give ", remedy, ", or omit it");
   };
   const bool is_of_sentinels = redis::has_sentinels(where.scheme);
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
@@ -46,13 +46,13 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.acks == protocol::acknowledgement_terms::all && !is_of_sentinels &&
       !redis::has_cluster(where.scheme)) {
     return outcome::of(status::invalid_argument,
-                       "acks: all: nobody lists the replicas of a server that is given by its own "
-                       "address; give their number, or redis+sentinel:// or redis+cluster://");
+                       "acks: all: the replicas of a single server are not listed anywhere; give "
+                       "their number, or redis+sentinel:// or redis+cluster://");
   }
   if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
     const bool has_key = terms.tls_certificate_file.empty();
     return outcome::of(status::invalid_argument, has_key ? "tls_key_file" : "tls_certificate_file",
-                       ": it is given without ", has_key ? "tls_certificate_file" : "tls_key_file",
+                       ": given without ", has_key ? "tls_certificate_file" : "tls_key_file",
                        "; give both or none");
   }
   return {};
@@ -107,7 +107,7 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& into)
   if (auto read = read_server_url(url, terms, where); !read.ok()) return read;
   if (redis::has_cluster(where.scheme)) {
     return outcome::of(status::invalid_argument,
-                       "url: a cluster cannot be one of a list; give its URL alone");
+                       "url: a cluster cannot be in a list; give its URL alone");
   }
   transports ways;
   if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;

@@ -46,11 +46,10 @@ void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
     if (!reply.is_error() && cluster::read_slots(reply, at_.where(), epochs_, told)) {
       return routes_.on_topology(at_.number(), told);
     }
-    auto why = reply.is_error()
-                   ? protocol::read_error(reply.text()).details
-                   : outcome::of(status::unknown,
-                                 "its answer to CLUSTER SLOTS makes no sense; servers with TLS "
-                                 "only need tls-cluster yes");
+    auto why = reply.is_error() ? protocol::read_error(reply.text()).details
+                                : outcome::of(status::unknown,
+                                              "its reply to CLUSTER SLOTS is invalid; servers with "
+                                              "only TLS need tls-cluster yes");
     why.is_ambiguous = false;
     if (reply.is_error()) why.say("the server refused CLUSTER SLOTS: ", why.words());
     at_.link().hide_login(why);

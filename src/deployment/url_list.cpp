@@ -68,24 +68,23 @@ outcome check(const std::vector<std::string_view>& urls) {
     const auto url = urls[i];
     if (url.empty() || url.starts_with(',') || url.ends_with(',')) {
       return at(i, wrong("url",
-                         "nothing stands before or behind a ','; put one between two URLs, "
-                         "and write one that is part of a URL as %2C"));
+                         "a URL is missing before or after a ','; put one ',' between two URLs, "
+                         "and write a ',' in a URL as %2C"));
     }
     // What stands here may be the rest of a password, and before it the most of it.
     if (!has_any(url, known_words)) {
       return at(i, wrong("scheme",
-                         "none that is known; give redis://host:port, rediss://host:port, "
+                         "unknown; give redis://host:port, rediss://host:port, "
                          "redis+sentinel://host,host/master, unix:///path or local:, and write a "
                          "',' in a password as %2C"));
     }
     if (has_word(url, "shard") || has_word(url, "redlock")) {
-      return at(i, wrong("url", "a list in a list; give each server's own URL"));
+      return at(i, wrong("url", "a list cannot contain a list; give each server's own URL"));
     }
   }
   if (urls.size() < 2) {
-    return wrong("url",
-                 "a list of one; give at least two URLs with a ',' between them, or the one "
-                 "without the word in front of it");
+    return wrong(
+        "url", "the list has one URL; give at least two with a ',' between them, or the URL alone");
   }
   if (urls.size() <= most_urls) return {};
   return wrong("url", std::to_string(urls.size()) + " URLs are above the maximum of " +
@@ -103,7 +102,7 @@ class shared_options {
       if (is_of_server(key)) continue;
       const auto [said, is_first] = said_.try_emplace(key, own);
       if (!is_first && !is_same(*find_option(key), said->second, own)) {
-        return wrong(key, "another URL of the list has it with another value; give it once");
+        return wrong(key, "another URL of the list gives a different value; give it once");
       }
       static_cast<void>(set_option(of_client, key, value));  // it was right for `own`
     }
@@ -120,11 +119,12 @@ outcome check_names(const std::vector<single_url>& urls) {
   for (std::size_t i = 0; i < urls.size(); ++i) {
     const auto& url = urls[i];
     if (!places.emplace(url.place, i).second) {
-      return at(i, wrong("url", printable(url.place) + " is there already; give each server once"));
+      return at(i, wrong("url", printable(url.place) + " is given twice; give each server once"));
     }
     if (!names.emplace(url.shard, i).second) {
-      return at(i, wrong("shard", printable(url.shard) +
-                                      " is the name of another URL as well; give each its own"));
+      return at(i,
+                wrong("shard", printable(url.shard) +
+                                   " is also the name of another URL; give each URL its own name"));
     }
   }
   return {};

@@ -150,7 +150,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   }
   auto how =
       outcome::of(why == status::timed_out ? status::unknown : why,
-                  "no answer from the server in time; the lease ends the hold at the latest");
+                  "the server did not answer in time; the hold ends with its lease at the latest");
   how.is_ambiguous = true;
   const auto problem = common_.world.problem();
   if (!problem.ok()) how.say(how.message, "; ", problem.message);

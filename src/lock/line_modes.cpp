@@ -9,7 +9,7 @@ namespace mortise::lock {
 outcome line::check_modes() const {
   if (gate_.protocol.can_raise) return {};
   return outcome::of(status::unsupported, gate_.protocol.subject, gate_.protocol.name,
-                     " cannot turn a reader into a writer or back; unlock, and acquire anew");
+                     " cannot upgrade or downgrade a hold; unlock, and acquire again");
 }
 
 outcome line::raise(lock::owner& owner, operation& done, time_ns now) {
@@ -17,7 +17,7 @@ outcome line::raise(lock::owner& owner, operation& done, time_ns now) {
   if (auto checked = owner.check_single(hold_mode::part); !checked.ok()) return checked;
   if (!holders_.is_one()) {
     // The server knows one reader, and would give it all.
-    done.finish(outcome::of(status::not_acquired, "others hold a part of the lock"), 0);
+    done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
     return {};
   }
   gate_.operations.accept(done);

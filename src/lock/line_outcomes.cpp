@@ -16,8 +16,8 @@ outcome line::give_up_outcome(const acquire_operation& given_up, status why, tim
   if (is_first && current_ && !current_->has_asked() && !is_queued()) return gate_.world.lack();
   if (is_first && current_ && !current_->details().ok()) return current_->details();
   if (!is_in_doubt) return timed_out(given_up, now);
-  auto unknown = outcome::of(status::unknown,
-                             "the server did not answer in time; the lock is being given back");
+  auto unknown =
+      outcome::of(status::unknown, "the server did not answer in time; the lock is being released");
   unknown.is_ambiguous = true;
   unknown.is_retryable = true;
   return unknown;
@@ -33,13 +33,13 @@ outcome line::timed_out(const acquire_operation& given_up, time_ns now) const {
   if (!holders_.is_empty()) {
     how.say("waited ", waited_ms, " ms; ", who_is_ahead());
   } else if (at != waiters_.begin()) {
-    how.say("waited ", waited_ms, " ms, behind ", ahead, " other of this client");
+    how.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
   } else if (current_ && current_->place() >= 0) {
-    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last asked");
+    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
   } else {
     const bool is_told = !current_ || !current_->is_untold();
     how.say("waited ", waited_ms, " ms; ",
-            is_told ? "another client holds it" : "this client has only just given it back");
+            is_told ? "another client holds it" : "this client has just released it");
   }
   return how;
 }

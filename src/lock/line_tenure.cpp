@@ -114,7 +114,7 @@ void line::handle(news what, time_ns now) {
       raised(now);
       break;
     case news::not_raised:
-      finish_raise(outcome::of(status::not_acquired, "others hold a part of the lock"));
+      finish_raise(outcome::of(status::not_acquired, "other holders share the lock"));
       break;
     case news::raise_failed:
       finish_raise(failure_of_question());
@@ -185,7 +185,7 @@ void line::refuse_next(time_ns now) {
   auto details = current_->details();
   if (details.ok()) {
     // Whatever was not understood is never taken for a grant (hazard 31).
-    details = outcome::of(status::unknown, "the server's answer cannot be understood");
+    details = outcome::of(status::unknown, "cannot parse the server's reply");
     details.is_ambiguous = true;
   }
   if (waiters_.empty()) return depart(now);

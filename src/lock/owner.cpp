@@ -44,7 +44,7 @@ outcome owner::unlock_lost(hold_mode mode) noexcept {
 outcome owner::check_again(hold_mode mode) const {
   if (mode == hold_mode::whole && !has_hold(hold_mode::whole)) {
     return outcome::of(status::already_held,
-                       "this handle holds a part of the lock; give it back first, or upgrade it");
+                       "this handle holds the lock in shared mode; unlock it first, or upgrade it");
   }
   if (may_reenter(mode)) return {};
   return outcome::of(status::already_held,
@@ -54,10 +54,11 @@ outcome owner::check_again(hold_mode mode) const {
 outcome owner::check_single(hold_mode mode) const {
   const bool has_whole = has_hold(hold_mode::whole);
   if (mode == hold_mode::part && has_whole) {
-    return outcome::of(status::already_held, "this handle holds all of the lock already");
+    return outcome::of(status::already_held,
+                       "this handle already holds the lock in exclusive mode");
   }
   if (mode == hold_mode::whole && !has_whole) {
-    return outcome::of(status::not_owner, "this handle does not hold all of the lock");
+    return outcome::of(status::not_owner, "this handle does not hold the lock in exclusive mode");
   }
   if (holds() <= 1) return {};
   return outcome::of(status::already_held,

@@ -25,7 +25,7 @@ constexpr time_ns long_round_trip_ns = 100 * ns_per_ms;
 constexpr std::int64_t least_script_ms = 100;
 constexpr std::int64_t most_script_ms = 60'000;
 
-judgement hidden() { return {finding_severity::unknown, "the server does not tell"}; }
+judgement hidden() { return {finding_severity::unknown, "hidden by the server"}; }
 
 // What a server says, for people.
 std::string shown(std::string_view text) {
@@ -73,7 +73,7 @@ bool starts_free(const checking_client& client) {
 }
 
 const char* why_it_starts_free(const checking_client& client) {
-  return client.is_of_local ? "; it ends when nothing is held" : "; a restart is in quarantine";
+  return client.is_of_local ? "; it ends when nothing is held" : "; a restart begins a quarantine";
 }
 
 std::string replicas(std::int64_t count) {
@@ -110,7 +110,7 @@ judgement judge_role(const server_facts& facts, const checking_client&) {
 
 judgement judge_writes(const server_facts& facts, const checking_client&) {
   if (!facts.write_error) return hidden();
-  if (facts.write_error->empty()) return {finding_severity::ok, "taken"};
+  if (facts.write_error->empty()) return {finding_severity::ok, "accepted"};
   return {finding_severity::bad, "refused with " + shown(*facts.write_error)};
 }
 
@@ -146,7 +146,7 @@ judgement judge_commands(const server_facts& facts, const checking_client&) {
     return {found.is_essential_missing ? finding_severity::bad : finding_severity::warn,
             "missing: " + listed(found.missing, "")};
   }
-  return found.is_known ? judgement{finding_severity::ok, "all there"} : hidden();
+  return found.is_known ? judgement{finding_severity::ok, "none missing"} : hidden();
 }
 
 judgement judge_rights(const server_facts& facts, const checking_client&) {
@@ -155,7 +155,7 @@ judgement judge_rights(const server_facts& facts, const checking_client&) {
     return {found.is_essential_refused ? finding_severity::bad : finding_severity::warn,
             "missing: " + listed(found.refused, "+")};
   }
-  return found.is_known ? judgement{finding_severity::ok, "all there"} : hidden();
+  return found.is_known ? judgement{finding_severity::ok, "none missing"} : hidden();
 }
 
 // ---- what it keeps -----------------------------------------------------------------------------
@@ -182,7 +182,7 @@ judgement judge_evictions(const server_facts& facts, const checking_client&) {
 
 judgement judge_shared_database(const server_facts& facts, const checking_client&) {
   if (!facts.keys) return hidden();
-  const auto of_all = " of " + std::to_string(facts.keys->seen) + " keys looked at";
+  const auto of_all = " of " + std::to_string(facts.keys->seen) + " checked keys";
   return {facts.keys->foreign == 0 ? finding_severity::ok : finding_severity::warn,
           std::to_string(facts.keys->foreign) + of_all + " are not Mortise's"};
 }
@@ -193,12 +193,12 @@ judgement judge_persistence(const server_facts& facts, const checking_client& cl
   if (!enabled && !configured) return hidden();
   if (enabled != "1" && configured != "yes") {
     const auto save = facts.configured("save");
-    const auto value = "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "not told");
+    const auto value = "appendonly no, save " + (save ? "\"" + shown(*save) + "\"" : "hidden");
     if (starts_free(client)) return {finding_severity::ok, value + why_it_starts_free(client)};
     return {finding_severity::warn, value};
   }
   const auto fsync = facts.configured("appendfsync");
-  const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "not told");
+  const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "hidden");
   if (facts.told("aof_last_write_status").value_or("ok") != "ok") {
     return {finding_severity::warn, value + ", the last write failed"};
   }
@@ -250,15 +250,16 @@ judgement judge_replica_lag(const server_facts& facts, const checking_client&) {
     behind = std::max(behind, *offset - *its_offset);
   }
   const bool is_far = lag_s > most_lag_s || behind > most_behind_bytes;
-  return {is_far ? finding_severity::warn : finding_severity::ok,
-          std::to_string(behind) + " bytes behind, heard " + std::to_string(lag_s) + " s ago"};
+  return {
+      is_far ? finding_severity::warn : finding_severity::ok,
+      std::to_string(behind) + " bytes behind, last report " + std::to_string(lag_s) + " s ago"};
 }
 
 judgement judge_min_replicas(const server_facts& facts, const checking_client& client) {
   const auto count = replica_count(facts);
   if (!count) return hidden();
   if (*count == 0) return {finding_severity::ok, "no replicas"};
-  if (has_all_acknowledge(client, *count)) return {finding_severity::ok, "acks ask for them"};
+  if (has_all_acknowledge(client, *count)) return {finding_severity::ok, "acks waits for all"};
   auto least = number_of(facts.configured("min-replicas-to-write"));
   // INFO has this field only where it is set.
   if (!least && facts.told("min_slaves_good_slaves")) least = 1;
@@ -329,7 +330,7 @@ judgement judge_fence(const server_facts& facts, const checking_client& client) 
   }
   if (!facts.fence || !facts.fence_ttl_ms || !facts.clock) return hidden();
   const auto fence = fence_of(facts);
-  if (!fence) return {finding_severity::bad, "the counter is no token"};
+  if (!fence) return {finding_severity::bad, "the counter is not a fencing token"};
   // Each connect lifts it to the clock.
   const auto lifted_us = (facts.clock->boot_ns - facts.fence_lifted_ns) / ns_per_us;
   const auto least = facts.clock->server_us - lifted_us - lifted_us / us_per_s * client.drift_ppm -
@@ -367,86 +368,87 @@ judgement judge_tls_verify(const server_facts&, const checking_client& client) {
 
 // `./dev generate` writes the page's table from it.
 constexpr finding_rule all_rules[] = {
-    {"version", "`INFO`", "", "before Redis 6.2", "commands that locks need are not there",
+    {"version", "`INFO`", "", "before Redis 6.2", "commands that locks need are missing",
      "upgrade to Redis 6.2 or Valkey 7.2", judge_version},
     {"role", "`ROLE`, `INFO`", "", "not a master", "no lock can be acquired",
      "give the master's address", judge_role},
     {"writes", "whether writes may be queued", "",
      "refused: out of memory, no disk, too few replicas",
-     "no lock can be acquired; holds are only kept",
-     "fix what the server's word names: OOM its maxmemory, MISCONF its disk, NOREPLICAS its "
-     "replicas",
+     "no lock can be acquired; existing holds are kept",
+     "fix the cause that the server's error names: maxmemory for OOM, the disk for MISCONF, the "
+     "replicas for NOREPLICAS",
      judge_writes},
     {"eval", "`EVAL` of a script that does nothing", "", "refused", "no lock can be acquired",
      "allow EVAL, or use another server", judge_eval},
-    {"commands", "whether each may be queued", "one is missing that locks can do without",
-     "another is missing", "some kinds of lock, or queries, fail",
-     "take back what rename-command or the service has taken away", judge_commands},
-    {"rights", "the same", "one is missing that locks can do without", "another is missing",
-     "some kinds of lock, or queries, fail, also in the middle of a hold",
+    {"commands", "whether each may be queued", "an optional command is missing",
+     "a required command is missing", "some kinds of lock, or queries, fail",
+     "restore what rename-command or the service removed", judge_commands},
+    {"rights", "whether each may be queued", "an optional right is missing",
+     "a required right is missing", "some kinds of lock, or queries, fail, also during a hold",
      "give the user all rights of the rule on the page about the server", judge_rights},
-    {"client_kill", "`CLIENT KILL` of nobody", "refused", "",
-     "what a network holds back of a broken connection is carried out late: a lock can stay taken "
-     "for a lease, a renewal can undo an upgrade",
+    {"client_kill", "`CLIENT KILL` of a client that does not exist", "refused", "",
+     "requests that the network delays on a broken connection are executed late: a lock can stay "
+     "taken for a lease, and a renewal can undo an upgrade",
      "allow CLIENT KILL", judge_client_kill},
     {"maxmemory_policy", "`INFO`, `CONFIG GET`", "", "not `noeviction`, and there is a limit",
-     "a held lock is evicted, and two hold it",
-     "set maxmemory-policy noeviction, or give the locks a server of their own",
-     judge_maxmemory_policy},
+     "a held lock is evicted, and two clients hold it",
+     "set maxmemory-policy noeviction, or give the locks their own server", judge_maxmemory_policy},
     {"evictions", "`INFO`", "any since its start", "",
-     "keys were evicted here; where locks were among them, two have held",
-     "see maxmemory_policy; CONFIG RESETSTAT when that is fixed", judge_evictions},
-    {"shared_database", "up to 100 keys or so, by `SCAN`", "some are not Mortise's", "",
-     "a FLUSHDB, a full memory or slow commands meant for the others hit the locks",
-     "give the locks a server, or at least a database, of their own", judge_shared_database},
+     "keys were evicted; if a lock was among them, two clients held it",
+     "fix maxmemory_policy, then run CONFIG RESETSTAT", judge_evictions},
+    {"shared_database", "up to about 100 keys, by `SCAN`", "some are not Mortise's", "",
+     "a FLUSHDB, full memory or slow commands of other programs affect the locks",
+     "give the locks their own server, or at least their own database", judge_shared_database},
     {"persistence", "`INFO`, `CONFIG GET`",
      "not `appendonly yes` with `appendfsync always`, nor `durability=fsync`", "",
-     "after a crash of the server the newest locks are forgotten, and two may hold",
-     "set appendonly yes and appendfsync always, or let what you protect check tokens",
+     "after a crash of the server the newest locks are lost, and two clients may hold one lock",
+     "set appendonly yes and appendfsync always, or let the protected resource check fencing "
+     "tokens",
      judge_persistence},
-    {"uptime", "`INFO`", "no longer up than the client's lease, where a restart forgets", "",
-     "who held before the restart may go on to believe that it does",
+    {"uptime", "`INFO`", "up for at most the client's lease, and a restart loses locks", "",
+     "a holder from before the restart may believe that it still holds the lock",
      "wait for a lease before you trust a lock; see persistence", judge_uptime},
     {"replicas", "`INFO`, `ROLE`", "more than `acks` waits for", "",
-     "a failover to a replica forgets the newest locks, and two may hold",
-     "open the client with acks=all, use a server that does not fail over, or let what you protect "
-     "check tokens",
+     "a failover to a replica loses the newest locks, and two clients may hold one lock",
+     "open the client with acks=all, use a server that does not fail over, or let the protected "
+     "resource check fencing tokens",
      judge_replicas},
     {"replica_lag", "`INFO`", "one is not online, or 10 s or 1 MiB behind", "",
-     "a failover now would forget more", "fix the replica or the network to it", judge_replica_lag},
-    {"min_replicas", "`CONFIG GET`, `INFO`", "0, where `acks` waits for fewer than all", "",
-     "a master that is cut off from its replicas goes on to grant after the failover",
+     "a failover now would lose more locks", "fix the replica or the network to it",
+     judge_replica_lag},
+    {"min_replicas", "`CONFIG GET`, `INFO`", "0, and `acks` waits for fewer than all", "",
+     "a master that is cut off from its replicas still grants locks after the failover",
      "set min-replicas-to-write 1", judge_min_replicas},
     {"clock_step", "`TIME` since the client's first health check, and the newest token",
-     "the server's clock moved by more than 1 s, or went back before",
-     "moved by more than `drift` allows as well",
-     "a clock that goes forward ends leases early, and two hold; one that goes back keeps locks "
-     "taken",
-     "let the server's clock be slewed, never set; look at its NTP", judge_clock_step},
+     "the server's clock moved by more than 1 s, or went back earlier",
+     "it also moved by more than `drift` allows",
+     "a clock that jumps forward ends leases early, and two clients hold; a clock that jumps back "
+     "keeps locks taken",
+     "slew the server's clock, never set it; check its NTP", judge_clock_step},
     {"clock_offset", "`TIME` against this host's clock", "more than 1 s apart", "",
-     "one of the two clocks is wrong and will be set; tokens may fall if their counter is lost, "
-     "too",
-     "let both hosts keep time by NTP", judge_clock_offset},
+     "one of the two clocks is wrong and will be set; tokens may fall if their counter is also "
+     "lost",
+     "synchronize both hosts by NTP", judge_clock_offset},
     {"fence", "the key `mortise:fence`, in a cluster in a slot of the client's locks",
-     "it was deleted, or has a TTL that Mortise does not set", "it is no token, or was set back",
-     "another program writes the counter of fencing tokens: they may fall",
-     "keep others from keys that begin with mortise:; a new connection fixes the counter",
+     "it was deleted, or has a TTL that Mortise does not set", "it is not a token, or was set back",
+     "another program writes the counter of fencing tokens, so tokens may fall",
+     "deny other programs the keys that begin with mortise:; a new connection fixes the counter",
      judge_fence},
     {"script_time_limit", "`CONFIG GET lua-time-limit`", "below 100 ms, above 60 s or off", "",
-     "below, calls are told BUSY where a script takes a little longer; above, a script that hangs "
-     "stops all, and none is told why",
+     "below, calls fail with BUSY during a slightly slow script; above, a script that hangs blocks "
+     "all calls without an error",
      "set lua-time-limit 5000", judge_script_time_limit},
     {"round_trip", "the shorter of two", "more than 100 ms", "",
-     "each acquire takes as long, and longer when others wait",
-     "use a server that is nearer, or find what makes it slow", judge_round_trip},
+     "each acquire takes this long, and longer when others wait",
+     "use a nearer server, or find out why it is slow", judge_round_trip},
     {"tls_verify", "the client's option", "", "off",
-     "anybody between client and server may be the server",
-     "set tls_verify=on, and tls_ca_file where the server's certificate is signed privately",
+     "anyone between client and server can impersonate the server",
+     "set tls_verify=on, and tls_ca_file if a private CA signed the server's certificate",
      judge_tls_verify},
-    {"reachable", "the connection", "one of a quorum is away",
-     "one of a cluster, or of `shard:`, is away",
-     "it gives no votes, so fewer of the others may fail", "fix what the value says of it",
-     judge_reachable},
+    {"reachable", "the connection", "a server of a quorum is unreachable",
+     "a server of a cluster or of `shard:` is unreachable",
+     "the server gives no votes, so fewer other servers may fail",
+     "fix the problem that the value names", judge_reachable},
 };
 
 }  // namespace

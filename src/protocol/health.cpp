@@ -73,11 +73,10 @@ void judge(const server_facts& facts, const checking_client& client, const std::
     finding made{rule.name, severity, server, std::move(value)};
     if (severity != finding_severity::ok) {
       made.consequence = rule.consequence;
-      made.remedy =
-          severity == finding_severity::unknown
-              ? "let the user ask for it (see the page about health check), or look where "
-                "the server is run"
-              : rule.remedy;
+      made.remedy = severity == finding_severity::unknown
+                        ? "give the user the right to read it (see the page about health checks), "
+                          "or check it at the server"
+                        : rule.remedy;
     }
     into.findings.push_back(std::move(made));
   }

@@ -34,16 +34,15 @@ constexpr std::array<refusal, 15> refusals{{
      "a key under this lock's name belongs to another protocol, kind of lock or program; choose "
      "another name or the same protocol"},
     {"LIMIT", false, false,
-     "the weight is above the permits that the server knows; ask for fewer or resize the "
-     "semaphore"},
+     "the request exceeds the semaphore's capacity at the server; request fewer permits or resize "
+     "the semaphore"},
     {"MOVED", false, false, "the server is part of a cluster; use a cluster URL"},
     {"CROSSSLOT", false, false, "the server is part of a cluster; use a cluster URL"},
     {"EXECABORT", true, false, "the server refused the transaction"},
     {"QUARANTINE", true, true,
-     "the server has not run for as long as the option quarantine says, and may have forgotten "
-     "locks"},
+     "the server has run for less than the option quarantine and may have lost locks"},
     {"CLOCK", true, false,
-     "a fencing token is more than an hour ahead of the server's clock; set the clocks right"},
+     "a fencing token is more than an hour ahead of the server's clock; correct the clocks"},
 }};
 
 const refusal* find_refusal(std::string_view text) {

@@ -27,7 +27,7 @@ step_result of(answer what) {
 // A reply of a shape that no step has. It may be anything but a yes (hazard 31).
 step_result unreadable() {
   auto result = of(answer::unknown);
-  result.details = outcome::of(status::unknown, "the server's reply cannot be understood");
+  result.details = outcome::of(status::unknown, "cannot parse the server's reply");
   result.details.is_ambiguous = true;
   return result;
 }

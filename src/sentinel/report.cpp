@@ -105,13 +105,14 @@ void report::take_replicas(const redis::value& answer) {
 
 std::string report::text() const {
   if (has_master()) {
-    return "says " + printable(redis::text_of(master_), 300) + " (of epoch " +
+    return "reports " + printable(redis::text_of(master_), 300) + " (epoch " +
            std::string(decimal(epoch_)) + ")";
   }
   if (!is_stranger_) {
-    return error_.empty() ? "does not say where the master is" : "says " + printable(error_, 200);
+    return error_.empty() ? "does not report the master's address"
+                          : "returned " + printable(error_, 200);
   }
-  if (others_.empty()) return "watches no master at all";
+  if (others_.empty()) return "watches no master";
   std::string names;
   for (std::size_t i = 0; i < std::min(others_.size(), most_others); ++i) {
     names.append(names.empty() ? "" : ", ").append(printable(others_[i]));
@@ -161,9 +162,9 @@ outcome why_nowhere(const std::vector<word>& words, std::string_view master) {
   const bool is_definite = std::all_of(words.begin(), words.end(), [&](const word& one) {
     return is_strange(one) || (!one.problem.ok() && one.is_definite);
   });
-  auto why =
-      outcome::of(is_definite ? status::refused : status::unreachable, "no Sentinel says where ",
-                  printable(master, 128), " is: ", all_texts(words));
+  auto why = outcome::of(is_definite ? status::refused : status::unreachable,
+                         "no Sentinel reports the address of ", printable(master, 128), ": ",
+                         all_texts(words));
   const auto with_server_text = std::find_if(
       words.begin(), words.end(), [](const word& one) { return !one.problem.server_text.empty(); });
   if (with_server_text != words.end()) why.server_text = with_server_text->problem.server_text;
@@ -172,10 +173,9 @@ outcome why_nowhere(const std::vector<word>& words, std::string_view master) {
 }
 
 outcome why_undecided(const std::vector<word>& words, std::string_view master) {
-  auto why = outcome::of(status::refused, "the Sentinels disagree where ", printable(master, 128),
-                         " is: ", all_texts(words),
-                         "; are they all of one deployment? Give the addresses of those that "
-                         "watch one master");
+  auto why = outcome::of(status::refused, "the Sentinels disagree about the address of ",
+                         printable(master, 128), ": ", all_texts(words),
+                         "; give only Sentinels of one deployment");
   why.is_retryable = true;
   return why;
 }

@@ -19,9 +19,8 @@ time_ns end_of_asking(time_ns deadline) {
 }
 
 constexpr const char* hint =
-    "; this is the address that the Sentinels announce: if it cannot be reached from here, let "
-    "them announce one that can, by `sentinel announce-hostnames yes` or by "
-    "`replica-announce-ip` of the servers";
+    "; the Sentinels announce this address: if the client cannot reach it, set `sentinel "
+    "announce-hostnames yes`, or `replica-announce-ip` at the servers";
 
 bool have_one_in_common(const std::vector<net::address>& one,
                         const std::vector<net::address>& other) {

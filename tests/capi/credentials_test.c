@@ -160,7 +160,7 @@ static void a_file_that_will_not_do_is_told_at_once(void) {
   check_refused("locker", folder, "is a directory; give the path of a file");
   check_refused("locker", fifo, "is not a regular file");
   check_refused("locker", "/dev/zero", "is not a regular file");
-  check_refused("locker:third", file, "the URL has a password as well");
+  check_refused("locker:third", file, "the URL also has a password");
   write_line("");
   check_refused("locker", file, "is empty");
   write_line("\r\n");
@@ -218,7 +218,7 @@ static void a_refused_password_leaves_the_one_before(void) {
   rotate_at_server(">old");
   mortise_client *client = open_as("locker:old", "lease=10m&command_timeout=2s");
   CHECK_STATUS(MORTISE_REFUSED, set_credentials(client, "locker", "wrong", error));
-  CHECK_ERROR(error, MORTISE_REFUSED, "those before stay in force");
+  CHECK_ERROR(error, MORTISE_REFUSED, "the old ones stay in force");
   CHECK_CONTAINS(mortise_error_server_text(error), "WRONGPASS");
   CHECK_STATUS(MORTISE_OK, mortise_client_ping(client, NULL));
   server_command(server, "CLIENT KILL USER locker");

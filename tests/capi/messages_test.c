@@ -50,7 +50,7 @@ static void a_timeout_tells_the_time_and_the_place(void) {
   CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(second, 60, error));
   check_waited(mortise_error_message(error), "queue", 60, "place 2 in the queue");
   CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(behind, 60, error));
-  check_waited(mortise_error_message(error), "queue", 60, "behind 1 other of this client");
+  check_waited(mortise_error_message(error), "queue", 60, "waiters of this client ahead: 1");
   CHECK_STATUS(MORTISE_OK, mortise_lock_cancel(ahead, NULL));
   CHECK_STATUS(MORTISE_CANCELLED, finish_acquire(&call));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));

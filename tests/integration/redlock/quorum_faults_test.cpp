@@ -187,7 +187,7 @@ TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out
     const std::string said = mortise_error_message(error.get());
     // On a slow machine what the turn before has asked may still be in the way of the next.
     const bool is_behind =
-        how == MORTISE_TIMED_OUT && said.find("has only just given it back") < said.size();
+        how == MORTISE_TIMED_OUT && said.find("has just released it") < said.size();
     EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN || is_behind)
         << told(how) << " in turn " << turn << ": " << said;
     EXPECT_LT(ms_since(begin), patience_ms);

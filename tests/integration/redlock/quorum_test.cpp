@@ -114,7 +114,7 @@ TEST_F(quorum, a_client_opens_with_a_quorum_and_says_what_it_lacks_without) {
   const auto client = open_client(url());
   servers[2]->kill();
   const auto message = problem_of(url("quarantine=0&command_timeout=300ms"), MORTISE_UNREACHABLE);
-  EXPECT_EQ(0U, message.find("1 of 3 servers can be asked, and 2 are needed; server \""))
+  EXPECT_EQ(0U, message.find("1 of 3 servers are available, and 2 are needed; server \""))
       << message;
 }
 
@@ -340,9 +340,8 @@ TEST_F(quorum, other_programs_of_the_algorithm_and_this_exclude_each_other) {
 
 TEST_F(quorum, lists_that_cannot_be_a_quorum_are_refused_by_name) {
   start(2);
-  EXPECT_NE(
-      std::string::npos,
-      problem_of("redlock:" + servers[0]->url(), MORTISE_INVALID_ARGUMENT).find("list of one"));
+  EXPECT_NE(std::string::npos, problem_of("redlock:" + servers[0]->url(), MORTISE_INVALID_ARGUMENT)
+                                   .find("list has one URL"));
   const auto elsewhere = "redlock:" + servers[0]->url() + "," + servers[1]->url() + "?db=3";
   EXPECT_NE(std::string::npos,
             problem_of(elsewhere, MORTISE_INVALID_ARGUMENT).find("is 3, that of \""));

@@ -199,10 +199,10 @@ TEST(tls_refusal, an_encrypted_key) {
 
 TEST(tls_refusal, a_certificate_without_its_key_and_a_key_alone) {
   EXPECT_EQ(attempt_to_open("rediss://h?tls_certificate_file=/c.pem"),
-            "invalid argument: tls_certificate_file: it is given without tls_key_file; give both "
+            "invalid argument: tls_certificate_file: given without tls_key_file; give both "
             "or none");
   EXPECT_EQ(attempt_to_open("rediss://h?tls_key_file=/c.key"),
-            "invalid argument: tls_key_file: it is given without tls_certificate_file; give both "
+            "invalid argument: tls_key_file: given without tls_certificate_file; give both "
             "or none");
 }
 
@@ -326,13 +326,13 @@ TEST(tls_refusal, an_option_of_tls_with_another_scheme) {
   for (const char* option : {"tls_ca_file=/c", "tls_ca_folder=/c", "tls_certificate_file=/c",
                              "tls_key_file=/c", "tls_name=h", "tls_verify=on", "tls_verify=off"}) {
     const std::string key(option, std::string_view(option).find('='));
-    EXPECT_EQ(attempt_to_open(server.url() + "?" + option),
-              "invalid argument: " + key +
-                  ": it has no meaning with unix:; give rediss://, or leave it away");
+    EXPECT_EQ(
+        attempt_to_open(server.url() + "?" + option),
+        "invalid argument: " + key + ": not supported with unix:; give rediss://, or omit it");
     expect_said(attempt_to_open("redis://127.0.0.1:1/?" + std::string(option)),
-                {"invalid argument: " + key + ": it has no meaning with redis:;"});
+                {"invalid argument: " + key + ": not supported with redis:;"});
     expect_said(attempt_to_open("local:?" + std::string(option)),
-                {"invalid argument: " + key + ": it has no meaning with local:;"});
+                {"invalid argument: " + key + ": not supported with local:;"});
   }
 }
 
