@@ -37,8 +37,8 @@ type Severity int32
 // String returns "ok", "unknown", "warn" or "bad".
 func (v Severity) String() string { return swig.Text(swig.Severity_text(int32(v))) }
 
-// CheckHealth checks the settings, rights and clocks of the servers, as far as they matter to locks.
-// It changes nothing at a server. docs/health_check.md lists the findings.
+// CheckHealth checks the settings, rights and clocks of the servers, as far as they matter to
+// locks. It changes nothing at a server. docs/health_check.md lists the findings.
 func (c *Client) CheckHealth(ctx context.Context) (*Health, error) {
 	return c.health(ctx, swig.Client_check_health)
 }

@@ -42,8 +42,8 @@ public record Listing(
    * @param waitedTotal the total wait of the granted acquires
    * @param waits a histogram of these waits: upper bound in seconds and count, such as
    *     {@code 0.0005:12 0.01:3}
-   * @param retained 1 or more while the client keeps the lock for its next acquire, otherwise 0; see {@link
-   *     MortiseOptions#withRetain}
+   * @param retained 1 or more while the client keeps the lock for its next acquire, otherwise 0;
+   *     see {@link MortiseOptions#withRetain}
    * @param source {@code client}, or {@code key} for an entry that was read from a key of a server
    */
   public record Entry(
