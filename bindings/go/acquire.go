@@ -23,7 +23,7 @@ func (h *handle) acquire(
 		// After a deadline C still has to say what the time was spent on.
 		if ctx.Err() == context.Canceled {
 			if errors.Is(err, ErrNotAcquired) { // what counts is that it no longer waits
-				err = ended(ctx, "the wait was ended; nothing is held")
+				err = ended(ctx, "the wait ended; nothing is held")
 			}
 			return nil, err
 		}
@@ -85,8 +85,8 @@ func (h *handle) beginAcquire(ctx context.Context) error {
 	h.terms.Lock()
 	defer h.terms.Unlock()
 	if h.isAcquiring {
-		return failure(ErrBusy, "another acquire on this handle is at work; "+
-			"give each goroutine a handle of its own")
+		return failure(ErrBusy, "another acquire on this handle is in progress; "+
+			"give each goroutine its own handle")
 	}
 	h.isAcquiring = true
 	return nil
@@ -114,7 +114,7 @@ func (h *handle) awaitGrant(ctx context.Context, c *call, timeoutMs int64) event
 	}
 	told, _ = c.await(context.Background())
 	if told.failure != nil && told.failure.Status == ErrCancelled {
-		told.failure = ended(ctx, "the wait was ended; nothing is held")
+		told.failure = ended(ctx, "the wait ended; nothing is held")
 	}
 	return told
 }
@@ -129,7 +129,7 @@ func (h *handle) giveBack(ctx context.Context, hold *Hold) error {
 		// For the command timeout at most; then the handle can be used again.
 		c.await(context.Background())
 	}
-	return ended(ctx, "the lock was granted too late, and given back")
+	return ended(ctx, "the lock was granted too late and released")
 }
 
 // timeoutOf is what is left of a context, for C. A context without a deadline is cancelled instead.

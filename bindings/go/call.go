@@ -116,5 +116,5 @@ func (c *call) wait(ctx context.Context) error {
 	if told, hasEnded := c.await(ctx); hasEnded {
 		return told.err()
 	}
-	return ended(ctx, "the answer was not waited for")
+	return ended(ctx, "the context ended before the reply")
 }

@@ -47,7 +47,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Client, error) {
 				r.engine.close()
 			}
 		}()
-		return nil, under(ctx, ended(ctx, "the server has not answered yet"))
+		return nil, under(ctx, ended(ctx, "the server has not replied yet"))
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 // alive is the failure of a call whose context is missing or over before it begins.
 func alive(ctx context.Context) error {
 	if ctx == nil {
-		return failure(ErrInvalidArgument, "ctx: nil; give context.Background()")
+		return failure(ErrInvalidArgument, "ctx: is nil; give context.Background()")
 	}
 	if ctx.Err() != nil {
-		return ended(ctx, "the context was over before the call began")
+		return ended(ctx, "the context ended before the call")
 	}
 	return nil
 }

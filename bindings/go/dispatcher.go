@@ -94,7 +94,7 @@ func (e *engine) startDispatcher() error {
 	descriptor, err := duplicate(int(swig.Queue_fd(e.queue.address)))
 	if err != nil {
 		r.free()
-		return failure(ErrLimit, "no file descriptor is left: "+err.Error())
+		return failure(ErrLimit, "cannot duplicate a descriptor: "+err.Error())
 	}
 	go e.dispatch(r, os.NewFile(uintptr(descriptor), "mortise queue"))
 	return nil

@@ -27,7 +27,7 @@ import (
 func Do(ctx context.Context, acquire func(context.Context) (*Hold, error),
 	work func(ctx context.Context, hold *Hold) error) (err error) {
 	if acquire == nil || work == nil {
-		return failure(ErrInvalidArgument, "acquire, work: nil; give functions")
+		return failure(ErrInvalidArgument, "acquire, work: is nil; give functions")
 	}
 	hold, err := acquire(ctx)
 	if err != nil {

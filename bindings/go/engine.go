@@ -89,7 +89,7 @@ func (e *engine) close() error {
 	}
 	defer e.queue.leave()
 	if swig.Queue_fd(queue) < 0 {
-		return failure(ErrForked, "this client was opened before a fork, in the parent process")
+		return failure(ErrForked, "the client was opened before a fork; open a new one")
 	}
 	if e.isClosing.Swap(true) {
 		<-e.isDrained
@@ -224,7 +224,7 @@ func (e *engine) blocking(ctx context.Context, work func() error) error {
 	select {
 	case e.slots <- struct{}{}:
 	case <-ctx.Done():
-		return ended(ctx, "many calls were at work already")
+		return ended(ctx, "too many calls were in progress")
 	}
 	result := make(chan error, 1)
 	go func() {
@@ -238,6 +238,6 @@ func (e *engine) blocking(ctx context.Context, work func() error) error {
 		}
 		return err
 	case <-ctx.Done():
-		return ended(ctx, "the answer was not waited for")
+		return ended(ctx, "the context ended before the reply")
 	}
 }

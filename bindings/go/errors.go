@@ -89,7 +89,7 @@ func failure(status Status, message string) *Error {
 	return &Error{Status: status, Message: message}
 }
 
-func noClient() *Error { return failure(ErrInvalidArgument, "an empty Client; make it by Open") }
+func noClient() *Error { return failure(ErrInvalidArgument, "empty Client; make one with Open") }
 
 func clientClosed() *Error { return failure(ErrClosed, "the client was closed") }
 

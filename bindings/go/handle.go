@@ -93,7 +93,7 @@ func (h *handle) close() error {
 
 func (h *handle) enter() (uintptr, error) {
 	if h == nil {
-		return 0, failure(ErrInvalidArgument, "an empty handle; make it by a method of the Client")
+		return 0, failure(ErrInvalidArgument, "empty handle; make one with a Client")
 	}
 	address, err := h.native.enter()
 	if err != nil {
@@ -188,7 +188,7 @@ func (h *handle) grantMembers() {
 }
 
 func (h *handle) lost() *Error {
-	return h.failure(ErrLost, "the hold was lost before the next was granted")
+	return h.failure(ErrLost, "the hold was lost before the next grant")
 }
 
 // forget takes note of one unlock; guarded by the terms' mutex.
@@ -260,7 +260,7 @@ func (h *handle) notice(kind int64, told event) {
 // extend prolongs the hold that C has; it is an error if that is not the one with this number.
 func (h *handle) extend(ctx context.Context, lease time.Duration, number int64) error {
 	if lease < 0 {
-		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give a time to come")
+		return failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give 0 or more")
 	}
 	var extended int64
 	c := h.engine.newQuickCall(func(told event) { extended = told.number })

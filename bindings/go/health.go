@@ -25,7 +25,8 @@ type Finding struct {
 	Server string
 	// Value is the observed value.
 	Value string
-	// Consequence is what could happen, and Fix how to fix it. Both are empty if the check passed.
+	// Consequence is what could happen, and Remedy how to fix it. Both are empty if the check
+	// passed.
 	Consequence, Remedy string
 }
 
@@ -36,14 +37,15 @@ type Severity int32
 // String returns "ok", "unknown", "warn" or "bad".
 func (v Severity) String() string { return swig.Text(swig.Severity_text(int32(v))) }
 
-// Check checks the settings, rights and clocks of the servers, as far as they matter to locks. It
-// changes nothing at a server. docs/health_check.md lists the findings.
+// CheckHealth checks the settings, rights and clocks of the servers, as far as they matter to
+// locks. It changes nothing at a server. docs/health_check.md lists the findings.
 func (c *Client) CheckHealth(ctx context.Context) (*Health, error) {
 	return c.health(ctx, swig.Client_check_health)
 }
 
-// LastHealth returns the last result, without a request to a server. It comes from Check or,
-// with WithHealthCheck, from the last connect. It has no findings before the first health check.
+// LastHealth returns the last result, without a request to a server. The result comes from
+// CheckHealth or, with WithHealthCheck, from the last connect. It has no findings before the first
+// health check.
 func (c *Client) LastHealth() (*Health, error) {
 	return c.health(context.Background(), swig.Client_last_health)
 }

@@ -25,7 +25,7 @@ var nowhere = func() *term {
 	return t
 }()
 
-func noHold() *Error { return failure(ErrInvalidArgument, "an empty Hold; make it by an acquire") }
+func noHold() *Error { return failure(ErrInvalidArgument, "empty Hold; get one from an acquire") }
 
 func (h *Hold) core() *handle {
 	if h == nil {

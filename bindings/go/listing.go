@@ -32,8 +32,8 @@ type ListingEntry struct {
 	// Mode is "exclusive" or "shared", for the hold, or without a hold for the first waiter. It is
 	// empty without both.
 	Mode string
-	// Holds is 1 if the client holds the lock, otherwise 0. Token, Held, TimeLeft and Permits
-	// describe that hold.
+	// Holds is the number of handles that hold the lock, 0 without a hold. Token, Held and TimeLeft
+	// describe the oldest hold. Permits counts the permits of all these handles.
 	Holds, Token   int64
 	Held, TimeLeft time.Duration
 	Permits        int64
@@ -49,7 +49,7 @@ type ListingEntry struct {
 	// Waits is a histogram of these waits: upper bound in seconds and count, such as "0.0005:12
 	// 0.01:3".
 	Waits string
-	// Retained is 1 while the client keeps the lock for its next acquire; see WithRetain.
+	// Retained is 1 or more while the client keeps the lock for its next acquire; see WithRetain.
 	Retained int64
 	// Source is "client", or "key" for an entry that was read from a key of a server.
 	Source string

@@ -71,7 +71,7 @@ func (c *Client) NewMulti(members ...Member) (*Multi, error) {
 
 func (o *owner) add(given Member) error {
 	if given == nil {
-		return failure(ErrInvalidArgument, "member: nil; give a Lock, ForRead, ForWrite or ForPermits")
+		return failure(ErrInvalidArgument, "member: is nil; give a Lock, ForRead, ForWrite or ForPermits")
 	}
 	member := given.asMember()
 	h := member.owner.core()

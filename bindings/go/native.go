@@ -17,7 +17,7 @@ func (n *native) enter() (uintptr, error) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if n.isClosed {
-		return 0, failure(ErrClosed, "it was closed")
+		return 0, failure(ErrClosed, "it is already closed")
 	}
 	n.users++
 	return n.address, nil

@@ -270,7 +270,7 @@ func durationOption(
 ) Option {
 	if value < 0 {
 		return Option{func(uintptr) error {
-			return failure(ErrInvalidArgument, key+": "+value.String()+" is negative; give a time to come")
+			return failure(ErrInvalidArgument, key+": "+value.String()+" is negative; give 0 or more")
 		}}
 	}
 	return numberOption(milliseconds(value), set)
@@ -310,7 +310,7 @@ func withOptions(options []Option, base func(details uintptr) uintptr,
 	for _, option := range options {
 		if option.apply == nil {
 			return failure(ErrInvalidArgument,
-				"option: an empty Option; make it by one of the With functions")
+				"option: an empty Option; make it with a With function")
 		}
 		if err := option.apply(address); err != nil {
 			return err

@@ -98,7 +98,7 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 	turn func(h *handle, ctx context.Context, hold *Hold) error) error {
 	o := r.own()
 	if o == nil || hold == nil || hold.owner != o {
-		return failure(ErrInvalidArgument, "hold: of another handle; give one of this read-write lock")
+		return failure(ErrInvalidArgument, "hold: is of another handle; give one of this handle")
 	}
 	defer runtime.KeepAlive(o)
 	if err := hold.over(); err != nil {

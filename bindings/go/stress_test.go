@@ -124,7 +124,7 @@ func (s *stress) run(kind int, cycle func(ctx context.Context) error, chance *ra
 		case errors.As(err, &failed) && (failed.Status == ErrCancelled || failed.Status == ErrTimedOut ||
 			failed.Status == ErrUnknown):
 			atomic.AddInt64(&s.cancelled, 1)
-			if strings.Contains(failed.Message, "given back") {
+			if strings.Contains(failed.Message, "granted too late") {
 				atomic.AddInt64(&s.late, 1)
 			}
 		default:

@@ -28,7 +28,7 @@ func (h *handle) unlock(ctx context.Context, hold *Hold) error {
 			c.await(context.Background())
 			c.done(h.engine)
 		})
-		return ended(ctx, "the answer was not waited for")
+		return ended(ctx, "the context ended before the reply")
 	}
 	c.done(h.engine)
 	return told.err()
@@ -46,7 +46,7 @@ func (h *handle) unlockAfter(ctx context.Context, raising <-chan struct{}, hold 
 	case err := <-unlocked:
 		return err
 	case <-ctx.Done():
-		return ended(ctx, "the answer was not waited for")
+		return ended(ctx, "the context ended before the reply")
 	}
 }
 
@@ -79,7 +79,7 @@ func (h *handle) hasDeparted(ctx context.Context) error {
 		select {
 		case <-departing:
 		case <-ctx.Done():
-			return ended(ctx, "the unlock before has not been answered yet")
+			return ended(ctx, "the previous unlock has no reply yet")
 		}
 	}
 	for _, member := range h.members {

@@ -10,5 +10,5 @@ func checkLibrary() error {
 		return nil
 	}
 	return failure(ErrUnsupported, "the library is "+Version()+
-		", which this package does not go with; install one from 1.0 on")
+		", which is not supported; install 1.0 or later")
 }

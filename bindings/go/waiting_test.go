@@ -80,7 +80,7 @@ func TestCancelledGrantIsGivenBack(t *testing.T) {
 		if err := <-ended; errors.As(err, &failed) {
 			expect(t, err, ErrCancelled)
 			cancelled++
-			if strings.Contains(failed.Message, "given back") {
+			if strings.Contains(failed.Message, "granted too late") {
 				late++
 			}
 		} else {
@@ -125,7 +125,7 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 			_, err := lock.owner.acquire(ctx, held, try, wait)
 			cancel()
 			expect(t, err, reason)
-			if !strings.Contains(err.Error(), "given back") {
+			if !strings.Contains(err.Error(), "granted too late") {
 				t.Fatal("it was not granted: ", err)
 			}
 			hold, err := other.Try(within(t))

@@ -158,19 +158,17 @@ static void continue_it(struct demo *demo) {
   }
   story->continued_ms = now_ms;
   workers_continue(&demo->workers, story->stopped);
-  tell(demo, "worker %d (%s) continued by SIGCONT after %.2f s, and goes on to write",
-       story->stopped + 1, title_of(demo, story->stopped),
-       (double)(now_ms - story->stopped_ms) / 1000);
+  tell(demo, "worker %d (%s) continued by SIGCONT after %.2f s, and writes", story->stopped + 1,
+       title_of(demo, story->stopped), (double)(now_ms - story->stopped_ms) / 1000);
 }
 
 static void see_refusal(struct demo *demo) {
   const struct member *member = &demo->workers.members[demo->story.stopped];
   if (member->lost_token != demo->story.stopped_token) return;
   demo->is_refusal_seen = 1;
-  tell(
-      demo, "worker %d (%s)%s told that the lock is LOST", demo->story.stopped + 1,
-      title_of(demo, demo->story.stopped),
-      member->refused_token == member->lost_token ? ": its write was refused, and it was" : " was");
+  tell(demo, "worker %d (%s): %sits unlock returned LOST", demo->story.stopped + 1,
+       title_of(demo, demo->story.stopped),
+       member->refused_token == member->lost_token ? "its write was refused, and " : "");
 }
 
 /* The next thing to do, if its time has come. */
@@ -238,8 +236,7 @@ static void get_ready(struct demo *demo) {
   }
   demo->begin_ms = workers_now_ms();
   if (is_interrupted) return;
-  tell(demo, "the workers were ready after %.1f s, and start",
-       (double)(demo->begin_ms - begin_ms) / 1000);
+  tell(demo, "the workers start, ready after %.1f s", (double)(demo->begin_ms - begin_ms) / 1000);
   workers_start(&demo->workers);
 }
 
@@ -248,7 +245,7 @@ static int run(struct demo *demo) {
   const int64_t patience_ms = 3 * demo->settings.lease_ms + 10000;
   int64_t next_ms;
   if (start_workers(demo) != 0) {
-    fail("starting the workers");
+    fail("cannot start the workers");
     workers_end(&demo->workers);
     return EXIT_NOT_RUN;
   }
@@ -284,7 +281,7 @@ static int run_in_folder(struct demo *demo) {
     fail(demo->folder);
   }
   if (result == EXIT_BAD && demo->settings.is_safe) {
-    printf("the evidence is kept in %s\n", demo->folder);
+    printf("the evidence is in %s\n", demo->folder);
   } else {
     store_remove(demo->folder);
   }

@@ -16,12 +16,12 @@ static void usage(FILE *to) {
       "Several processes increment one number in a file by read, pause and write. One of them is\n"
       "killed and one is stopped beyond its lease, each while it holds the lock.\n"
       "\n"
-      "  --unsafe         the same without the lock, to see what is lost then; exits with 1\n"
-      "  --languages A,B  what the processes are written in: c, go, java, lua; default all\n"
-      "                   that were built\n"
-      "  --seconds N      how long, 5 to 3600; default 10\n"
-      "  --workers N      how many processes, 3 to 64, one at least for each language;\n"
-      "                   default two for each, 3 at least\n"
+      "  --unsafe         run without the lock, to show what is lost; exits with 1\n"
+      "  --languages A,B  languages of the processes: c, go, java, lua; default all that\n"
+      "                   were built\n"
+      "  --seconds N      duration, 5 to 3600; default 10\n"
+      "  --workers N      number of processes, 3 to 64, at least one for each language;\n"
+      "                   default two for each, at least 3\n"
       "  --url URL        the server; default local:\n",
       to);
 }
@@ -94,13 +94,13 @@ static int complete(struct settings *settings) {
   }
   for (i = 0; i < settings->language_count; ++i) {
     if (language_program(settings->languages[i], path) == 0) continue;
-    fprintf(stderr, "demo: %s was not built; `./dev demo` builds it\n", path);
+    fprintf(stderr, "demo: %s was not built; run ./dev demo\n", path);
     return -1;
   }
   if (settings->workers == 0) settings->workers = WORKERS_PER_LANGUAGE * settings->language_count;
   if (settings->workers < MIN_WORKERS) settings->workers = MIN_WORKERS;
   if (settings->workers < settings->language_count) {
-    fprintf(stderr, "demo: --workers %d is less than one for each of %d languages\n",
+    fprintf(stderr, "demo: --workers %d: give at least one for each of %d languages\n",
             settings->workers, settings->language_count);
     return -1;
   }
@@ -138,7 +138,7 @@ enum settings_result settings_read(struct settings *settings, int count, char **
     }
   }
   if (optind < count) {
-    fprintf(stderr, "demo: %s is no option\n\n", arguments[optind]);
+    fprintf(stderr, "demo: %s: unknown argument\n\n", arguments[optind]);
     usage(stderr);
     return SETTINGS_WRONG;
   }

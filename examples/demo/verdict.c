@@ -62,10 +62,9 @@ static int judge_workers(const struct workers *workers) {
     if (member->step == STEP_FAILED) {
       is_good &= find(0, "worker %d %s", i + 1, member->failure);
     } else if (member->step != STEP_DONE || member->exit_status != 0) {
-      is_good &=
-          find(0, "worker %d did not come to its end (wait status %d)", i + 1, member->exit_status);
+      is_good &= find(0, "worker %d did not end (wait status %d)", i + 1, member->exit_status);
     } else if (member->done_count != member->wrote) {
-      is_good &= find(0, "worker %d told of %" PRId64 " writes and counted %" PRId64, i + 1,
+      is_good &= find(0, "worker %d reported %" PRId64 " writes and counted %" PRId64, i + 1,
                       member->wrote, member->done_count);
     }
   }
@@ -82,7 +81,7 @@ static int judge_languages(const struct workers *workers) {
 static int judge_number(const struct workers *workers, const struct tally *tally) {
   struct store_value value;
   int is_good;
-  if (store_read(workers->folder, &value) != 0) return find(0, "the file cannot be read");
+  if (store_read(workers->folder, &value) != 0) return find(0, "cannot read the file");
   is_good = value.number == workers->wrote && tally->wrote == workers->wrote && workers->wrote > 0;
   return find(is_good,
               "%" PRId64 " increments done, %" PRId64 " in the log of writes, %" PRId64
@@ -92,14 +91,14 @@ static int judge_number(const struct workers *workers, const struct tally *tally
 
 static int judge_kill(const struct story *story, const struct tally *tally) {
   int64_t stall_ms = story->recovered_ms - story->killed_ms;
-  if (story->killed < 0) return find(0, "nobody could be killed while it held the lock");
+  if (story->killed < 0) return find(0, "no worker could be killed while it held the lock");
   if (story->recovered_ms == 0) {
-    return find(0, "nobody came to hold the lock after worker %d was killed", story->killed + 1);
+    return find(0, "no worker held the lock after worker %d was killed", story->killed + 1);
   }
-  if (tally->dead_writes > 0) return find(0, "the killed worker has written with its last token");
+  if (tally->dead_writes > 0) return find(0, "the killed worker wrote with its last token");
   /* Generous, as the machine may be busy; the figure is what counts. */
   return find(stall_ms <= 2 * story->lease_ms + 1000,
-              "after the kill the next one held the lock in %.2f s (lease %.2f s)",
+              "after the kill the next worker held the lock in %.2f s (lease %.2f s)",
               (double)stall_ms / 1000, (double)story->lease_ms / 1000);
 }
 
@@ -107,17 +106,17 @@ static int judge_stop(const struct workers *workers, const struct story *story,
                       const struct tally *tally) {
   const struct member *member;
   int is_good;
-  if (story->stopped < 0) return find(0, "nobody could be stopped while it held the lock");
+  if (story->stopped < 0) return find(0, "no worker could be stopped while it held the lock");
   member = &workers->members[story->stopped];
   is_good = find(member->lost_token == story->stopped_token,
-                 "stopped for %.2f s, worker %d was%s told LOST",
+                 "after a stop of %.2f s, the unlock of worker %d %s LOST",
                  (double)(story->continued_ms - story->stopped_ms) / 1000, story->stopped + 1,
-                 member->lost_token == story->stopped_token ? "" : " not");
+                 member->lost_token == story->stopped_token ? "returned" : "did not return");
   if (tally->late_writes > 0) return find(0, "its late write was accepted");
   if (tally->late_refusals != 1 || member->refused_token != story->stopped_token) {
     return find(0, "its late write was not attempted");
   }
-  find(1, "its late write was refused: token %" PRId64 ", the file had seen %" PRId64,
+  find(1, "its late write was refused: token %" PRId64 ", the file has %" PRId64,
        member->refused_token, member->refused_highest);
   return is_good;
 }
@@ -142,7 +141,7 @@ static int judge_unsafe(const struct workers *workers, const struct tally *tally
   int64_t lost;
   int is_good = judge_workers(workers);
   is_good &= judge_languages(workers);
-  if (store_read(workers->folder, &value) != 0) return find(0, "the file cannot be read");
+  if (store_read(workers->folder, &value) != 0) return find(0, "cannot read the file");
   lost = workers->wrote - value.number;
   is_good &= find(tally->wrote == workers->wrote,
                   "%" PRId64 " increments done, %" PRId64 " in the log of writes", workers->wrote,
@@ -161,7 +160,7 @@ int verdict_print(const struct workers *workers, const struct story *story) {
   tally.killed_process = story->killed < 0 ? -1 : (long)workers->members[story->killed].process;
   tally.stopped_process = story->stopped < 0 ? -1 : (long)workers->members[story->stopped].process;
   if (store_each_record(workers->folder, count_record, &tally) != 0) {
-    return find(0, "the log of writes cannot be read");
+    return find(0, "cannot read the log of writes");
   }
   return story->is_safe ? judge_safe(workers, story, &tally) : judge_unsafe(workers, &tally);
 }

@@ -41,7 +41,7 @@ class MortiseConan(ConanFile):
 
     def validate(self):
         if self.settings.os != "Linux":
-            raise ConanInvalidConfiguration("Mortise is for Linux")
+            raise ConanInvalidConfiguration("Mortise runs on Linux only")
 
     def validate_build(self):
         # The library is C++20, whatever the profile says; its headers are C++17.

@@ -14,7 +14,7 @@ need_tools() {
 # what writes there: only that is done as root, so that what was built stays this user's.
 set_prefix() {
   local existing
-  if [[ -z $2 ]]; then misuse "$1: give the folder, e.g. /usr/local"; fi
+  if [[ -z $2 ]]; then misuse "$1: give a folder, e.g. /usr/local"; fi
   prefix=$(realpath -m "$2")
   installed=share/mortise/installed
   existing=$prefix
@@ -58,7 +58,7 @@ command_install() {
       -*) misuse "install: unknown argument: $1" ;;
       *) folder=$1 ;;
     esac
-    shift || misuse "install: --only what?"
+    shift || misuse "install: --only: give c, go, java, lua or command"
   done
   set_prefix install "$folder"
   configure=(-DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_COMMAND=OFF)
@@ -84,7 +84,7 @@ command_install() {
       *) misuse "install: unknown part: $language" ;;
     esac
   done
-  if ((${#components[@]} == 0)); then misuse "install: --only what?"; fi
+  if ((${#components[@]} == 0)); then misuse "install: --only: give c, go, java, lua or command"; fi
   need_tools
   need "${packages[@]}"
   build library
@@ -105,7 +105,7 @@ command_uninstall() {
   if (($# > 1)); then misuse "uninstall: give one folder"; fi
   set_prefix uninstall "${1:-}"
   if [[ ! -e $prefix/$installed ]]; then
-    echo "./dev uninstall: nothing was installed there by ./dev: no $prefix/$installed" >&2
+    echo "./dev uninstall: $prefix: nothing installed by ./dev: no $prefix/$installed" >&2
     exit 1
   fi
   cp "$prefix/$installed" build/installed

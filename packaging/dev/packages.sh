@@ -73,7 +73,7 @@ need() {
   "${run[@]}" apt-get update -qq || true
   if ! "${run[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}"; then
-    echo "./dev: cannot install ${missing[*]}: install them and run again" >&2
+    echo "./dev: cannot install ${missing[*]}; install them and run again" >&2
     exit 1
   fi
 }
@@ -86,7 +86,7 @@ need_java21() {
   rm -rf "$to"
   /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
     --only-binary :all: --no-deps --require-hashes -r bindings/java/tests/java21.txt --target "$to" ||
-    echo "No Java with virtual threads could be installed: java.virtual will be skipped"
+    echo "cannot install a Java with virtual threads; java.virtual will be skipped"
 }
 
 # need_server <name> <requirement>: a line of tests/support/servers.txt, unpacked into build/servers.
@@ -119,7 +119,7 @@ unpack() {
   "${run[@]}" apt-get update -qq || true
   (cd "$folder" && apt-get download -qq -o APT::Sandbox::User=root "$@" &&
     find . -name '*.deb' -exec dpkg-deb -x {} . \; -delete && touch complete) ||
-    echo "$folder could not be filled: the tests that need it will be skipped"
+    echo "cannot unpack into $folder; the tests that need it will be skipped"
 }
 
 # setup_demo <languages>: what ./dev demo needs, for languages such as c,lua.

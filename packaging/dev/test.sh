@@ -156,7 +156,7 @@ test_servers() {
     if [[ -x build/servers/$name/program ]]; then test_on_server "$name"; fi
   done <tests/support/servers.txt
   part "the table of docs/servers.md is written" tests/checks/docs/servers_table write
-  part "the table of docs/servers.md is whole" tests/checks/docs/servers_table check
+  part "the table of docs/servers.md is complete" tests/checks/docs/servers_table check
 }
 
 # The simulations with new seeds, what is labelled so, and one server that can move slots as a whole.
@@ -252,7 +252,7 @@ command_test() {
       --full) is_full=1 ;;
       --only)
         only=${2:-}
-        if [[ -z $only ]]; then misuse "test: --only what? Give a regular expression of tests' names"; fi
+        if [[ -z $only ]]; then misuse "test: --only: give a regular expression of tests' names"; fi
         shift
         ;;
       *)

@@ -1,4 +1,4 @@
--- Three coroutines take turns under one lock while cqueues goes on: no thread is blocked.
+-- Three coroutines take turns under one lock in a loop of cqueues. No thread is blocked.
 -- Needs cqueues (Debian: lua-cqueues). Usage: lua5.4 cqueues.lua [URL]
 local condition = require "cqueues.condition"
 local cqueues = require "cqueues"
@@ -6,7 +6,7 @@ local mortise = require "mortise"
 
 local client = assert(mortise.open(arg[1] or "redis://localhost"))
 
--- cqueues has coroutines of its own kind, which sleep on conditions.
+-- cqueues has its own coroutines, which sleep on conditions.
 local function park()
   local woken = condition.new()
   return function() woken:wait() end, function() woken:signal() end
@@ -16,7 +16,7 @@ local dispatcher = assert(require("mortise.dispatcher").new(client, park))
 local loop = cqueues.new()
 local left = 3
 
--- When the queue has something to tell, the coroutines that waited for it go on.
+-- When the queue has events, the coroutines that wait for them continue.
 loop:wrap(function()
   local readable = {pollfd = dispatcher:fd(), events = "r"}
   while true do

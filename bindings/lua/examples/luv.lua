@@ -1,4 +1,4 @@
--- Three coroutines take turns under one lock while luv's loop goes on: no thread is blocked.
+-- Three coroutines take turns under one lock in luv's loop. No thread is blocked.
 -- Needs luv (Debian: lua-luv). Usage: lua5.4 luv.lua [URL]
 local uv = require "luv"
 local mortise = require "mortise"
@@ -6,7 +6,7 @@ local mortise = require "mortise"
 local client = assert(mortise.open(arg[1] or "redis://localhost"))
 local dispatcher = assert(require("mortise.dispatcher").new(client))
 
--- When the queue has something to tell, the coroutines that waited for it go on.
+-- When the queue has events, the coroutines that wait for them continue.
 local poll = uv.new_poll(dispatcher:fd())
 poll:start("r", function() assert(dispatcher:dispatch()) end)
 

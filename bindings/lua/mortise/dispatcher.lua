@@ -88,7 +88,7 @@ function dispatcher:await(object, method, ...)
   local is_ours = type(object) == "table" and object.begin
   local acquire, fn = is_ours and object.blocks and object.blocks[method], (...)
   if not is_ours or not acquire and not object.calls[tostring(method) .. "_async"] then
-    error(("there is no %s to await"):format(tostring(method)), 2)
+    error(("cannot await %s: no such asynchronous method"):format(tostring(method)), 2)
   end
   if acquire and type(fn) ~= "function" then
     error("fn has to be a function, not " .. type(fn), 2)
@@ -116,7 +116,7 @@ end
 -- fn it only ends the earlier watch.
 function dispatcher:watch(owner, fn)
   local watch = type(owner) == "table" and owner.calls and owner.calls.watch
-  if not watch then error(tostring(owner) .. " cannot be watched", 2) end
+  if not watch then error("cannot watch " .. tostring(owner) .. "; give a lock", 2) end
   if fn ~= nil and type(fn) ~= "function" then
     error("fn has to be a function, not " .. type(fn), 2)
   end

@@ -67,7 +67,7 @@ class handle {
    * Ends a waiting acquire of this handle, of any thread or queue, with status::cancelled.
    * @return
    * - status::ok: a wait was cancelled.
-   * - status::not_owner: nothing was waiting.
+   * - status::not_waiting: nothing was waiting.
    * - status::closed: the handle or its client was freed.
    * - status::forked: called in a forked child.
    */

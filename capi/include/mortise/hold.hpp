@@ -201,7 +201,7 @@ class hold {
     return unexpected(error(status::not_owner, "this hold is empty, or was unlocked before"));
   }
   static result<void> lost() {
-    return unexpected(error(status::lost, "the hold was lost; its handle has acquired anew"));
+    return unexpected(error(status::lost, "the hold was lost; its handle was acquired again"));
   }
 
   std::shared_ptr<detail::owner> owner_;

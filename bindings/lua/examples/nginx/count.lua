@@ -1,4 +1,5 @@
--- A request that counts in a file, under a lock: two that did so at once would lose a count.
+-- A request that counts in a file under a lock. Without the lock, two requests at once would lose a
+-- count.
 local locks = require "locks"
 
 local path = ngx.config.prefix() .. "/count"

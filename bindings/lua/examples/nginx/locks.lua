@@ -1,6 +1,6 @@
 -- Locks in the Lua code of nginx or OpenResty, without blocking the worker: a request that waits
--- sleeps on an ngx.semaphore, and the worker goes on with others. nginx watches no descriptor of
--- somebody else, so a thread of its pool waits for Mortise's, as long as some request waits.
+-- sleeps on an ngx.semaphore, and the worker serves other requests. nginx cannot watch a foreign
+-- descriptor, so a thread of its pool waits for that of Mortise while a request waits.
 local mortise = require "mortise"
 local new_dispatcher = require("mortise.dispatcher").new
 local semaphore = require "ngx.semaphore"
@@ -9,7 +9,7 @@ local locks = {}
 local client, dispatcher
 local is_serving = false
 
--- Wakes the requests whose calls have ended, until none waits any more.
+-- Wakes the requests whose calls have ended, until no request waits.
 local function serve()
   while not dispatcher:is_idle() do
     assert(ngx.run_worker_thread("mortise", "readable", "wait", dispatcher:fd(), 500))
@@ -23,7 +23,7 @@ local function serve_in_timer()
   if not is_fine then ngx.log(ngx.ERR, problem) end
 end
 
--- How a request sleeps, how it is woken, and how to know that it is not there any more.
+-- Returns how a request sleeps, how it is woken, and whether it has ended.
 local function park()
   local woken = assert(semaphore.new())
   local function sleep()
@@ -33,16 +33,17 @@ local function park()
   return sleep, function() woken:post() end, function() return woken:count() >= 0 end
 end
 
---- In init_worker_by_lua, because what is made before nginx forks its workers is of no use in them.
+--- Call this in init_worker_by_lua: a client that was opened before nginx forks is unusable.
 function locks.start(url)
-  -- With lazy, nothing waits for a server that is not there.
+  -- With lazy, the worker starts without a server.
   client = assert(mortise.open(url, {connect = "lazy"}))
   dispatcher = assert(new_dispatcher(client, park))
 end
 
---- In a request, as lock:with: true and what fn gave, or nil, message, code. fn may wait, too.
+--- In a request, as lock:with. Returns true and the results of fn, or nil, message, code. fn may
+-- wait.
 function locks.with(name, fn, timeout_ms)
-  -- Each request is an owner of its own.
+  -- Each request is its own owner.
   local lock, message, code = client:lock(name)
   if not lock then return nil, message, code end
   return dispatcher:await(lock, "with", fn, timeout_ms)

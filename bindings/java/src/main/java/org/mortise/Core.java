@@ -122,8 +122,8 @@ final class Core {
   void checkMayWait() {
     if (!mayWait()) {
       throw new IllegalStateException(
-          "this thread tells the waiting of their locks and must not wait for one itself; "
-              + "use the thenApplyAsync family, or a callback executor with threads of its own");
+          "the dispatcher thread cannot wait for a lock; use the thenApplyAsync family, "
+              + "or a callback executor with its own threads");
     }
   }
 

@@ -30,11 +30,11 @@ public record Listing(
    * @param kind {@code mutex}, {@code rw} or {@code semaphore}
    * @param mode {@code exclusive} or {@code shared}, for the hold, or without a hold for the first
    *     waiter; empty without both
-   * @param holds 1 if the client holds the lock, otherwise 0
-   * @param token the token of its hold
-   * @param held for how long it has held the lock
-   * @param timeLeft until its hold ends
-   * @param permits the permits of its hold
+   * @param holds how many handles of the client hold the lock; 0 without a hold
+   * @param token the token of its oldest hold
+   * @param held how long that hold has lasted
+   * @param timeLeft until that hold ends
+   * @param permits the permits that these handles hold together
    * @param waiters the number of waiters in this client
    * @param waited for how long the first of them has waited
    * @param grants how many acquires were granted since the client has handles of the lock
@@ -42,8 +42,8 @@ public record Listing(
    * @param waitedTotal the total wait of the granted acquires
    * @param waits a histogram of these waits: upper bound in seconds and count, such as
    *     {@code 0.0005:12 0.01:3}
-   * @param retained 1 while the client keeps the lock for its next acquire, otherwise 0; see {@link
-   *     MortiseOptions#withRetain}
+   * @param retained 1 or more while the client keeps the lock for its next acquire, otherwise 0;
+   *     see {@link MortiseOptions#withRetain}
    * @param source {@code client}, or {@code key} for an entry that was read from a key of a server
    */
   public record Entry(

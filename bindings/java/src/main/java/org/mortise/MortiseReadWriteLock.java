@@ -63,7 +63,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
     ThreadHold<ReadWriteMutex> held = held();
     if (held == null || held.reads == 0) throw notReader();
     if (held.reads > 1 || held.writes > 0) {
-      throw alreadyHeld("only a thread that reads once can upgrade");
+      throw alreadyHeld("cannot upgrade: this thread writes or reads more than once");
     }
     if (!held.owner().tryUpgrade()) return false;
     held.reads = 0;
@@ -192,7 +192,7 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
       if (held == null) {
         held = first(attempt, true);
       } else if (held.writes == 0) {
-        throw alreadyHeld("this thread reads; unlock that first, or use tryUpgrade");
+        throw alreadyHeld("this thread reads; unlock the read lock first, or use tryUpgrade");
       } else {
         held.requireNotLost();
       }

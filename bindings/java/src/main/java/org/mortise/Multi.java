@@ -84,7 +84,7 @@ public final class Multi extends LeasingOwner {
             : (Mode) member;
     if (mode.owner() instanceof Multi) {
       throw new MortiseException(
-          Status.INVALID_ARGUMENT, null, "member: a Multi; add its members one by one");
+          Status.INVALID_ARGUMENT, "member: is a Multi; add its members instead");
     }
     call(mode::addTo);
     return keep(mode.owner());

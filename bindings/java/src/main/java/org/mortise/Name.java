@@ -59,7 +59,7 @@ final class Name {
     } catch (CharacterCodingException unpaired) {
       throw new MortiseException(
           Status.INVALID_ARGUMENT,
-          what + ": it has half of a surrogate pair, which UTF-8 cannot express; give a byte[]"
+          what + ": has a lone surrogate, which UTF-8 cannot encode; give a byte[]"
               + " or a well-formed String");
     }
   }

@@ -47,11 +47,11 @@ final class NativeLibrary {
   private static void requireVersion(String found) {
     if (found.equals(Constants.VERSION)) return;
     throw new UnsatisfiedLinkError(
-        "Mortise's classes are of version "
+        "Mortise's classes have version "
             + Constants.VERSION
-            + ", and the native library that was found is of "
+            + ", but the native library has version "
             + found
-            + "; have both from one release: take away -D"
+            + "; use one release of both: remove -D"
             + DIRECTORY_PROPERTY
             + ", or the other mortise.jar or library on the path");
   }
@@ -140,7 +140,7 @@ final class NativeLibrary {
       long size = sizeBy(header);
       if (file.size() < size) {
         throw new UnsatisfiedLinkError(
-            library + " is cut short: it has " + file.size() + " bytes of " + size);
+            library + " is truncated: it has " + file.size() + " bytes of " + size);
       }
     } catch (IOException unreadable) {
       // The loader says why.
@@ -164,9 +164,9 @@ final class NativeLibrary {
     } catch (UnsatisfiedLinkError failure) {
       var clear =
           new UnsatisfiedLinkError(
-              "Mortise's native library could not be loaded from its jar ("
+              "cannot load Mortise's native library from its jar ("
                   + why
-                  + "), nor from java.library.path ("
+                  + ") or from java.library.path ("
                   + failure.getMessage()
                   + "). If the folder for temporary files is mounted noexec, choose another with"
                   + " -Djava.io.tmpdir=FOLDER, or extract "

@@ -70,8 +70,8 @@ final class Turn {
         throw new MortiseException(
             Status.BUSY,
             name,
-            "another call on this owner is acquiring; wait for it, or give each concurrent user an "
-                + "owner of its own");
+            "another call on this owner is acquiring; wait for it, or give each concurrent user "
+                + "its own owner");
       }
     }
   }

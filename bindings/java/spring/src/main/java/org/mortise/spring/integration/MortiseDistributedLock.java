@@ -112,7 +112,7 @@ public final class MortiseDistributedLock implements DistributedLock {
     } catch (MortiseException failure) {
       // The same call would fail for ever, which the other exception says it need not.
       if (failure.status() == Status.INVALID_ARGUMENT) throw failure;
-      throw new CannotAcquireLockException("Failed to lock " + name, failure);
+      throw new CannotAcquireLockException("cannot lock " + name, failure);
     }
   }
 
@@ -134,7 +134,7 @@ public final class MortiseDistributedLock implements DistributedLock {
     } catch (MortiseException failure) {
       if (failure.status() != Status.LOST) throw failure;
       throw new ConcurrentModificationException(
-          name + " was lost before it was unlocked: another may have held it since", failure);
+          name + " was lost before the unlock: another owner may have held it", failure);
     }
   }
 
@@ -142,7 +142,7 @@ public final class MortiseDistributedLock implements DistributedLock {
     try {
       lock.extend(ttl);
     } catch (IllegalMonitorStateException | MortiseException failure) {
-      throw new IllegalStateException("Could not renew " + name, failure);
+      throw new IllegalStateException("cannot renew " + name, failure);
     }
   }
 
@@ -187,7 +187,7 @@ public final class MortiseDistributedLock implements DistributedLock {
   /**
    * How long this thread's hold is still valid without a renewal, by the local clock.
    *
-   * @return milliseconds, rounded down; 0 when it is not held
+   * @return whole milliseconds, rounded down; zero when it is not held
    */
   public Duration validFor() {
     return lock.validFor();
