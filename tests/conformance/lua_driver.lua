@@ -210,7 +210,7 @@ local function call(name, method, given)
     object:close()
     return fields(mortise.OK)
   end
-  if method:find("^check_health") then return check_health(object, method, given.of) end
+  if method:find("_health$") then return check_health(object, method, given.of) end
   local timeout_ms = tonumber(given.timeout_ms)
   if method == "list_locks" then return listing(given.of, object.list_locks, object, timeout_ms) end
   if method == "scan_locks" then
