@@ -106,9 +106,15 @@ type stress struct {
 	inside, given, cancelled, late int64
 }
 
+// isOver is true once time is up and a slow machine, too, has seen both ends of an acquire.
+func (s *stress) isOver() bool {
+	haveBoth := atomic.LoadInt64(&s.given) > 0 && atomic.LoadInt64(&s.cancelled) > 0
+	return time.Now().After(s.until) && (haveBoth || time.Now().After(s.until.Add(patience)))
+}
+
 // run goes through cycles of acquire and unlock, each under a context that ends soon.
 func (s *stress) run(kind int, cycle func(ctx context.Context) error, chance *rand.Rand) {
-	for time.Now().Before(s.until) {
+	for !s.isOver() {
 		patience := time.Duration(chance.Int63n(int64(8 * time.Millisecond)))
 		ctx, cancel := context.WithCancel(context.Background())
 		if chance.Intn(2) == 0 {
