@@ -88,7 +88,7 @@ struct lease {
 struct permits {
   std::int64_t count;
   [[nodiscard]] outcome check() const { return check_permits("permits", count); }
-  [[nodiscard]] lock::portion value() const { return {lock::hold_mode::part, count}; }
+  [[nodiscard]] lock::amount value() const { return {lock::hold_mode::shared, count}; }
 };
 
 // The number of permits of a semaphore.

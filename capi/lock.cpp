@@ -1,13 +1,13 @@
 // mortise_lock.
 #include "handle_calls.hpp"
 
+using mortise::lock::amount;
 using mortise::lock::hold_mode;
-using mortise::lock::portion;
 using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
-constexpr portion mutex{hold_mode::whole, 1};
+constexpr amount mutex{hold_mode::exclusive, 1};
 
 }  // namespace
 
@@ -27,7 +27,7 @@ mortise_status mortise_lock_acquire(mortise_lock* lock, int64_t timeout_ms, mort
 }
 
 mortise_status mortise_lock_unlock(mortise_lock* lock, mortise_error* error) {
-  return call(lock, error, &lock_handle::unlock, hold_mode::whole, any_hold);
+  return call(lock, error, &lock_handle::unlock, hold_mode::exclusive, any_hold);
 }
 
 mortise_status mortise_lock_try_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
@@ -44,19 +44,19 @@ mortise_status mortise_lock_acquire_async(mortise_lock* lock, mortise_queue* que
 mortise_status mortise_lock_unlock_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
                                          mortise_error* error) {
   return call(lock, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::whole, any_hold);
+              hold_mode::exclusive, any_hold);
 }
 
 mortise_status mortise_lock_unlock_hold(mortise_lock* lock, int64_t hold_number,
                                         mortise_error* error) {
-  return call(lock, error, &lock_handle::unlock, hold_mode::whole,
+  return call(lock, error, &lock_handle::unlock, hold_mode::exclusive,
               argument::hold_number{hold_number});
 }
 
 mortise_status mortise_lock_unlock_hold_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
                                               int64_t hold_number, mortise_error* error) {
   return call(lock, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::whole, argument::hold_number{hold_number});
+              hold_mode::exclusive, argument::hold_number{hold_number});
 }
 
 int32_t mortise_lock_is_held(const mortise_lock* lock) { return look(lock, &lock_handle::is_held); }

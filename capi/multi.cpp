@@ -2,15 +2,15 @@
 #include "handle_calls.hpp"
 
 using mortise::outcome;
+using mortise::lock::amount;
+using mortise::lock::exclusive_permits;
 using mortise::lock::hold_mode;
-using mortise::lock::portion;
-using mortise::lock::whole_weight;
 using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
 template <class Handle>
-mortise_status add(mortise_multi* multi, const Handle* member, const portion& wanted,
+mortise_status add(mortise_multi* multi, const Handle* member, const amount& wanted,
                    mortise_error* error) noexcept {
   return call(multi, error, &multi_handle::add, argument::handle{member}, wanted,
               Handle::argument_name);
@@ -30,24 +30,24 @@ void mortise_multi_free(mortise_multi* multi) { free_handle(multi, &multi_handle
 
 mortise_status mortise_multi_add_lock(mortise_multi* multi, mortise_lock* lock,
                                       mortise_error* error) {
-  return add(multi, lock, {hold_mode::whole, 1}, error);
+  return add(multi, lock, {hold_mode::exclusive, 1}, error);
 }
 
 mortise_status mortise_multi_add_reader(mortise_multi* multi, mortise_rw* rw,
                                         mortise_error* error) {
-  return add(multi, rw, {hold_mode::part, 1}, error);
+  return add(multi, rw, {hold_mode::shared, 1}, error);
 }
 
 mortise_status mortise_multi_add_writer(mortise_multi* multi, mortise_rw* rw,
                                         mortise_error* error) {
-  return add(multi, rw, {hold_mode::whole, whole_weight}, error);
+  return add(multi, rw, {hold_mode::exclusive, exclusive_permits}, error);
 }
 
 mortise_status mortise_multi_add_semaphore(mortise_multi* multi, mortise_semaphore* semaphore,
                                            int64_t permits, mortise_error* error) {
   const auto checked = guard(error, [&] { return argument::permits{permits}.check(); });
   if (checked != MORTISE_OK) return checked;
-  return add(multi, semaphore, {hold_mode::part, permits}, error);
+  return add(multi, semaphore, {hold_mode::shared, permits}, error);
 }
 
 mortise_status mortise_multi_try(mortise_multi* multi, mortise_error* error) {

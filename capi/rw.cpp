@@ -1,21 +1,21 @@
 // mortise_rw.
 #include "handle_calls.hpp"
 
+using mortise::lock::amount;
+using mortise::lock::exclusive_permits;
 using mortise::lock::hold_mode;
-using mortise::lock::portion;
-using mortise::lock::whole_weight;
 using namespace mortise::capi;  // the ABI's own file
 
 namespace {
 
-constexpr portion reader{hold_mode::part, 1};
-constexpr portion writer{hold_mode::whole, whole_weight};
+constexpr amount reader{hold_mode::shared, 1};
+constexpr amount writer{hold_mode::exclusive, exclusive_permits};
 
 }  // namespace
 
 mortise_rw* mortise_rw_new(mortise_client* client, const char* name, size_t name_len,
                            const mortise_options* options, mortise_error* error) {
-  return make_lock<mortise_rw>(client, name, name_len, whole_weight, options, error);
+  return make_lock<mortise_rw>(client, name, name_len, exclusive_permits, options, error);
 }
 
 void mortise_rw_free(mortise_rw* rw) { free_handle(rw, &lock_handle::release); }
@@ -29,7 +29,7 @@ mortise_status mortise_rw_read_acquire(mortise_rw* rw, int64_t timeout_ms, morti
 }
 
 mortise_status mortise_rw_read_unlock(mortise_rw* rw, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::part, any_hold);
+  return call(rw, error, &lock_handle::unlock, hold_mode::shared, any_hold);
 }
 
 mortise_status mortise_rw_read_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
@@ -45,19 +45,20 @@ mortise_status mortise_rw_read_acquire_async(mortise_rw* rw, mortise_queue* queu
 
 mortise_status mortise_rw_read_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                             mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part,
-              any_hold);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::shared, any_hold);
 }
 
 mortise_status mortise_rw_read_unlock_hold(mortise_rw* rw, int64_t hold_number,
                                            mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::part, argument::hold_number{hold_number});
+  return call(rw, error, &lock_handle::unlock, hold_mode::shared,
+              argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_read_unlock_hold_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                                  int64_t hold_number, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::part,
-              argument::hold_number{hold_number});
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::shared, argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_write_try(mortise_rw* rw, mortise_error* error) {
@@ -69,7 +70,7 @@ mortise_status mortise_rw_write_acquire(mortise_rw* rw, int64_t timeout_ms, mort
 }
 
 mortise_status mortise_rw_write_unlock(mortise_rw* rw, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::whole, any_hold);
+  return call(rw, error, &lock_handle::unlock, hold_mode::exclusive, any_hold);
 }
 
 mortise_status mortise_rw_write_try_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
@@ -85,20 +86,20 @@ mortise_status mortise_rw_write_acquire_async(mortise_rw* rw, mortise_queue* que
 
 mortise_status mortise_rw_write_unlock_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                              mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::whole,
-              any_hold);
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::exclusive, any_hold);
 }
 
 mortise_status mortise_rw_write_unlock_hold(mortise_rw* rw, int64_t hold_number,
                                             mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock, hold_mode::whole,
+  return call(rw, error, &lock_handle::unlock, hold_mode::exclusive,
               argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_write_unlock_hold_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
                                                   int64_t hold_number, mortise_error* error) {
-  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag, hold_mode::whole,
-              argument::hold_number{hold_number});
+  return call(rw, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
+              hold_mode::exclusive, argument::hold_number{hold_number});
 }
 
 mortise_status mortise_rw_upgrade(mortise_rw* rw, mortise_error* error) {
@@ -120,11 +121,11 @@ mortise_status mortise_rw_downgrade_async(mortise_rw* rw, mortise_queue* queue, 
 }
 
 int32_t mortise_rw_is_reading(const mortise_rw* rw) {
-  return look(rw, &lock_handle::has_hold, hold_mode::part);
+  return look(rw, &lock_handle::has_hold, hold_mode::shared);
 }
 
 int32_t mortise_rw_is_writing(const mortise_rw* rw) {
-  return look(rw, &lock_handle::has_hold, hold_mode::whole);
+  return look(rw, &lock_handle::has_hold, hold_mode::exclusive);
 }
 
 mortise_status mortise_rw_extend(mortise_rw* rw, int64_t lease_ms, mortise_error* error) {

@@ -1,8 +1,8 @@
 // mortise_semaphore.
 #include "handle_calls.hpp"
 
+using mortise::lock::amount;
 using mortise::lock::hold_mode;
-using mortise::lock::portion;
 using namespace mortise::capi;  // the ABI's own file
 
 mortise_semaphore* mortise_semaphore_new(mortise_client* client, const char* name, size_t name_len,
@@ -29,7 +29,7 @@ mortise_status mortise_semaphore_acquire(mortise_semaphore* semaphore, int64_t p
 }
 
 mortise_status mortise_semaphore_release(mortise_semaphore* semaphore, mortise_error* error) {
-  return call(semaphore, error, &lock_handle::unlock, hold_mode::part, any_hold);
+  return call(semaphore, error, &lock_handle::unlock, hold_mode::shared, any_hold);
 }
 
 mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t capacity,
@@ -40,7 +40,7 @@ mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t ca
 mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                            int64_t tag, int64_t permits, mortise_error* error) {
   // A wrong number is reported before a wrong queue.
-  const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events) {
+  const auto start = [&](lock_handle& handle, const amount& wanted, const auto& events) {
     return handle.try_async(events, tag, wanted);
   };
   return call(semaphore, error, start, argument::permits{permits}, argument::handle{queue});
@@ -49,7 +49,7 @@ mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise
 mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, int64_t permits, int64_t timeout_ms,
                                                mortise_error* error) {
-  const auto start = [&](lock_handle& handle, const portion& wanted, const auto& events,
+  const auto start = [&](lock_handle& handle, const amount& wanted, const auto& events,
                          int64_t within_ms) {
     return handle.acquire_async(events, tag, wanted, within_ms);
   };
@@ -60,12 +60,12 @@ mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mor
 mortise_status mortise_semaphore_release_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, mortise_error* error) {
   return call(semaphore, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::part, any_hold);
+              hold_mode::shared, any_hold);
 }
 
 mortise_status mortise_semaphore_release_hold(mortise_semaphore* semaphore, int64_t hold_number,
                                               mortise_error* error) {
-  return call(semaphore, error, &lock_handle::unlock, hold_mode::part,
+  return call(semaphore, error, &lock_handle::unlock, hold_mode::shared,
               argument::hold_number{hold_number});
 }
 
@@ -73,7 +73,7 @@ mortise_status mortise_semaphore_release_hold_async(mortise_semaphore* semaphore
                                                     mortise_queue* queue, int64_t tag,
                                                     int64_t hold_number, mortise_error* error) {
   return call(semaphore, error, &lock_handle::unlock_async, argument::handle{queue}, tag,
-              hold_mode::part, argument::hold_number{hold_number});
+              hold_mode::shared, argument::hold_number{hold_number});
 }
 
 int32_t mortise_semaphore_is_held(const mortise_semaphore* semaphore) {

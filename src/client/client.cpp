@@ -22,7 +22,7 @@ client::client(settings defaults)
       defaults_(std::move(defaults)),
       counts_(defaults_.metrics_name),
       stats_watch_(reactor_),
-      respondent_(*this),
+      responder_(*this),
       listings_(*this) {}
 
 client::~client() { close(); }
@@ -81,15 +81,15 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
   const auto limit = kind == lock::lock_kind::mutex ? 1
-                     : kind == lock::lock_kind::rw  ? lock::whole_weight
+                     : kind == lock::lock_kind::rw  ? lock::exclusive_permits
                                                     : permits;
   know_scripts(*rules);
   auto keys = rules->keys(name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
   const auto joined = gates_.join(
-      kind, keys.front(), registry<gatekeeper>::may_share(rules->facts, terms.fair_strict),
+      kind, keys.front(), registry<gate_driver>::may_share(rules->facts, terms.fair_strict),
       [&](std::uint64_t gate_id) {
-        return std::make_shared<gatekeeper>(*this, gate_id, kind, name, *rules, keys);
+        return std::make_shared<gate_driver>(*this, gate_id, kind, name, *rules, keys);
       });
   if (!joined) return client_freed();
   auto own_terms = terms;
@@ -100,7 +100,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
                                          own_terms, limit);
   } catch (const std::bad_alloc&) {
-    gates_.leave(*joined);
+    gates_.release(*joined);
     throw;
   }
   return {};
@@ -125,7 +125,7 @@ void client::know_scripts(const protocol::table& rules) {
   }
   // What is asked first is then not overtaken by what is asked after it.
   for (const auto* script : protocol::scripts_of(rules)) {
-    servers_->new_announcement(protocol::load(*script))->send();
+    servers_->new_broadcast(protocol::load(*script))->send();
   }
 }
 
@@ -252,7 +252,7 @@ void client::look_anew(std::uint64_t gate_id) noexcept {
 
 void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
   if (protocol::is_listing_message(text)) {
-    respondent_.on_message(text);
+    responder_.on_message(text);
     listings_.on_message(text);
   } else if (const auto told = protocol::read_message(text)) {
     gates_.deliver(*told);

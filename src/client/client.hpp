@@ -13,10 +13,10 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "client/event_log.hpp"
-#include "client/gatekeeper.hpp"
+#include "client/gate_driver.hpp"
+#include "client/listing_responder.hpp"
 #include "client/listings.hpp"
 #include "client/registry.hpp"
-#include "client/respondent.hpp"
 #include "client/stats_watch.hpp"
 #include "client/subscriptions.hpp"
 #include "deployment/open.hpp"
@@ -87,7 +87,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
   [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
-  [[nodiscard]] registry<gatekeeper>& gates() noexcept { return gates_; }
+  [[nodiscard]] registry<gate_driver>& gates() noexcept { return gates_; }
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
   [[nodiscard]] event_log& log() noexcept { return log_; }
 
@@ -123,14 +123,14 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   settings defaults_;
   statistics::series_set counts_;
   event_log log_;
-  // In this order, because the gatekeepers use the servers, and these the reactor.
+  // In this order, because the gate drivers use the servers, and these the reactor.
   net::reactor reactor_;
   stats_watch stats_watch_;
   std::unique_ptr<deployment::deployment> servers_;
   std::unique_ptr<presence> presence_;
   subscriptions subscriptions_;
-  registry<gatekeeper> gates_;
-  respondent respondent_;
+  registry<gate_driver> gates_;
+  listing_responder responder_;
   listings listings_;
   std::mutex mutex_;  // of the next two
   std::vector<std::weak_ptr<multi_handle>> multis_;

@@ -42,7 +42,7 @@ outcome ask_present(deployment::deployment& servers, const protocol::command& as
 }
 
 // In a cluster a client hears nothing before it uses a slot: this one it uses while it asks.
-class ear final : private deployment::inquirer {
+class ear final : private deployment::lock_requester {
  public:
   ear(deployment::deployment& servers, std::string_view client_id)
       : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
@@ -82,7 +82,7 @@ class ear final : private deployment::inquirer {
     }
   }
   outcome use(time_ns deadline) {
-    auto use = servers_.new_inquiry(*this, lock());
+    auto use = servers_.new_request(*this, lock());
     auto here = servers_.ask(lock(), protocol::ping(), deadline);
     if (!here.ok()) return here;
     servers_.listen(lock(), channel_);
@@ -90,14 +90,14 @@ class ear final : private deployment::inquirer {
     return here;
   }
   // Nothing is ever asked by way of it.
-  void on_result(deployment::inquiry& /*answered*/, const mortise::lock::step_result& /*said*/,
+  void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
                  time_ns /*now*/) noexcept override {}
 
   deployment::deployment& servers_;
   const std::string channel_;
   std::string key_;  // whose slot it is
   bool is_cluster_ = false;
-  std::unique_ptr<deployment::inquiry> use_;
+  std::unique_ptr<deployment::lock_request> use_;
 };
 
 }  // namespace
@@ -229,7 +229,7 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
     }
     guard.unlock();
     for (const auto& [from, those] : channels) {
-      const auto text = protocol::write_question({taken.number(), ++serial, from, client_.id()});
+      const auto text = protocol::write_request({taken.number(), ++serial, from, client_.id()});
       const auto said = protocol::say_to_inboxes(is_cluster, those, text);
       auto how = ask_present(client_.servers(), said, deadline, missing);
       if (!how.ok()) return how;

@@ -7,7 +7,7 @@
 
 #include "base/printable.hpp"
 #include "client/client.hpp"
-#include "client/gatekeeper.hpp"
+#include "client/gate_driver.hpp"
 #include "lock/lease.hpp"
 #include "net/caller.hpp"
 #include "protocol/client_record.hpp"
@@ -64,10 +64,10 @@ class queued final : public Base, public event_node {
 
 }  // namespace
 
-lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
+lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
                          std::string name, lock::lock_kind kind, const settings& terms,
                          std::int64_t limit)
-    : client_(std::move(client)), gatekeeper_(std::move(gatekeeper)), name_(std::move(name)) {
+    : client_(std::move(client)), gate_driver_(std::move(gate_driver)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
@@ -94,11 +94,11 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekee
 
 lock_handle::~lock_handle() {
   release();
-  client_->gates().leave(*gatekeeper_);
+  client_->gates().release(*gate_driver_);
 }
 
 void lock_handle::release() noexcept {
-  gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     gate.forget(owner_, now);
     end_watch();
   });
@@ -115,27 +115,27 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   outcome accepted;
   time_ns begun = 0;
   try {
-    accepted = gatekeeper_->enter(start, &begun);
+    accepted = gate_driver_->enter(start, &begun);
   } catch (...) {
     // Memory ran out; a question may be on its way, in this thread's name.
-    gatekeeper_->enter(
+    gate_driver_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
-    static_cast<void>(client_->servers().await(gatekeeper_->named(), call.own_caller, 0));
+    static_cast<void>(client_->servers().await(gate_driver_->named(), call.own_caller, 0));
     throw;
   }
   if (!accepted.ok()) return accepted;
   call.own_caller.begins_at(begun);
   const auto deadline = client::deadline_after(timeout_ms, begun);
-  if (!client_->servers().await(gatekeeper_->named(), call.own_caller, deadline)) {
+  if (!client_->servers().await(gate_driver_->named(), call.own_caller, deadline)) {
     // Whatever happens between the deadline and here, abandon leaves the call finished.
-    gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+    gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
     });
   }
   return std::move(call.result);
 }
 
-outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_ms) {
+outcome lock_handle::acquire(const lock::amount& wanted, std::int64_t timeout_ms) {
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.is_try = timeout_ms == 0;
@@ -147,7 +147,7 @@ outcome lock_handle::acquire(const lock::portion& wanted, std::int64_t timeout_m
   });
 }
 
-outcome lock_handle::try_acquire(const lock::portion& wanted) { return acquire(wanted, 0); }
+outcome lock_handle::try_acquire(const lock::amount& wanted) { return acquire(wanted, 0); }
 
 outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   blocking_operation<lock::operation> call;
@@ -184,29 +184,29 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
 }
 
 outcome lock_handle::resize(std::int64_t permits) {
-  return ask(protocol::resize(gatekeeper_->keys(), permits), client_->command_deadline());
+  return ask(protocol::resize(gate_driver_->keys(), permits), client_->command_deadline());
 }
 
 outcome lock_handle::force_release(std::string_view owner) {
-  const auto& rules = gatekeeper_->rules();
+  const auto& rules = gate_driver_->rules();
   if (rules.force_release.code == nullptr) {
     return outcome::of(
         status::refused, "protocol: cannot end a hold of ", rules.facts.name,
         " by force, because its owner would not be notified; wait until its lease ends");
   }
-  lock::question asked;
+  lock::step_request asked;
   asked.limit = owner_.limit;
   bool was_owner = false;
-  auto how = ask(protocol::force_release(rules, gatekeeper_->keys(), owner, asked, was_owner),
+  auto how = ask(protocol::force_release(rules, gate_driver_->keys(), owner, asked, was_owner),
                  client_->command_deadline());
   if (!how.ok() || was_owner) return how;
   return outcome::of(status::not_owner, "owner: ", printable(owner), " does not hold the lock");
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {
-  lock::question asked;
+  lock::step_request asked;
   std::string mine;
-  asked.weight = gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
+  asked.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
     return gate.weight(owner_);
   });
@@ -215,16 +215,17 @@ outcome lock_handle::query(protocol::lock_info& info) {
   asked.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
   const auto deadline = client_->command_deadline();
-  auto how = ask(protocol::query(gatekeeper_->rules(), gatekeeper_->keys(), asked, info), deadline);
+  auto how =
+      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), asked, info), deadline);
   if (!how.ok() || info.entries.empty()) return how;
-  how = ask(protocol::read_records(info, protocol::place_of(gatekeeper_->keys())), deadline);
+  how = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
   if (how.ok()) client_->find_retained(info, name_, deadline);
   return how;
 }
 
 outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {
   if (client_->is_closed()) return client_freed();
-  return client_->answered(client_->servers().ask(gatekeeper_->named(), asked, deadline));
+  return client_->answered(client_->servers().ask(gate_driver_->named(), asked, deadline));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------
@@ -240,7 +241,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   call->comes_back = !call->is_watched_for;
   outcome accepted;
   try {
-    accepted = gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+    accepted = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
       // What ends or extends a hold is about the token of that hold.
       if (kind != event_kind::acquired) describe(call->told, owner_.token);
@@ -257,7 +258,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 }
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::portion& wanted, std::int64_t timeout_ms,
+                                   const lock::amount& wanted, std::int64_t timeout_ms,
                                    bool is_try) {
   auto accepted = submit<lock::acquire_operation>(
       queue, tag, event_kind::acquired, timeout_ms,
@@ -274,12 +275,12 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
 }
 
 outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                               const lock::portion& wanted) {
+                               const lock::amount& wanted) {
   return start_acquire(queue, tag, wanted, command_timeout_ms(), true);
 }
 
 outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::portion& wanted, std::int64_t timeout_ms) {
+                                   const lock::amount& wanted, std::int64_t timeout_ms) {
   if (timeout_ms == 0) return try_async(queue, tag, wanted);
   return start_acquire(queue, tag, wanted, timeout_ms, false);
 }
@@ -317,7 +318,7 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 
 outcome lock_handle::start(lock::acquire_operation& call) {
   call.owner = &owner_;
-  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
@@ -325,18 +326,18 @@ outcome lock_handle::start(lock::acquire_operation& call) {
 
 outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode,
                                   std::int64_t hold_number) {
-  return gatekeeper_->enter(
+  return gate_driver_->enter(
       [&](lock::gate& gate, time_ns now) { return end_hold(gate, mode, hold_number, &call, now); });
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
   if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
-  return gatekeeper_->enter(
+  return gate_driver_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.extend(owner_, lease_ms, call, now); });
 }
 
 bool lock_handle::start_top_up(lock::operation& call) {
-  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     if (owner_.renews || !gate.lasts(owner_, now)) return false;
     const auto lease_ns = owner_.lease_ms * ns_per_ms;
     if (gate.valid_until(owner_) - now > lease_ns - lease_ns / 10) return false;
@@ -345,14 +346,14 @@ bool lock_handle::start_top_up(lock::operation& call) {
 }
 
 void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
-  gatekeeper_->enter(
+  gate_driver_->enter(
       [&](lock::gate& gate, time_ns now) { end_hold(gate, mode, hold_number, nullptr, now); });
 }
 
-const std::string& lock_handle::key() const noexcept { return gatekeeper_->key(); }
+const std::string& lock_handle::key() const noexcept { return gate_driver_->key(); }
 
 outcome lock_handle::cancel() {
-  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();
     if (owner_.pending == nullptr) {
       return outcome::of(status::not_waiting, "no call of this handle is waiting");
@@ -363,7 +364,7 @@ outcome lock_handle::cancel() {
 }
 
 outcome lock_handle::interrupt(bool is_on) {
-  return gatekeeper_->enter([&](lock::gate& gate, time_ns now) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();
     gate.interrupt(owner_, is_on, now);
     return outcome{};
@@ -373,7 +374,7 @@ outcome lock_handle::interrupt(bool is_on) {
 // ---- notices --------------------------------------------------------------------------------
 
 outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
-  return gatekeeper_->enter([&](lock::gate& gate, time_ns) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns) {
     if (gate.is_closed()) return client_freed();
     end_watch();
     notices_.queue = std::move(queue);
@@ -430,7 +431,7 @@ void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, sta
 }
 
 void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
-  gatekeeper_->bury(std::move(node));
+  gate_driver_->bury(std::move(node));
 }
 
 void lock_handle::describe(event& told, std::int64_t token) const noexcept {
@@ -450,41 +451,41 @@ void lock_handle::notice_at_risk(reason why) noexcept {
 // ---- looking --------------------------------------------------------------------------------
 
 bool lock_handle::is_held() const {
-  return gatekeeper_->look(
+  return gate_driver_->look(
       [&](const lock::gate& gate, time_ns now) { return gate.is_held(owner_, now); });
 }
 
 bool lock_handle::has_hold(lock::hold_mode mode) const {
-  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) {
     return gate.is_held(owner_, now) && owner_.has_hold(mode);
   });
 }
 
 outcome lock_handle::check_held(lock::hold_mode mode) {
-  return gatekeeper_->enter(
+  return gate_driver_->enter(
       [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, mode, now); });
 }
 
 std::int64_t lock_handle::valid_ms() const {
-  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
     if (!gate.is_held(owner_, now)) return 0;
     return (gate.valid_until(owner_) - now) / ns_per_ms;
   });
 }
 
 time_ns lock_handle::deadline_ns() const {
-  return gatekeeper_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
     if (!gate.lasts(owner_, now)) return 0;
     return exact_as_double(gate.valid_until(owner_));
   });
 }
 
 std::int64_t lock_handle::hold_number() const {
-  return gatekeeper_->look([&](const lock::gate&, time_ns) { return owner_.hold_number; });
+  return gate_driver_->look([&](const lock::gate&, time_ns) { return owner_.hold_number; });
 }
 
 std::int64_t lock_handle::token() const {
-  return gatekeeper_->look([&](const lock::gate&, time_ns) { return owner_.token; });
+  return gate_driver_->look([&](const lock::gate&, time_ns) { return owner_.token; });
 }
 
 }  // namespace mortise::client

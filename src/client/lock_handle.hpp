@@ -26,12 +26,12 @@ struct lock_info;
 namespace mortise::client {
 
 class client;
-class gatekeeper;
+class gate_driver;
 
 class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
   // `limit` is how much there is of the lock: 1 of a mutex.
-  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gatekeeper> gatekeeper,
+  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
               std::string name, lock::lock_kind kind, const settings& terms, std::int64_t limit);
   // Gives back what is held.
   ~lock_handle() override;
@@ -39,8 +39,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   lock_handle& operator=(const lock_handle&) = delete;
 
   // Blocking; timeouts are the caller's, and -1 waits for ever.
-  outcome try_acquire(const lock::portion& wanted);
-  outcome acquire(const lock::portion& wanted, std::int64_t timeout_ms);
+  outcome try_acquire(const lock::amount& wanted);
+  outcome acquire(const lock::amount& wanted, std::int64_t timeout_ms);
   // Unlocks only the hold with this number; 0 is any.
   outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
@@ -54,9 +54,9 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome force_release(std::string_view owner);
   // The same, ending in one event when they are accepted.
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                    const lock::portion& wanted);
+                    const lock::amount& wanted);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        const lock::portion& wanted, std::int64_t timeout_ms);
+                        const lock::amount& wanted, std::int64_t timeout_ms);
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
@@ -96,7 +96,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
   [[nodiscard]] const std::shared_ptr<client>& made_by() const noexcept { return client_; }
 
-  // For the gatekeeper, under its mutex.
+  // For the gate_driver, under its mutex.
   static lock_handle& of(lock::owner& who) noexcept {
     return *static_cast<handle_owner&>(who).handle;
   }
@@ -126,7 +126,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag, event_kind kind,
                  std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        const lock::portion& wanted, std::int64_t timeout_ms, bool is_try);
+                        const lock::amount& wanted, std::int64_t timeout_ms, bool is_try);
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
   outcome ask(const protocol::command& asked, time_ns deadline);
@@ -137,9 +137,9 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] std::int64_t command_timeout_ms() const;
 
   const std::shared_ptr<client> client_;
-  const std::shared_ptr<gatekeeper> gatekeeper_;
+  const std::shared_ptr<gate_driver> gate_driver_;
   const std::string name_;
-  handle_owner owner_;  // under the gatekeeper's mutex
+  handle_owner owner_;  // under the gate_driver's mutex
   notices notices_;     // likewise
 };
 

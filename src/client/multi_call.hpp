@@ -85,7 +85,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   const time_ns deadline_;
   const std::int64_t lease_ms_;  // of an extension
 
-  // Mutexes in the order in which they may be taken: this one, a gatekeeper's, steps_mutex_.
+  // Mutexes in the order in which they may be taken: this one, a gate_driver's, steps_mutex_.
   std::mutex mutex_;
   std::shared_ptr<multi_call> self_;  // while it is open
   std::size_t acquired_ = 0;          // how many of the members, from the first

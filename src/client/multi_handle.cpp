@@ -16,7 +16,7 @@ multi_handle::multi_handle(std::shared_ptr<client> client) : client_(std::move(c
 
 multi_handle::~multi_handle() { release(); }
 
-outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::portion& wanted,
+outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted,
                           const char* name) {
   const std::lock_guard guard(mutex_);
   const auto refuse = [&](const std::string& problem) {

@@ -21,7 +21,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
  public:
   struct member {
     std::shared_ptr<lock_handle> handle;
-    lock::portion wanted;
+    lock::amount wanted;
     std::int64_t hold_number = 0;  // of its part of the present hold
 
     [[nodiscard]] bool is_of_hold() const;
@@ -34,7 +34,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   multi_handle& operator=(const multi_handle&) = delete;
 
   // `name` is what the argument is called in a message.
-  outcome add(std::shared_ptr<lock_handle> handle, const lock::portion& wanted, const char* name);
+  outcome add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted, const char* name);
 
   outcome try_acquire();
   outcome acquire(std::int64_t timeout_ms);

@@ -13,7 +13,7 @@ constexpr time_ns heartbeat_ns = 20 * ns_per_s;
 presence::presence(net::reactor& loop, deployment::deployment& servers, std::string_view client_id)
     : loop_(loop),
       heartbeat_(servers.new_heartbeat(client_id)),
-      farewell_(servers.new_announcement(protocol::delete_record(client_id))) {}
+      farewell_(servers.new_broadcast(protocol::delete_record(client_id))) {}
 
 presence::~presence() { loop_.cancel(*this); }
 

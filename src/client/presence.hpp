@@ -15,7 +15,7 @@ class presence final : private net::timer {
   presence(net::reactor& loop, deployment::deployment& servers, std::string_view client_id);
   ~presence() override;
 
-  // Each greeting tells it as well, so the first heartbeat comes later.
+  // Each handshake tells it as well, so the first heartbeat comes later.
   void begin() noexcept;
   // So that nobody takes a client that is gone for one that is alive.
   void end() noexcept;
@@ -24,8 +24,8 @@ class presence final : private net::timer {
   void on_timer(time_ns now) noexcept override;
 
   net::reactor& loop_;
-  const std::unique_ptr<deployment::announcement> heartbeat_;
-  const std::unique_ptr<deployment::announcement> farewell_;
+  const std::unique_ptr<deployment::broadcast> heartbeat_;
+  const std::unique_ptr<deployment::broadcast> farewell_;
 };
 
 }  // namespace mortise::client

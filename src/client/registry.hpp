@@ -1,4 +1,4 @@
-// The gates of a client: which gatekeeper serves which name. Handles share one where they may; one
+// The gates of a client: which gate_driver serves which name. Handles share one where they may; one
 // that no handle uses and of which nothing is open at the servers is forgotten.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 namespace mortise::client {
 
-// Knows of a gatekeeper only id(), kind(), name(), key(), is_idle(), enter(), on_message() and the
-// count `handles`, so that the simulation runs it with gatekeepers of its own.
-template <class Gatekeeper>
+// Knows of a gate_driver only id(), kind(), name(), key(), is_idle(), enter(), on_message() and the
+// count `handles`, so that the simulation runs it with gate drivers of its own.
+template <class GateDriver>
 class registry {
  public:
   // Within the client a lock is passed on, shared by readers and retained for all, where its
@@ -29,11 +29,11 @@ class registry {
     return protocol.can_pass && !is_strict;
   }
 
-  // The gatekeeper for one more handle of this kind, which leaves it later; nullptr once closed.
+  // The gate_driver for one more handle of this kind, which leaves it later; nullptr once closed.
   // Where there is none, or it is not shared, `make(gate_id)` makes it. Locks of two kinds may have
   // the same key, and refuse each other.
   template <class Make>
-  std::shared_ptr<Gatekeeper> join(lock::lock_kind kind, const std::string& key, bool is_shared,
+  std::shared_ptr<GateDriver> join(lock::lock_kind kind, const std::string& key, bool is_shared,
                                    Make&& make) {
     const std::lock_guard guard(mutex_);
     if (is_closed_) return nullptr;  // its gate would never be closed
@@ -45,12 +45,12 @@ class registry {
     if (is_shared) shared.emplace(key, gate_id);
     return count(made);
   }
-  void leave(Gatekeeper& used) noexcept {
+  void release(GateDriver& used) noexcept {
     --used.handles;
     retire_if_idle(used);
   }
-  // After whatever may have been the last that was open. Whoever calls it keeps the gatekeeper.
-  void retire_if_idle(Gatekeeper& used) noexcept {
+  // After whatever may have been the last that was open. Whoever calls it keeps the gate_driver.
+  void retire_if_idle(GateDriver& used) noexcept {
     if (is_needed(used)) return;
     const std::lock_guard guard(mutex_);
     if (is_needed(used)) return;  // a handle has come since
@@ -60,13 +60,13 @@ class registry {
     all_.erase(used.id());
   }
 
-  [[nodiscard]] std::shared_ptr<Gatekeeper> find(std::uint64_t gate_id) noexcept {
+  [[nodiscard]] std::shared_ptr<GateDriver> find(std::uint64_t gate_id) noexcept {
     auto found = next(gate_id);
     if (found && found->id() != gate_id) found.reset();
     return found;
   }
   // The first from this number on, or nullptr: to go through them without the mutex or memory.
-  [[nodiscard]] std::shared_ptr<Gatekeeper> next(std::uint64_t from) noexcept {
+  [[nodiscard]] std::shared_ptr<GateDriver> next(std::uint64_t from) noexcept {
     const std::lock_guard guard(mutex_);
     const auto found = all_.lower_bound(from);
     return found == all_.end() ? nullptr : found->second;
@@ -115,17 +115,17 @@ class registry {
 
  private:
   auto& shared_of(lock::lock_kind kind) noexcept { return shared_[static_cast<std::size_t>(kind)]; }
-  static std::shared_ptr<Gatekeeper> count(std::shared_ptr<Gatekeeper> joined) noexcept {
+  static std::shared_ptr<GateDriver> count(std::shared_ptr<GateDriver> joined) noexcept {
     ++joined->handles;
     return joined;
   }
-  static bool is_needed(const Gatekeeper& used) noexcept {
+  static bool is_needed(const GateDriver& used) noexcept {
     return used.handles.load() > 0 || !used.is_idle();
   }
 
   std::mutex mutex_;
   std::uint64_t next_id_ = 1;
-  std::map<std::uint64_t, std::shared_ptr<Gatekeeper>> all_;
+  std::map<std::uint64_t, std::shared_ptr<GateDriver>> all_;
   // By the lock's kind and key.
   std::array<std::unordered_map<std::string, std::uint64_t>, 3> shared_;
   bool is_closed_ = false;

@@ -38,7 +38,7 @@ outcome not_reached(std::string_view what) {
   return why;
 }
 
-router::router(link& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
+router::router(io& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
   owners_.fill(no_server);
   problem_ = not_reached("no server of the cluster has answered in time");
 }
@@ -89,7 +89,7 @@ int router::find_reusable(time_ns now) const {
   for (const auto& [slot, state] : slots_) {
     if (state.users > 0) hold(state.at);
   }
-  for (const auto& [attempt, scout] : scouts_) hold(scout.first);
+  for (const auto& [attempt, probe] : failover_probes_) hold(probe.first);
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     if (!is_held[number] && is_forgotten(servers_[number], now)) return static_cast<int>(number);
   }
@@ -106,7 +106,7 @@ void router::reuse(int server, const endpoint& where, time_ns now) {
   for (auto& [slot, state] : slots_) {
     if (state.refused_by == server) state.refused_by = no_server;
     if (state.at != server) continue;
-    if (state.phase != phase::away) go_away(slot, state, why);
+    if (state.phase != phase::detached) go_away(slot, state, why);
     turn_to(slot, state, no_server);
   }
   servers_[static_cast<std::size_t>(server)] = std::move(next);
@@ -127,7 +127,7 @@ void router::on_up(int server, time_ns now) {
   one.refusing_since = time_never;
   one.probe_at = 0;
   for (auto& [slot, state] : slots_) {
-    if (state.at == server && state.users > 0) arrive(slot, state);
+    if (state.at == server && state.users > 0) attach(slot, state);
   }
   if (topology_.is_wanted) ask_topology(now);
 }
@@ -181,14 +181,14 @@ bool router::is_any_troubled(time_ns now) const noexcept {
 
 void router::use(int slot, time_ns now) {
   auto& state = slots_[slot];
-  if (state.users++ > 0 || state.phase != phase::away) return;
+  if (state.users++ > 0 || state.phase != phase::detached) return;
   turn_to(slot, state, owners_.at(static_cast<std::size_t>(slot)));
   if (state.at == no_server) {
     go_away(slot, state, not_reached("no server of the cluster has this slot"));
     next_look_ = std::min(next_look_, now + look_ns);
     return want_topology(now);
   }
-  arrive(slot, state);
+  attach(slot, state);
   next_look_ = std::min(next_look_, now + look_ns);
 }
 
@@ -198,25 +198,25 @@ void router::stop_using(int slot) noexcept {
 }
 
 // What is on its way is told apart from it by its number.
-void router::arrive(int slot, used_slot& state) {
+void router::attach(int slot, used_slot& state) {
   const auto server = state.at;
   if (server == no_server) return;
   connect(server);
   const auto& one = servers_[static_cast<std::size_t>(server)];
   if (!one.is_up && !one.problem.ok()) return go_away(slot, state, one.problem);
-  if (state.phase == phase::here) world_.on_away(slot);
-  state.phase = phase::arriving;
+  if (state.phase == phase::attached) world_.on_detached(slot);
+  state.phase = phase::attaching;
   state.attempt = ++attempts_;
-  if (one.is_up && !world_.arrive(slot, server, state.attempt)) {
+  if (one.is_up && !world_.attach(slot, server, state.attempt)) {
     go_away(slot, state, not_reached("cannot send requests to the server now"));
   }
 }
 
 void router::go_away(int slot, used_slot& state, const outcome& why) {
   state.problem = why;
-  state.phase = phase::away;
+  state.phase = phase::detached;
   state.attempt = 0;
-  world_.on_away(slot);
+  world_.on_detached(slot);
 }
 
 void router::turn_to(int slot, used_slot& state, int server) {
@@ -225,39 +225,40 @@ void router::turn_to(int slot, used_slot& state, int server) {
 
 // Another server has it, or is believed to.
 void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
-  if (state.phase == phase::here) go_away(slot, state, why);
+  if (state.phase == phase::attached) go_away(slot, state, why);
   turn_to(slot, state, server);
   if (server == no_server) return go_away(slot, state, why);
-  if (++state.hops <= most_hops) return arrive(slot, state);
+  if (++state.hops <= most_hops) return attach(slot, state);
   go_away(slot, state, not_reached("servers of the cluster name each other as this slot's owner"));
 }
 
-void router::on_arrival(int slot, int server, std::uint64_t attempt, const arrival& came,
-                        time_ns now) {
-  if (scouts_.find(attempt) != scouts_.end()) return on_scout(server, attempt, came, now);
+void router::on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
+                           time_ns now) {
+  if (failover_probes_.find(attempt) != failover_probes_.end())
+    return on_failover_probe(server, attempt, came, now);
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.attempt != attempt) return;
   auto& state = known->second;
   switch (came.how) {
-    case arrival::end::here:
+    case attachment::end::attached:
       owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(server);
-      state.phase = phase::here;
+      state.phase = phase::attached;
       state.hops = 0;
       state.problem = {};
       state.again_pause_ns = 0;
       if (std::exchange(state.refused_by, no_server) == server) end_refusal(server);
-      return world_.on_here(slot, server);
-    case arrival::end::moved:
+      return world_.on_attached(slot, server);
+    case attachment::end::moved:
       return on_moved(slot, server, came.to, now);
-    case arrival::end::later:
-    case arrival::end::refused:
+    case attachment::end::later:
+    case attachment::end::refused:
       note_refusal(slot, server, came.how, now);
       [[fallthrough]];
-    case arrival::end::again:
+    case attachment::end::again:
       go_away(slot, state, came.why);
       next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
       return;
-    case arrival::end::broken:
+    case attachment::end::broken:
       return;  // on_down() comes, or has come
   }
 }
@@ -279,8 +280,8 @@ void router::on_moved(int slot, int server, const endpoint& to, time_ns now) {
 void router::on_unserved(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;
-  if (known->second.phase != phase::here) return;
-  note_refusal(slot, server, arrival::end::later, now);
+  if (known->second.phase != phase::attached) return;
+  note_refusal(slot, server, attachment::end::later, now);
   go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
   next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
 }
@@ -291,7 +292,7 @@ void router::on_halfway(int slot, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return;
   auto& state = known->second;
-  if (state.phase != phase::here || state.again_at != time_never) return;
+  if (state.phase != phase::attached || state.again_at != time_never) return;
   state.again_pause_ns = std::clamp(2 * state.again_pause_ns, shortest_again_ns, longest_again_ns);
   state.again_at = now + state.again_pause_ns + world_.random_below(state.again_pause_ns / 2);
   next_again_ = std::min(next_again_, state.again_at);
@@ -314,8 +315,8 @@ void router::let_ask_again(time_ns now) {
 void router::on_unheard(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;
-  if (known->second.phase != phase::here) return;
-  arrive(slot, known->second);
+  if (known->second.phase != phase::attached) return;
+  attach(slot, known->second);
   next_look_ = std::min(next_look_, now + look_ns);
 }
 
@@ -323,7 +324,7 @@ void router::on_unheard(int slot, int server, time_ns now) {
 
 // One slot of each server that is troubled goes ahead to a server that may have become the master.
 // True where there is one to go on for.
-bool router::send_scouts(time_ns now) {
+bool router::send_failover_probes(time_ns now) {
   bool is_any = false;
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     auto& one = servers_[number];
@@ -335,22 +336,23 @@ bool router::send_scouts(time_ns now) {
     if (used == slots_.end()) continue;
     is_any = true;
     if (one.replicas.empty()) continue;
-    const auto to = one.replicas[one.next_scout++ % one.replicas.size()];
+    const auto to = one.replicas[one.next_failover_probe++ % one.replicas.size()];
     connect(to);
     if (!servers_[static_cast<std::size_t>(to)].is_up) continue;
     const auto attempt = ++attempts_;
-    scouts_.emplace(attempt, std::pair(before, used->first));
-    if (!world_.arrive(used->first, to, attempt)) scouts_.erase(attempt);
+    failover_probes_.emplace(attempt, std::pair(before, used->first));
+    if (!world_.attach(used->first, to, attempt)) failover_probes_.erase(attempt);
   }
   return is_any;
 }
 
-void router::on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now) {
-  const auto before = scouts_.at(attempt).first;
-  scouts_.erase(attempt);
+void router::on_failover_probe(int server, std::uint64_t attempt, const attachment& came,
+                               time_ns now) {
+  const auto before = failover_probes_.at(attempt).first;
+  failover_probes_.erase(attempt);
   auto after = no_server;
-  if (came.how == arrival::end::here) after = server;
-  if (came.how == arrival::end::moved) after = number_of(came.to, now);
+  if (came.how == attachment::end::attached) after = server;
+  if (came.how == attachment::end::moved) after = number_of(came.to, now);
   if (after == no_server || after == before) return;
   if (!is_troubled(servers_[static_cast<std::size_t>(before)], now)) return;
   follow(before, after);
@@ -372,12 +374,12 @@ void router::follow(int before, int after) {
 
 // What a server has refused to one slot it most likely refuses to all. So they do not ask on their
 // own: a client that uses a thousand slots would keep a server busy that is in trouble.
-void router::note_refusal(int slot, int server, arrival::end how, time_ns now) {
+void router::note_refusal(int slot, int server, attachment::end how, time_ns now) {
   slots_.at(slot).refused_by = server;
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (now < one.probe_at && slot != one.probed) return;
   one.refusing_since = std::min(one.refusing_since, now);
-  const auto shortest = how == arrival::end::refused ? refused_ns : look_ns;
+  const auto shortest = how == attachment::end::refused ? refused_ns : look_ns;
   const auto pause =
       std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
   one.probe_at = now + pause + world_.random_below(pause);
@@ -397,19 +399,19 @@ void router::probe(int server, time_ns now) {
   for (auto left = slots_.size(); left > 0; --left, ++next) {
     if (next == slots_.end()) next = slots_.begin();
     auto& [slot, state] = *next;
-    const bool is_waiting = state.users > 0 && state.phase == phase::away;
+    const bool is_waiting = state.users > 0 && state.phase == phase::detached;
     if (!is_waiting || state.at != server || state.refused_by != server) continue;
     one.probed = slot;
     one.probe_at = now + patience_ns_;
-    return arrive(slot, state);
+    return attach(slot, state);
   }
 }
 
 // A slot that is not attached.
 void router::look_after_slot(int slot, used_slot& state, time_ns now) {
-  if (state.phase == phase::arriving) {
+  if (state.phase == phase::attaching) {
     // A server that can neither be reached nor refuses, as one behind NAT: nobody waits for the end
-    // of the attempt without knowing why. The slot arrives once the server is up.
+    // of the attempt without knowing why. The slot attaches once the server is up.
     auto& one = servers_[static_cast<std::size_t>(state.at)];
     if (one.is_up) return;
     one.awaited_since = std::min(one.awaited_since, now);
@@ -422,18 +424,18 @@ void router::look_after_slot(int slot, used_slot& state, time_ns now) {
   turn_to(slot, state, owner);
   const auto& one = servers_[static_cast<std::size_t>(owner)];
   const bool is_probed = state.refused_by == owner && one.refusing_since != time_never;
-  if (!is_probed && (one.is_up || !one.is_begun)) arrive(slot, state);
+  if (!is_probed && (one.is_up || !one.is_begun)) attach(slot, state);
 }
 
 void router::look_after_slots(time_ns now) {
-  bool is_amiss = send_scouts(now);
+  bool is_amiss = send_failover_probes(now);
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     const auto& one = servers_[number];
     const bool is_refusing = one.is_up && one.refusing_since != time_never;
     if (is_refusing && now >= one.probe_at) probe(static_cast<int>(number), now);
   }
   for (auto& [slot, state] : slots_) {
-    if (state.users <= 0 || state.phase == phase::here) continue;
+    if (state.users <= 0 || state.phase == phase::attached) continue;
     is_amiss = true;
     look_after_slot(slot, state, now);
   }
@@ -465,7 +467,7 @@ void router::on_timer(time_ns now) {
 
 router::phase router::phase_of(int slot) const noexcept {
   const auto known = slots_.find(slot);
-  return known == slots_.end() ? phase::away : known->second.phase;
+  return known == slots_.end() ? phase::detached : known->second.phase;
 }
 
 bool router::is_used(int slot) const noexcept {
@@ -481,7 +483,7 @@ int router::server_of(int slot) const noexcept {
 outcome router::problem(int slot) const {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return problem_;
-  if (known->second.phase != phase::away) return {};
+  if (known->second.phase != phase::detached) return {};
   auto why = known->second.problem.ok() ? not_reached("not contacted yet") : known->second.problem;
   if (known->second.at != no_server) {
     const auto& one = servers_[static_cast<std::size_t>(known->second.at)];

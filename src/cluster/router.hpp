@@ -2,11 +2,11 @@
 // cluster whose slots move and whose servers fail. Pure: it is told what happened, and does nothing
 // but by its link to the world. Servers are numbers here, in the order in which they became known.
 //
-// A slot that is used is `away`, `arriving` or `here`. To arrive is to hear the client's inbox of
+// A slot that is used is `away`, `attaching` or `here`. To attach is to hear the client's inbox of
 // the slot, and to lift its fencing tokens, at the server that has it (hazards 24 and 30); before
 // that nothing of the slot is asked there. A server that refuses the slot says who has it, and the
-// client arrives there. One that is lost, or silent, is troubled: then one slot of it is sent ahead
-// as a scout, to its replicas in turn, until one of them has become the master.
+// client attaches there. One that is lost, or silent, is troubled: then one slot of it is sent
+// ahead as a failover probe, to its replicas in turn, until one of them has become the master.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ namespace mortise::cluster {
 
 constexpr int no_server = -1;
 
-// What became of an attempt to arrive.
-struct arrival {
+// What became of an attempt to attach.
+struct attachment {
   enum class end : std::uint8_t {
-    here,
+    attached,
     moved,    // to `to`
     again,    // it is tried again soon: the slot is being moved, say
     later,    // the server does not serve at the moment
@@ -46,9 +46,9 @@ outcome not_reached(std::string_view what);
 class router {
  public:
   // None of these may call back.
-  class link {
+  class io {
    public:
-    virtual ~link() = default;
+    virtual ~io() = default;
     // There is one more server.
     virtual void add_server(int server, const endpoint& where) = 0;
     // The number belongs to another server from now on. The server before is not connected to, and
@@ -60,14 +60,14 @@ class router {
     virtual void disconnect(int server) noexcept = 0;
     // Ends the connection, to begin anew; on_down() follows.
     virtual void leave(int server, const char* why) noexcept = 0;
-    // Attempts to arrive; on_arrival() follows. False where it could not be sent.
-    virtual bool arrive(int slot, int server, std::uint64_t attempt) noexcept = 0;
+    // Attempts to attach; on_attachment() follows. False where it could not be sent.
+    virtual bool attach(int slot, int server, std::uint64_t attempt) noexcept = 0;
     // Asks which server has which slots; on_topology() or on_no_topology() follows. False where
     // it could not be sent.
     virtual bool ask_topology(int server) noexcept = 0;
     // The slot can be asked there from now on; from now on it cannot.
-    virtual void on_here(int slot, int server) noexcept = 0;
-    virtual void on_away(int slot) noexcept = 0;
+    virtual void on_attached(int slot, int server) noexcept = 0;
+    virtual void on_detached(int slot) noexcept = 0;
     // It can be asked again what the server could not carry out while the slot is being moved.
     virtual void on_again(int slot) = 0;
     // Another server is believed to have it than before.
@@ -75,10 +75,10 @@ class router {
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   };
 
-  enum class phase : std::uint8_t { away, arriving, here };
+  enum class phase : std::uint8_t { detached, attaching, attached };
 
   // A server that leaves a question without an answer for so long is not waited for.
-  router(link& world, time_ns patience_ns);
+  router(io& world, time_ns patience_ns);
 
   // The servers that a URL names.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
@@ -99,7 +99,8 @@ class router {
   void on_overdue(int server, time_ns now);
   void on_topology(int server, const std::vector<slot_range>& told, time_ns now);
   void on_no_topology(int server, const outcome& why, time_ns now);
-  void on_arrival(int slot, int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  void on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
+                     time_ns now);
   // A server that was asked about the slot says that another has it, or that it cannot be asked
   // at the moment.
   void on_moved(int slot, int server, const endpoint& to, time_ns now);
@@ -152,17 +153,17 @@ class router {
     // Slots that it has refused wait together: one after the other tries for all of them.
     time_ns refusing_since = time_never;
     time_ns probe_at = 0;
-    int probed = no_server;              // the last slot that has tried
-    time_ns awaited_since = time_never;  // it is connected to for a slot
-    outcome problem;                     // why it is not up; ok before the first attempt has ended
-    std::vector<int> replicas;           // of which one will follow it
-    std::size_t next_scout = 0;          // which of them is looked at next
+    int probed = no_server;               // the last slot that has tried
+    time_ns awaited_since = time_never;   // it is connected to for a slot
+    outcome problem;                      // why it is not up; ok before the first attempt has ended
+    std::vector<int> replicas;            // of which one will follow it
+    std::size_t next_failover_probe = 0;  // which of them is looked at next
   };
   struct used_slot {
     int users = 0;
-    router::phase phase = router::phase::away;
-    int at = no_server;             // where it is, or arrives
-    std::uint64_t attempt = 0;      // to arrive, the last one
+    router::phase phase = router::phase::detached;
+    int at = no_server;             // where it is, or attaches
+    std::uint64_t attempt = 0;      // to attach, the last one
     int hops = 0;                   // from server to server since it was here
     int refused_by = no_server;     // the server that has refused it since it was here
     time_ns again_at = time_never;  // it can be asked again, while it is being moved
@@ -173,21 +174,21 @@ class router {
   [[nodiscard]] static bool is_forgotten(const server_state& one, time_ns now) noexcept;
   [[nodiscard]] int find_reusable(time_ns now) const;
   void reuse(int server, const endpoint& where, time_ns now);
-  void arrive(int slot, used_slot& state);
+  void attach(int slot, used_slot& state);
   void go_away(int slot, used_slot& state, const outcome& why);
   void turn_to(int slot, used_slot& state, int server);
   void go_on(int slot, used_slot& state, int server, const outcome& why);
   void follow(int before, int after);
-  void on_scout(int server, std::uint64_t attempt, const arrival& came, time_ns now);
+  void on_failover_probe(int server, std::uint64_t attempt, const attachment& came, time_ns now);
   void let_ask_again(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
-  void note_refusal(int slot, int server, arrival::end how, time_ns now);
+  void note_refusal(int slot, int server, attachment::end how, time_ns now);
   void end_refusal(int server) noexcept;
   void probe(int server, time_ns now);
   void look_after_slot(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
-  bool send_scouts(time_ns now);
+  bool send_failover_probes(time_ns now);
   void note_owners(const std::vector<slot_range>& told, time_ns now);
   [[nodiscard]] bool is_behind(int known, int claimant, time_ns now) const noexcept;
   bool keep_newer_claims(const owner_map& before, time_ns now);
@@ -204,14 +205,15 @@ class router {
   void rest(int server) noexcept;
   [[nodiscard]] int next_to_ask(time_ns now) noexcept;
 
-  link& world_;
+  io& world_;
   const time_ns patience_ns_;
   std::vector<server_state> servers_;
   std::vector<int> seeds_;
   owner_map owners_;
   std::map<int, used_slot> slots_;
   std::uint64_t attempts_ = 0;
-  std::map<std::uint64_t, std::pair<int, int>> scouts_;  // by attempt: for whom, and the slot
+  std::map<std::uint64_t, std::pair<int, int>>
+      failover_probes_;  // by attempt: for whom, and the slot
   bool is_known_ = false;
   outcome problem_;  // why it is not
   struct {

@@ -153,7 +153,7 @@ bool router::keep_attached(int server, time_ns now) {
   bool is_any = false;
   for (const auto& [slot, state] : slots_) {
     auto& owner = owners_.at(static_cast<std::size_t>(slot));
-    if (state.phase != phase::here || owner == state.at || owner == no_server) continue;
+    if (state.phase != phase::attached || owner == state.at || owner == no_server) continue;
     auto& one = servers_[static_cast<std::size_t>(state.at)];
     const auto told = servers_[static_cast<std::size_t>(owner)].told_epoch;
     const bool is_newer = one.epoch != 0 && told > one.epoch;
@@ -180,7 +180,7 @@ bool router::go_where_they_are() {
     const auto owner = owners_.at(static_cast<std::size_t>(slot));
     if (state.users <= 0 || owner == no_server) continue;
     if (owner != state.at) go_on(slot, state, owner, why);
-    are_here = are_here && state.phase == phase::here;
+    are_here = are_here && state.phase == phase::attached;
   }
   return are_here;
 }

@@ -392,8 +392,8 @@ void acknowledgements::fail_all(ends& over, outcome why) noexcept {
   over.failed.take(waiting_.covered);
 }
 
-void acknowledgements::question::take(const redis::value& reply,
-                                      const protocol::acknowledgement_terms& terms) noexcept try {
+void acknowledgements::poll::take(const redis::value& reply,
+                                  const protocol::acknowledgement_terms& terms) noexcept try {
   const auto error = reply.is_error() ? reply.text() : std::string_view();
   switch (part++) {
     case 0:
@@ -440,7 +440,7 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
   tell(over, now);
 }
 
-void acknowledgements::read(question& said, time_ns now, ends& over) noexcept {
+void acknowledgements::read(poll& said, time_ns now, ends& over) noexcept {
   // Only the count of the last WAIT: a replica that an earlier one counted may have died and may no
   // longer be needed (hazard 8).
   replicas_.had = said.had;

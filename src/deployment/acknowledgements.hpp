@@ -87,7 +87,7 @@ class acknowledgements final : private redis::session_listener,
   // Tells the item once it is. As await() otherwise.
   void await_ready(unacknowledged& item, time_ns now) noexcept;
 
-  // `asked_at`: when the question was sent whose answer it is. Any thread, without a lock of the
+  // `asked_at`: when the poll was sent whose answer it is. Any thread, without a lock of the
   // engine held; the item may be told before it returns.
   void await(unacknowledged& item, std::string_view place, time_ns asked_at, time_ns now,
              std::int64_t lease_ms) noexcept;
@@ -113,7 +113,7 @@ class acknowledgements final : private redis::session_listener,
     acknowledgements& of;
   };
   // What is on its way: a mark, unless the one before still counts, a WAIT, a look at the history.
-  struct question {
+  struct poll {
     int part = 0;
     bool was_made = false;
     std::string_view place;
@@ -158,11 +158,11 @@ class acknowledgements final : private redis::session_listener,
 
   void ask(bool with_mark, time_ns now, ends& over) noexcept;
   void go_on(time_ns now, ends& over) noexcept;
-  void read(question& said, time_ns now, ends& over) noexcept;
+  void read(poll& said, time_ns now, ends& over) noexcept;
   void fail_all(ends& over, outcome why) noexcept;
   void tell(ends& over, time_ns now) noexcept;
   void plan(time_ns at) noexcept;
-  // Of a question with a mark, by number.
+  // Of a poll with a mark, by number.
   [[nodiscard]] int last_part() const noexcept { return asks_its_cluster_ ? 5 : 4; }
   [[nodiscard]] std::optional<std::int64_t> needed(time_ns now) const noexcept;
   [[nodiscard]] bool is_list_old(time_ns now) const noexcept;
@@ -202,7 +202,7 @@ class acknowledgements final : private redis::session_listener,
     time_ns armed_for = time_never;
   } waiting_;
   bool is_asking_ = false;
-  question asked_;
+  poll asked_;
   struct {
     std::int64_t had = 0;                 // how many have what was last waited for
     std::int64_t online = 0;              // of so many that are online

@@ -83,7 +83,7 @@ void admission::on_fence_lifted(std::string place) noexcept {
   keys_.lifted_ns = boot_now();
 }
 
-protocol::survey_keys admission::keys() const {
+protocol::probe_keys admission::keys() const {
   const std::lock_guard guard(mutex_);
   return keys_;
 }

@@ -59,7 +59,7 @@ class admission final : private health_request_listener, private net::task, priv
   enum class rule { off, warn, strict };
 
   void begin() noexcept;
-  [[nodiscard]] protocol::survey_keys keys() const;
+  [[nodiscard]] protocol::probe_keys keys() const;
   void on_health(std::uint64_t session, const outcome& how,
                  const protocol::server_facts* facts) noexcept override;
   void run() noexcept override;
@@ -80,7 +80,7 @@ class admission final : private health_request_listener, private net::task, priv
   bool is_up_ = false;
   bool is_checked_ = false;  // this session, which was not bad; run() has to say so
   protocol::checking_client client_;
-  protocol::survey_keys keys_;
+  protocol::probe_keys keys_;
   outcome problem_;
   std::shared_ptr<const protocol::health> last_;
   net::caller* first_ = nullptr;  // who waits for the first health check

@@ -62,9 +62,9 @@ class config_of_server {
   const settings terms_;
 };
 
-class cluster_announcement final : public announcement {
+class cluster_broadcast final : public broadcast {
  public:
-  cluster_announcement(cluster_routes& routes, const protocol::command& said)
+  cluster_broadcast(cluster_routes& routes, const protocol::command& said)
       : routes_(routes), said_(said) {}
   void send() noexcept override try {
     if (said_.write_at) return routes_.say_at_each(said_.write_at, said_.is_farewell);
@@ -97,8 +97,8 @@ class cluster_deployment final : public deployment {
   }
   void close(time_ns linger_ns) noexcept override { routes_.close(linger_ns); }
   outcome place(protocol::key_set& keys) const override;
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
-    return std::make_unique<cluster_inquiry>(routes_, routes_.use(cluster::slot_of(lock.key)),
+  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
+    return std::make_unique<cluster_request>(routes_, routes_.use(cluster::slot_of(lock.key)),
                                              asker);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
@@ -150,14 +150,14 @@ class cluster_deployment final : public deployment {
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override;
   void add_statistics(statistics::snapshot& into) const override;
   outcome set_credentials(redis::login offered, time_ns deadline) override;
-  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
-    return std::make_unique<cluster_announcement>(routes_, said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
+    return std::make_unique<cluster_broadcast>(routes_, said);
   }
 
  private:
   using step = std::function<outcome(cluster_server& at)>;
 
-  // While it is used, which is as long as somebody has an inquiry about it.
+  // While it is used, which is as long as somebody has an lock_request about it.
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }

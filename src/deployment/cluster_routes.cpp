@@ -7,7 +7,7 @@
 
 #include "base/decimal.hpp"
 #include "base/random.hpp"
-#include "deployment/cluster_arrival.hpp"
+#include "deployment/slot_attachment.hpp"
 #include "deployment/topology_request.hpp"
 #include "deployment/unheeded_request.hpp"
 #include "net/at_once.hpp"
@@ -153,7 +153,7 @@ void cluster_routes::close(time_ns linger_ns) noexcept {
   {
     const std::lock_guard guard(mutex_);
     if (std::exchange(is_closed_, true)) return;
-    for (auto& [number, slot] : slots_) on_away(number);
+    for (auto& [number, slot] : slots_) on_detached(number);
   }
   net::at_once(servers_.size(), [&](std::size_t i) { servers_[i]->close(linger_ns); });
   loop_.cancel(static_cast<net::timer&>(*this));
@@ -193,14 +193,14 @@ cluster_slot* cluster_routes::find(int number) noexcept {
   return known == slots_.end() ? nullptr : known->second.get();
 }
 
-status cluster_routes::wait(cluster_inquiry& asked, cluster_slot& slot) noexcept {
+status cluster_routes::wait(cluster_request& asked, cluster_slot& slot) noexcept {
   const std::lock_guard guard(mutex_);
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
     const auto sent = asked.send_on(*at);  // it has just come
     slot.is_missed = slot.is_missed || sent == status::unreachable;
     return sent;
   }
-  if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::arriving) {
+  if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::attaching) {
     slot.waiting.push(asked);
     return status::ok;
   }
@@ -254,7 +254,7 @@ void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
   });
 }
 
-bool cluster_routes::send_asking(cluster_inquiry& asked, const cluster::endpoint& to) noexcept {
+bool cluster_routes::send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept {
   bool is_sent = false;
   enter([&](cluster::router& router, time_ns now) {
     const auto server = router.number_of(to, now);
@@ -406,8 +406,8 @@ void cluster_routes::leave(int server, const char* why) noexcept {
   at(server).link().leave(std::move(told));
 }
 
-bool cluster_routes::arrive(int slot, int server, std::uint64_t attempt) noexcept try {
-  return cluster_arrival::send(*this, at(server), *slots_.at(slot), client_id_, attempt);
+bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
+  return slot_attachment::send(*this, at(server), *slots_.at(slot), client_id_, attempt);
 } catch (const std::bad_alloc&) {
   return false;
 }
@@ -420,11 +420,11 @@ bool cluster_routes::ask_topology(int server) noexcept try {
 
 // Those who wait go first, in their order. Whoever was told before that it cannot be asked hears of
 // it now.
-void cluster_routes::on_here(int number, int server) noexcept {
+void cluster_routes::on_attached(int number, int server) noexcept {
   auto& slot = *slots_.at(number);
   auto& owner = at(server);
   slot.here.store(&owner, std::memory_order_release);
-  slot.has_arrived = true;
+  slot.is_attached = true;
   note_move(number, slot.was_here, owner);
   owner.link().expect_messages(slot.expecting);
   while (auto* const item = slot.waiting.pop()) {
@@ -451,7 +451,7 @@ void cluster_routes::note_move(int slot, cluster::endpoint& from, const cluster_
   return;  // there are no words for it
 }
 
-void cluster_routes::on_away(int number) noexcept {
+void cluster_routes::on_detached(int number) noexcept {
   auto& slot = *slots_.at(number);
   slot.is_missed = true;
   if (auto* const owner = slot.here.exchange(nullptr)) {
@@ -505,13 +505,13 @@ void cluster_routes::on_server_unheard(cluster_server& which, std::string_view c
       [&](cluster::router& router, time_ns now) { router.on_unheard(slot, which.number(), now); });
 }
 
-void cluster_routes::on_arrival(int slot, int server, std::uint64_t attempt,
-                                const cluster::arrival& came) noexcept {
-  if (came.how == cluster::arrival::end::here) {
+void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
+                                   const cluster::attachment& came) noexcept {
+  if (came.how == cluster::attachment::end::attached) {
     at(server).entry().on_fence_lifted(cluster::tag_of(slot));
   }
   enter([&](cluster::router& router, time_ns now) {
-    router.on_arrival(slot, server, attempt, came, now);
+    router.on_attachment(slot, server, attempt, came, now);
   });
 }
 

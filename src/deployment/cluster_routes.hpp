@@ -23,7 +23,7 @@
 
 namespace mortise::deployment {
 
-class cluster_routes final : private cluster::router::link,
+class cluster_routes final : private cluster::router::io,
                              private cluster_server::listener,
                              private net::timer,
                              private net::task {
@@ -48,7 +48,7 @@ class cluster_routes final : private cluster::router::link,
   [[nodiscard]] cluster_slot* find(int number) noexcept;
 
   // For a slot that is not here: it is sent once it is. unreachable where that is not expected.
-  status wait(cluster_inquiry& asked, cluster_slot& slot) noexcept;
+  status wait(cluster_request& asked, cluster_slot& slot) noexcept;
   // Until something has happened that a slot's problem may end by, or a moment has passed.
   void await_change(time_ns deadline);
   // Where the slot is; nullptr when the deadline passed first.
@@ -62,7 +62,7 @@ class cluster_routes final : private cluster::router::link,
   // Keys of the slot are at two servers: what was not carried out can be asked again after a pause.
   void on_halfway(cluster_slot& slot) noexcept;
   // Sends it to a server that the slot is being moved to. False where that is not connected to yet.
-  bool send_asking(cluster_inquiry& asked, const cluster::endpoint& to) noexcept;
+  bool send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept;
 
   void expect_messages(cluster_slot& slot, int change) noexcept;
   void listen(cluster_slot& slot, std::string_view channel);
@@ -86,9 +86,9 @@ class cluster_routes final : private cluster::router::link,
   void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write,
                    bool is_for_all);
 
-  // An attempt to arrive has ended.
-  void on_arrival(int slot, int server, std::uint64_t attempt,
-                  const cluster::arrival& came) noexcept;
+  // An attempt to attach has ended.
+  void on_attachment(int slot, int server, std::uint64_t attempt,
+                     const cluster::attachment& came) noexcept;
   void on_topology(int server, const std::vector<cluster::slot_range>& told) noexcept;
   void on_no_topology(int server, const outcome& why) noexcept;
 
@@ -106,16 +106,16 @@ class cluster_routes final : private cluster::router::link,
     return *servers_[static_cast<std::size_t>(server)];
   }
 
-  // cluster::router::link
+  // cluster::router::io
   void add_server(int server, const cluster::endpoint& where) override;
   void change_server(int server, const cluster::endpoint& where) override;
   void connect(int server) noexcept override;
   void disconnect(int server) noexcept override { at(server).rest(); }
   void leave(int server, const char* why) noexcept override;
-  bool arrive(int slot, int server, std::uint64_t attempt) noexcept override;
+  bool attach(int slot, int server, std::uint64_t attempt) noexcept override;
   bool ask_topology(int server) noexcept override;
-  void on_here(int slot, int server) noexcept override;
-  void on_away(int slot) noexcept override;
+  void on_attached(int slot, int server) noexcept override;
+  void on_detached(int slot) noexcept override;
   void on_again(int slot) override;
   void on_owner_changed(int slot) noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;

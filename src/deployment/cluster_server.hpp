@@ -1,5 +1,5 @@
 // One server of a cluster, connected to once it is needed. Its connection hears no inbox before a
-// slot has arrived there.
+// slot has attached there.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 #include "deployment/deployment.hpp"
 #include "deployment/server_config.hpp"
 #include "deployment/server_place.hpp"
-#include "deployment/step_request.hpp"
+#include "deployment/server_request.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::deployment {
@@ -70,7 +70,7 @@ class cluster_server final : private redis::session_listener,
   }
   // The next connection logs in with these.
   void keep_credentials(const redis::login& offered);
-  // Whether it has forgotten the script of an arrival, which the greeting loads (hazard 27).
+  // Whether it has forgotten the script of an attachment, which the handshake loads (hazard 27).
   [[nodiscard]] bool lacks_seed() const noexcept { return lacks_seed_; }
   void note_lack_of_seed() noexcept { lacks_seed_ = true; }
   // Whether it may be asked for config epochs; not where this session's user lacks the right.

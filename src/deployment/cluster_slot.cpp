@@ -25,13 +25,13 @@ bool is_of_slot(std::string_view error) noexcept {
 
 }  // namespace
 
-void waiting_list::push(cluster_inquiry& item) noexcept {
+void waiting_list::push(cluster_request& item) noexcept {
   item.next_ = nullptr;
   (first_ == nullptr ? first_ : last_->next_) = &item;
   last_ = &item;
 }
 
-cluster_inquiry* waiting_list::pop() noexcept {
+cluster_request* waiting_list::pop() noexcept {
   return first_ == nullptr ? nullptr : std::exchange(first_, first_->next_);
 }
 
@@ -40,12 +40,12 @@ cluster_slot::cluster_slot(int slot, std::string_view client_id)
       place(cluster::tag_of(slot)),
       inbox(protocol::inbox_channel(client_id) + place) {}
 
-cluster_inquiry::cluster_inquiry(cluster_routes& routes, cluster_slot& slot, inquirer& asker)
-    : step_request(asker), routes_(routes), slot_(slot) {}
+cluster_request::cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& asker)
+    : server_request(asker), routes_(routes), slot_(slot) {}
 
-cluster_inquiry::~cluster_inquiry() { routes_.stop_using(slot_); }
+cluster_request::~cluster_request() { routes_.stop_using(slot_); }
 
-status cluster_inquiry::send(const lock::question& asked, const protocol::table& rules,
+status cluster_request::send(const lock::step_request& asked, const protocol::table& rules,
                              const protocol::key_set& keys, const lock::operation* by) noexcept {
   auto* const at = slot_.here.load(std::memory_order_acquire);
   const bool is_moving = asked.what == lock::step::renew &&
@@ -67,26 +67,26 @@ status cluster_inquiry::send(const lock::question& asked, const protocol::table&
   return sent;
 }
 
-status cluster_inquiry::send_on(cluster_server& at) noexcept {
+status cluster_request::send_on(cluster_server& at) noexcept {
   at_ = &at;
   return submit(at.link(), at.known(), nullptr, {at.acks(), slot_.place});
 }
 
-status cluster_inquiry::send_asking(cluster_server& at) noexcept {
+status cluster_request::send_asking(cluster_server& at) noexcept {
   at_ = &at;
   is_asking_ = true;
   return submit_asking(at.link(), at.known());
 }
 
-void cluster_inquiry::drop() noexcept {
+void cluster_request::drop() noexcept {
   lock::step_result said;
   said.what = lock::answer::unsent;
   tell(said, boot_now());
 }
 
 // Not where replicas have to acknowledge: those of the next server are waited for once the slot has
-// arrived there.
-bool cluster_inquiry::is_sent_on(std::string_view error) noexcept try {
+// attached there.
+bool cluster_request::is_sent_on(std::string_view error) noexcept try {
   if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
   const auto ask = cluster::read_ask(error, at_->where());
   return ask && routes_.send_asking(*this, ask->to);
@@ -94,7 +94,7 @@ bool cluster_inquiry::is_sent_on(std::string_view error) noexcept try {
   return false;
 }
 
-bool cluster_inquiry::is_astray(std::string_view error, lock::step_result& said) noexcept try {
+bool cluster_request::is_astray(std::string_view error, lock::step_result& said) noexcept try {
   const bool is_cut_short = cluster::is_cut_short(error);
   // A server that was asked ahead of the slot and refuses knows of no move.
   is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
@@ -120,12 +120,12 @@ bool cluster_inquiry::is_astray(std::string_view error, lock::step_result& said)
 }
 
 // This may be asked the next question, or be gone, once it has told.
-void cluster_inquiry::tell(const lock::step_result& said, time_ns now) noexcept {
+void cluster_request::tell(const lock::step_result& said, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;
   const bool is_halfway = is_halfway_;
   const bool is_missed = said.what == lock::answer::unsent || said.what == lock::answer::broken;
-  step_request::tell(said, now);
+  server_request::tell(said, now);
   if (is_halfway) return routes.on_halfway(slot);
   if (is_missed) routes.on_missed(slot);
 }

@@ -6,23 +6,23 @@
 #include <string>
 
 #include "deployment/cluster_server.hpp"
-#include "deployment/step_request.hpp"
+#include "deployment/server_request.hpp"
 
 namespace mortise::deployment {
 
-class cluster_inquiry;
+class cluster_request;
 class cluster_routes;
 
 // First in, first out; needs no memory.
 class waiting_list {
  public:
-  void push(cluster_inquiry& item) noexcept;
-  cluster_inquiry* pop() noexcept;
+  void push(cluster_request& item) noexcept;
+  cluster_request* pop() noexcept;
   [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
 
  private:
-  cluster_inquiry* first_ = nullptr;
-  cluster_inquiry* last_ = nullptr;
+  cluster_request* first_ = nullptr;
+  cluster_request* last_ = nullptr;
 };
 
 struct cluster_slot {
@@ -38,7 +38,7 @@ struct cluster_slot {
   // Under the mutex of the routes.
   waiting_list waiting;
   int expecting = 0;                            // how many wait for messages
-  bool has_arrived = false;                     // ever
+  bool is_attached = false;                     // ever
   cluster::endpoint was_here;                   // the last who could be asked; port 0: nobody
   bool is_missed = false;                       // somebody was told that it cannot be asked
   bool is_elsewhere = false;                    // than it was acknowledged; not told yet
@@ -50,12 +50,12 @@ struct cluster_slot {
 // whatever it asks next must not be overtaken (hazard 16). While the slot is being moved key by key
 // a question that names the lock's own key only goes after that key: it compares the owner token,
 // so it changes nothing where it comes late (hazard 29).
-class cluster_inquiry final : public step_request {
+class cluster_request final : public server_request {
  public:
-  cluster_inquiry(cluster_routes& routes, cluster_slot& slot, inquirer& asker);
-  ~cluster_inquiry() override;
+  cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& asker);
+  ~cluster_request() override;
 
-  status send(const lock::question& asked, const protocol::table& rules,
+  status send(const lock::step_request& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override;
   // Sends it to a server that the slot is being moved to, after the one that it was sent to has
   // refused it.
@@ -76,7 +76,7 @@ class cluster_inquiry final : public step_request {
   cluster_server* at_ = nullptr;  // who was asked last
   bool is_asking_ = false;        // the slot is not there yet
   bool is_halfway_ = false;       // keys of the slot are at two servers
-  cluster_inquiry* next_ = nullptr;
+  cluster_request* next_ = nullptr;
 };
 
 }  // namespace mortise::deployment

@@ -11,7 +11,7 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "lock/link.hpp"
+#include "lock/lock_io.hpp"
 #include "protocol/client_record.hpp"
 #include "protocol/command.hpp"
 #include "protocol/health.hpp"
@@ -22,35 +22,35 @@
 
 namespace mortise::deployment {
 
-class inquiry;
+class lock_request;
 
-// Who asks, and is answered: once for each inquiry that was sent, on whichever thread reads.
-class inquirer {
+// Who asks, and is answered: once for each lock_request that was sent, on whichever thread reads.
+class lock_requester {
  public:
-  virtual ~inquirer() = default;
-  virtual void on_result(inquiry& answered, const lock::step_result& said,
+  virtual ~lock_requester() = default;
+  virtual void on_result(lock_request& answered, const lock::step_result& said,
                          time_ns now) noexcept = 0;
 };
 
 // One step on its way. Used again for the next step once it is answered.
-class inquiry {
+class lock_request {
  public:
-  virtual ~inquiry() = default;
+  virtual ~lock_request() = default;
   // Sends the question, asked by an operation (or nullptr), whose caller lends its thread for the
   // answer. With another status than ok nothing was sent, and no result comes: unreachable, limit,
   // no_memory.
-  virtual status send(const lock::question& asked, const protocol::table& rules,
+  virtual status send(const lock::step_request& asked, const protocol::table& rules,
                       const protocol::key_set& keys, const lock::operation* by) noexcept = 0;
 
-  // What was asked last, for the inquirer.
-  std::uint64_t tenure = 0;
+  // What was asked last, for the lock_requester.
+  std::uint64_t claim_id = 0;
   std::uint32_t serial = 0;
 };
 
 // A command that every server is told and whose answer nobody waits for.
-class announcement {
+class broadcast {
  public:
-  virtual ~announcement() = default;
+  virtual ~broadcast() = default;
   // Where it is still on its way from the last time it is not sent again. Needs no memory.
   virtual void send() noexcept = 0;
 };
@@ -130,9 +130,10 @@ class deployment {
     return true;
   }
   // For steps of this name's lock.
-  virtual std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) = 0;
+  virtual std::unique_ptr<lock_request> new_request(lock_requester& asker,
+                                                    const named_key& lock) = 0;
   // Lends the calling thread to who speaks for this name, until the caller is done or the deadline;
-  // true when it is done. Whoever has sent an inquiry in its own name comes here in any case.
+  // true when it is done. Whoever has sent an lock_request in its own name comes here in any case.
   virtual bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept = 0;
   // The same for a caller that waits for whatever comes, about any name.
   virtual bool await_any(net::caller& caller, time_ns deadline) noexcept = 0;
@@ -177,10 +178,10 @@ class deployment {
   // Logs in anew, on what is connected, and with what will be. Another outcome than ok leaves all
   // as it was.
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
-  virtual std::unique_ptr<announcement> new_announcement(const protocol::command& said) = 0;
+  virtual std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) = 0;
   // That this client lives.
-  virtual std::unique_ptr<announcement> new_heartbeat(std::string_view client_id) {
-    return new_announcement(protocol::write_record(client_id));
+  virtual std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) {
+    return new_broadcast(protocol::write_record(client_id));
   }
 };
 

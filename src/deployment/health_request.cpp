@@ -25,7 +25,7 @@ outcome health_request::begin(health_request_listener& hears, std::uint64_t sess
 
 outcome health_request::submit_round(redis::flush how) {
   bytes_.clear();
-  reply_count = replies_left_ = survey_.write_round(bytes_, boot_now());
+  reply_count = replies_left_ = probe_.write_round(bytes_, boot_now());
   takes_each = true;
   self_ = shared_from_this();
   const auto submitted = server_.submit(*this, bytes_, how);
@@ -41,7 +41,7 @@ void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   try {
     // What the reply has waited for since it came in has passed on the wall's clock, too.
     const auto wall_us = wall_now_us() - (boot_now() - now) / ns_per_us;
-    if (how_.ok()) survey_.take(reply, now, wall_us);
+    if (how_.ok()) probe_.take(reply, now, wall_us);
   } catch (const std::bad_alloc&) {
     how_ = outcome::of(status::no_memory);
   }
@@ -50,7 +50,7 @@ void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
 
 void health_request::go_on() noexcept {
   const auto keep = std::move(self_);
-  if (!how_.ok() || survey_.is_over() || is_given_up_) return end(std::move(how_));
+  if (!how_.ok() || probe_.is_over() || is_given_up_) return end(std::move(how_));
   try {
     if (auto problem = submit_round(redis::flush::now); !problem.ok()) end(std::move(problem));
   } catch (const std::bad_alloc&) {
@@ -68,7 +68,7 @@ void health_request::on_broken(bool was_sent) noexcept {
 void health_request::end(outcome how) noexcept {
   const auto keep = std::exchange(self_, nullptr);
   how_ = std::move(how);
-  if (hears_ != nullptr) hears_->on_health(session_, how_, how_.ok() ? &survey_.facts() : nullptr);
+  if (hears_ != nullptr) hears_->on_health(session_, how_, how_.ok() ? &probe_.facts() : nullptr);
   caller_.finish();
 }
 

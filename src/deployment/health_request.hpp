@@ -8,7 +8,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/caller.hpp"
-#include "protocol/survey.hpp"
+#include "protocol/server_probe.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::deployment {
@@ -25,9 +25,8 @@ class health_request_listener {
 class health_request final : public redis::request,
                              public std::enable_shared_from_this<health_request> {
  public:
-  health_request(redis::connection& server, std::int64_t database,
-                 const protocol::survey_keys& keys)
-      : server_(server), survey_(database, keys) {}
+  health_request(redis::connection& server, std::int64_t database, const protocol::probe_keys& keys)
+      : server_(server), probe_(database, keys) {}
 
   // Asks, with the calling thread lent for the answers.
   outcome ask(time_ns deadline);
@@ -36,7 +35,7 @@ class health_request final : public redis::request,
   outcome begin(health_request_listener& hears, std::uint64_t session) noexcept;
 
   // Once ask() has said ok.
-  [[nodiscard]] const protocol::server_facts& facts() const noexcept { return survey_.facts(); }
+  [[nodiscard]] const protocol::server_facts& facts() const noexcept { return probe_.facts(); }
 
  private:
   outcome submit_round(redis::flush how);
@@ -50,7 +49,7 @@ class health_request final : public redis::request,
   std::shared_ptr<health_request> self_;  // while it is on its way
   health_request_listener* hears_ = nullptr;
   std::uint64_t session_ = 0;
-  protocol::survey survey_;
+  protocol::server_probe probe_;
   std::string bytes_;
   int replies_left_ = 0;
   std::atomic<bool> is_given_up_{false};

@@ -9,7 +9,7 @@
 #include "deployment/sharded.hpp"
 #include "deployment/single_url.hpp"
 #include "deployment/url_list.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::deployment {
 

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "base/decimal.hpp"
+#include "deployment/redlock_coordinator.hpp"
 #include "deployment/server_group.hpp"
-#include "deployment/voting.hpp"
 #include "lock/lease.hpp"
 #include "net/at_once.hpp"
 #include "net/caller.hpp"
 #include "protocol/inbox.hpp"
 #include "protocol/listing.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::deployment {
 
@@ -39,7 +39,7 @@ class all_names final : public name_set {
   [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
 };
 
-class quorum_deployment final : public deployment, private voting::listener {
+class quorum_deployment final : public deployment, private redlock_coordinator::listener {
  public:
   quorum_deployment(const std::vector<single_url>& servers, net::reactor& loop,
                     const settings& terms, std::string_view client_id,
@@ -69,8 +69,8 @@ class quorum_deployment final : public deployment, private voting::listener {
   outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
                        const protocol::table*& into) const override;
   [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
-    return std::make_unique<quorum_inquiry>(votes_, asker, lock);
+  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
+    return std::make_unique<quorum_request>(votes_, asker, lock);
   }
   // A caller can read one connection only, so the I/O thread reads all of them for this one.
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
@@ -108,10 +108,10 @@ class quorum_deployment final : public deployment, private voting::listener {
   outcome set_credentials(redis::login offered, time_ns deadline) override {
     return all_.set_credentials(offered, deadline);
   }
-  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
-    return all_.new_announcement(said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
+    return all_.new_broadcast(said);
   }
-  std::unique_ptr<announcement> new_heartbeat(std::string_view client_id) override;
+  std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) override;
 
  private:
   // Tells what comes of one server from what comes of the others.
@@ -166,7 +166,7 @@ class quorum_deployment final : public deployment, private voting::listener {
   const bool is_checking_health_;
   std::vector<ear> ears_;
   server_group all_;
-  voting votes_;
+  redlock_coordinator votes_;
   mutable std::mutex mutex_;
   std::map<std::string, channel_state, std::less<>> channels_;
 };
@@ -283,17 +283,17 @@ void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
 
 // The servers also keep what this client is known by, so that a server that comes later under a
 // second name is found out, and so are clients with another list (hazard 25).
-std::unique_ptr<announcement> quorum_deployment::new_heartbeat(std::string_view client_id) {
-  std::vector<std::unique_ptr<announcement>> parts;
+std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(std::string_view client_id) {
+  std::vector<std::unique_ptr<broadcast>> parts;
   parts.push_back(deployment::new_heartbeat(client_id));
   for (std::size_t number = 0; number < all_.size(); ++number) {
     const auto join = protocol::join_quorum({.client_id = std::string(client_id),
                                              .number = static_cast<std::int64_t>(number) + 1,
                                              .servers = static_cast<std::int64_t>(all_.size()),
                                              .quarantine_ms = quarantine_ms_});
-    parts.push_back(all_.at(number).new_announcement(join));
+    parts.push_back(all_.at(number).new_broadcast(join));
   }
-  return std::make_unique<group_announcement>(std::move(parts));
+  return std::make_unique<group_broadcast>(std::move(parts));
 }
 
 void quorum_deployment::on_worth_asking(const name_set& names, time_ns now) noexcept {

@@ -9,11 +9,11 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
   for (std::size_t server = 0; server < servers.size(); ++server) {
     ears_[server].round = this;
     ears_[server].server = server;
-    inquiries_.push_back(servers.at(server).new_inquiry(ears_[server], {}));
+    requests_.push_back(servers.at(server).new_request(ears_[server], {}));
   }
 }
 
-std::optional<lock::step_result> quorum_round::begin(const lock::question& asked,
+std::optional<lock::step_result> quorum_round::begin(const lock::step_request& asked,
                                                      const protocol::table& rules,
                                                      std::shared_ptr<const protocol::key_set> keys,
                                                      time_ns now, const quorum::server_set& whom,
@@ -29,10 +29,10 @@ std::optional<lock::step_result> quorum_round::begin(const lock::question& asked
   has_quorum = false;
   topped_up.reset();
   sent_to_.reset();
-  votes_.emplace(asked.what, inquiries_.size(), asked.proposal);
+  votes_.emplace(asked.what, requests_.size(), asked.proposal);
   std::optional<lock::step_result> result;
-  for (std::size_t server = 0; server < inquiries_.size(); ++server) {
-    const auto sent = whom.test(server) ? inquiries_[server]->send(asked_, rules, *keys_, by)
+  for (std::size_t server = 0; server < requests_.size(); ++server) {
+    const auto sent = whom.test(server) ? requests_[server]->send(asked_, rules, *keys_, by)
                                         : status::unreachable;
     sent_to_.set(server, sent == status::ok);
     if (sent == status::ok) continue;
@@ -47,7 +47,7 @@ std::optional<lock::step_result> quorum_round::begin(const lock::question& asked
 bool quorum_round::send_text(std::size_t server) noexcept {
   auto again = asked_;
   again.with_text = true;
-  return inquiries_[server]->send(again, *rules_, *keys_, nullptr) == status::ok;
+  return requests_[server]->send(again, *rules_, *keys_, nullptr) == status::ok;
 }
 
 }  // namespace mortise::deployment

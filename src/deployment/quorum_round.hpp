@@ -11,11 +11,11 @@
 #include "deployment/deployment.hpp"
 #include "deployment/server_group.hpp"
 #include "lock/step.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::deployment {
 
-class quorum_inquiry;
+class quorum_request;
 class quorum_round;
 
 // On whichever thread reads, without a lock held.
@@ -34,7 +34,8 @@ class quorum_round {
   // Sends the question to those of `whom`, `by` the thread of an operation that does not wait for
   // the answers, or by the I/O thread. Whom it could not be sent to has answered so; a result
   // where nobody else could change it.
-  std::optional<lock::step_result> begin(const lock::question& asked, const protocol::table& rules,
+  std::optional<lock::step_result> begin(const lock::step_request& asked,
+                                         const protocol::table& rules,
                                          std::shared_ptr<const protocol::key_set> keys, time_ns now,
                                          const quorum::server_set& whom,
                                          const lock::operation* by = nullptr);
@@ -44,9 +45,9 @@ class quorum_round {
   bool send_text(std::size_t server) noexcept;
 
   [[nodiscard]] bool is_over() const noexcept { return !votes_ || votes_->is_answered(); }
-  [[nodiscard]] quorum::tally& votes() noexcept { return *votes_; }
-  [[nodiscard]] const quorum::tally& votes() const noexcept { return *votes_; }
-  [[nodiscard]] const lock::question& asked() const noexcept { return asked_; }
+  [[nodiscard]] quorum::vote_count& votes() noexcept { return *votes_; }
+  [[nodiscard]] const quorum::vote_count& votes() const noexcept { return *votes_; }
+  [[nodiscard]] const lock::step_request& asked() const noexcept { return asked_; }
   [[nodiscard]] const protocol::table& rules() const noexcept { return *rules_; }
   [[nodiscard]] const std::shared_ptr<const protocol::key_set>& keys() const noexcept {
     return keys_;
@@ -54,7 +55,7 @@ class quorum_round {
   [[nodiscard]] time_ns sent() const noexcept { return sent_; }
 
   // The listener's own.
-  quorum_inquiry* of = nullptr;  // who waits for the result; nullptr once it is told
+  quorum_request* of = nullptr;  // who waits for the result; nullptr once it is told
   time_ns heard = 0;             // when the first server has answered; 0 before
   int proposals = 0;             // how many were made for this question
   bool is_confirming = false;    // it has the votes, and says a higher proposal
@@ -64,8 +65,8 @@ class quorum_round {
 
  private:
   // Tells the answer of one server from those of the others.
-  struct ear final : inquirer {
-    void on_result(inquiry& /*answered*/, const lock::step_result& said,
+  struct ear final : lock_requester {
+    void on_result(lock_request& /*answered*/, const lock::step_result& said,
                    time_ns now) noexcept override {
       round->hears_.on_answer(*round, server, said, now);
     }
@@ -75,9 +76,9 @@ class quorum_round {
 
   quorum_round_listener& hears_;
   std::vector<ear> ears_;
-  std::vector<std::unique_ptr<inquiry>> inquiries_;
-  std::optional<quorum::tally> votes_;
-  lock::question asked_;
+  std::vector<std::unique_ptr<lock_request>> requests_;
+  std::optional<quorum::vote_count> votes_;
+  lock::step_request asked_;
   std::string token_;  // which the question refers to
   const protocol::table* rules_ = nullptr;
   std::shared_ptr<const protocol::key_set> keys_;

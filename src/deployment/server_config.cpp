@@ -14,9 +14,9 @@ std::string client_name_of(const settings& terms) {
   return terms.client_name.empty() ? "mortise" : terms.client_name;
 }
 
-redis::prologue_command prologue_of(const protocol::command& said, std::string name,
-                                    redis::prologue_command::need need) {
-  redis::prologue_command made{std::move(name), {}, need};
+redis::setup_command setup_of(const protocol::command& said, std::string name,
+                              redis::setup_command::need need) {
+  redis::setup_command made{std::move(name), {}, need};
   said.write(made.bytes, true);
   return made;
 }

@@ -13,14 +13,14 @@ namespace mortise::deployment {
 
 std::string client_name_of(const settings& terms);
 
-// How a server is connected to, but for where it is. It hears no inbox, and has no prologue.
+// How a server is connected to, but for where it is. It hears no inbox, and has no setup.
 redis::connection_config server_config(const redis::endpoint_url& where,
                                        const net::transport_factory& make_transport,
                                        const settings& terms);
 
-// What every greeting says as well.
-redis::prologue_command prologue_of(const protocol::command& said, std::string name,
-                                    redis::prologue_command::need need);
+// What every handshake says as well.
+redis::setup_command setup_of(const protocol::command& said, std::string name,
+                              redis::setup_command::need need);
 
 outcome refuse_login_beside_file();
 // Logs in anew, see deployment::set_credentials.

@@ -150,10 +150,10 @@ std::shared_ptr<const protocol::health> server_group::last_health() const {
   return found;
 }
 
-std::unique_ptr<announcement> server_group::new_announcement(const protocol::command& said) {
-  std::vector<std::unique_ptr<announcement>> parts;
-  for (const auto& one : members_) parts.push_back(one.servers->new_announcement(said));
-  return std::make_unique<group_announcement>(std::move(parts));
+std::unique_ptr<broadcast> server_group::new_broadcast(const protocol::command& said) {
+  std::vector<std::unique_ptr<broadcast>> parts;
+  for (const auto& one : members_) parts.push_back(one.servers->new_broadcast(said));
+  return std::make_unique<group_broadcast>(std::move(parts));
 }
 
 }  // namespace mortise::deployment

@@ -15,16 +15,16 @@
 namespace mortise::deployment {
 
 // Several as one.
-class group_announcement final : public announcement {
+class group_broadcast final : public broadcast {
  public:
-  explicit group_announcement(std::vector<std::unique_ptr<announcement>> parts)
+  explicit group_broadcast(std::vector<std::unique_ptr<broadcast>> parts)
       : parts_(std::move(parts)) {}
   void send() noexcept override {
     for (const auto& part : parts_) part->send();
   }
 
  private:
-  const std::vector<std::unique_ptr<announcement>> parts_;
+  const std::vector<std::unique_ptr<broadcast>> parts_;
 };
 
 class server_group {
@@ -59,7 +59,7 @@ class server_group {
   // Of those that were looked at; nullptr where none was.
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const;
   void add_statistics(statistics::snapshot& into) const;
-  std::unique_ptr<announcement> new_announcement(const protocol::command& said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said);
 
   // Says of which member it is told.
   [[nodiscard]] outcome named(std::size_t index, outcome how) const noexcept;

@@ -70,8 +70,8 @@ class sharded final : public deployment {
   outcome open(time_ns deadline) override { return all_.open(deadline); }
   outcome begin() override { return all_.begin(); }
   void close(time_ns linger_ns) noexcept override { all_.close(linger_ns); }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& lock) override {
-    return shard_of(lock).new_inquiry(asker, lock);
+  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
+    return shard_of(lock).new_request(asker, lock);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& lock) const noexcept override {
     return shard_of(lock).is_granted_by_message(lock);
@@ -124,8 +124,8 @@ class sharded final : public deployment {
   outcome set_credentials(redis::login offered, time_ns deadline) override {
     return all_.set_credentials(offered, deadline);
   }
-  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
-    return all_.new_announcement(said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
+    return all_.new_broadcast(said);
   }
 
  private:

@@ -9,7 +9,7 @@
 #include "deployment/admission.hpp"
 #include "deployment/command_request.hpp"
 #include "deployment/server_config.hpp"
-#include "deployment/step_request.hpp"
+#include "deployment/server_request.hpp"
 #include "local/local_resolver.hpp"
 #include "net/resolver.hpp"
 #include "net/tls_fault.hpp"
@@ -27,13 +27,13 @@ namespace {
 using seen_token = std::atomic<std::int64_t>;
 
 // One server's word is the result.
-class single_inquiry final : public step_request {
+class single_request final : public server_request {
  public:
-  single_inquiry(redis::connection& server, const admission& entry, acknowledgements* replicas,
-                 known_commands& known, inquirer& asker)
-      : step_request(asker), server_(server), entry_(entry), replicas_(replicas), known_(known) {}
+  single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
+                 known_commands& known, lock_requester& asker)
+      : server_request(asker), server_(server), entry_(entry), replicas_(replicas), known_(known) {}
 
-  status send(const lock::question& asked, const protocol::table& rules,
+  status send(const lock::step_request& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* by) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
@@ -48,9 +48,9 @@ class single_inquiry final : public step_request {
   known_commands& known_;
 };
 
-class single_announcement final : public announcement {
+class single_broadcast final : public broadcast {
  public:
-  single_announcement(redis::connection& server, const protocol::command& said)
+  single_broadcast(redis::connection& server, const protocol::command& said)
       : request_(std::make_shared<command_request>(server, said)) {}
   void send() noexcept override { request_->send(); }
 
@@ -121,7 +121,7 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                    const net::transport_factory& make_transport,
                                    const settings& terms, std::string_view client_id,
                                    const std::shared_ptr<const seen_token>& seen) {
-  using need = redis::prologue_command::need;
+  using need = redis::setup_command::need;
   auto config = server_config(where, make_transport, terms);
   config.inbox = protocol::inbox_channel(client_id);
   config.why_no_cluster = "this is a server of a cluster; give redis+cluster://";
@@ -133,18 +133,18 @@ redis::connection_config config_of(const redis::endpoint_url& where,
     config.is_replica_wrong = !redis::has_sentinels(where.scheme);
     config.why_no_cluster =
         "this is a node of a cluster, whose nodes can fail together; give independent servers";
-    config.prologue.push_back(prologue_of(join, "EVAL (joining the quorum)", need::always));
+    config.setup.push_back(setup_of(join, "EVAL (joining the quorum)", need::always));
   }
-  auto seed = prologue_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);
+  auto seed = setup_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);
   seed.when_back = [seen] {
     std::string bytes;
     protocol::seed_again(seen->load(std::memory_order_relaxed)).write(bytes, true);
     return bytes;
   };
-  config.prologue.push_back(std::move(seed));
+  config.setup.push_back(std::move(seed));
   // Who holds something needs the connection, also where there is no memory for this.
-  config.prologue.push_back(prologue_of(protocol::write_record(client_id), "SET mortise:client",
-                                        need::when_there_is_memory));
+  config.setup.push_back(setup_of(protocol::write_record(client_id), "SET mortise:client",
+                                  need::when_there_is_memory));
   return config;
 }
 
@@ -199,8 +199,9 @@ class single_server final : public deployment,
     close_sentinels();
     entry_.close();
   }
-  std::unique_ptr<inquiry> new_inquiry(inquirer& asker, const named_key& /*lock*/) override {
-    return std::make_unique<single_inquiry>(server_, entry_, acks_.get(), known_, asker);
+  std::unique_ptr<lock_request> new_request(lock_requester& asker,
+                                            const named_key& /*lock*/) override {
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, asker);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -241,8 +242,8 @@ class single_server final : public deployment,
                          [&](const auto& said) { return ask_all(said, deadline); });
   }
   outcome set_credentials(redis::login offered, time_ns deadline) override;
-  std::unique_ptr<announcement> new_announcement(const protocol::command& said) override {
-    return std::make_unique<single_announcement>(server_, said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
+    return std::make_unique<single_broadcast>(server_, said);
   }
   outcome check_health(protocol::health& into, time_ns deadline) override {
     return entry_.check_health(into, deadline);
@@ -273,7 +274,7 @@ class single_server final : public deployment,
   void on_up(const redis::session_facts& facts) noexcept override {
     if (acks_ && acks_->meet(facts)) hears_.on_unacknowledged(every_name(), boot_now());
     known_.store(facts.compare_and_delete, std::memory_order_relaxed);
-    entry_.on_fence_lifted({});  // by the greeting
+    entry_.on_fence_lifted({});  // by the handshake
     entry_.on_up();
   }
   void on_down(const outcome& /*why*/) noexcept override {

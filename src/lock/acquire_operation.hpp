@@ -4,9 +4,9 @@
 #include <list>
 #include <utility>
 
-#include "lock/link.hpp"
+#include "lock/amount.hpp"
+#include "lock/lock_io.hpp"
 #include "lock/owner.hpp"
-#include "lock/portion.hpp"
 
 namespace mortise::lock {
 
@@ -15,7 +15,7 @@ class acquire_operation : public operation {
   acquire_operation* as_acquire() noexcept final { return this; }
   lock::owner* owner = nullptr;
   bool is_try = false;
-  portion wanted;
+  amount wanted;
   time_ns began = 0;
 
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
@@ -23,7 +23,7 @@ class acquire_operation : public operation {
   }
 
  private:
-  friend class line;
+  friend class claim_queue;
   bool has_found_taken_ = false;  // and is counted for it
   std::list<acquire_operation*>::iterator place_;
 };

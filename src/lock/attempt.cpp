@@ -25,7 +25,7 @@ constexpr std::int64_t look_places_max = 10'000;
 
 // ---- questions ------------------------------------------------------------------------------
 
-void attempt::start(bool directly, const operation* by, questions& to, time_ns now) {
+void attempt::start(bool directly, const operation* by, step_requests& to, time_ns now) {
   // Where the cheap way is a script too, there is no point in asking twice.
   const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
@@ -52,21 +52,21 @@ void attempt::take_over(const wait_terms& terms) noexcept {
 }
 
 // For a token that the server may know already.
-void attempt::ask_again(questions& to, time_ns now) {
+void attempt::ask_again(step_requests& to, time_ns now) {
   if (to.serial() == 0) reference_ns_ = now;
   to.ask({.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = to.ttl_ms()}, now,
          &ask_at_);
 }
 
-news attempt::on_answer(const open_question& asked, const step_result& said, questions& to,
-                        time_ns now) {
+claim_event attempt::on_answer(const open_request& asked, const step_result& said,
+                               step_requests& to, time_ns now) {
   if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
   switch (said.what) {
     case answer::granted:
-      if (said.last_token >= least_token) return news::granted;
+      if (said.last_token >= least_token) return claim_event::granted;
       // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
       ask_again(to, now);
-      return news::none;
+      return claim_event::none;
     case answer::not_free:
       return on_not_free(asked, said, to, now);
     case answer::queued:
@@ -78,35 +78,35 @@ news attempt::on_answer(const open_question& asked, const step_result& said, que
       plan_look(said.ttl_ms, said.place, to, now);
       // What the answer knows can be older than a message that came before it (RESP2).
       if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
-      return news::none;
+      return claim_event::none;
     case answer::no_script:
       to.ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now, &ask_at_);
-      return news::none;
+      return claim_event::none;
     case answer::broken:
-      return news::none;  // asked again by on_up()
+      return claim_event::none;  // asked again by on_up()
     case answer::unsent:
       if (!said.details.ok()) to.keep_details(said);
-      return news::none;  // here as well
+      return claim_event::none;  // here as well
     default:
       to.keep_details(said);
-      return news::refused;
+      return claim_event::refused;
   }
 }
 
-news attempt::on_not_free(const open_question& asked, const step_result& said, questions& to,
-                          time_ns now) {
+claim_event attempt::on_not_free(const open_request& asked, const step_result& said,
+                                 step_requests& to, time_ns now) {
   to.drop_details();
   knows_of_others_ = true;
   if (terms_.waits && protocol_.how == wait_method::queue) {
     to.ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
             .ttl_ms = to.ttl_ms()},
            now, &ask_at_);
-    return news::none;
+    return claim_event::none;
   }
   if (terms_.poll_attempts > 0) --terms_.poll_attempts;
   // Nobody has it while the votes are split, so a try asks again, too, as long as it may last.
   const bool asks_again = terms_.waits || said.is_split;
-  if (!asks_again || terms_.poll_attempts == 0) return news::not_free;
+  if (!asks_again || terms_.poll_attempts == 0) return claim_event::not_free;
   is_queued_ = true;
   if (said.is_split || said.look_in_ns > 0) terms_.expected.note_lost(now - asked.sent);
   plan_poll(said.ttl_ms, to, now);
@@ -119,34 +119,34 @@ news attempt::on_not_free(const open_question& asked, const step_result& said, q
   } else {
     terms_.expected.note_taken();
   }
-  return news::none;
+  return claim_event::none;
 }
 
-void attempt::ask_within(time_ns window_ns, questions& to, time_ns now) {
+void attempt::ask_within(time_ns window_ns, step_requests& to, time_ns now) {
   if (window_ns <= 0) return ask_again(to, now);
   ask_at_ = std::min(ask_at_, now + to.random_below(window_ns));
 }
 
-void attempt::plan_split(questions& to, time_ns now) noexcept {
+void attempt::plan_split(step_requests& to, time_ns now) noexcept {
   const auto pause_ns = terms_.expected.split_pause();
   ask_at_ = std::min(ask_at_, now + pause_ns + to.random_below(terms_.expected.split_window()));
 }
 
 // ---- messages -------------------------------------------------------------------------------
 
-void attempt::on_free(questions& to, time_ns now) {
+void attempt::on_free(step_requests& to, time_ns now) {
   told_free_ = to.open() > 0;
   terms_.expected.note_turn();
   if (!told_free_) ask_within(terms_.expected.turn_window(), to, now);
 }
 
-void attempt::on_head(std::int64_t ttl_ms, questions& to, time_ns now) noexcept {
+void attempt::on_head(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept {
   plan_look(ttl_ms, 0, to, now);
   told_head_at_ = now;
   head_look_at_ = ask_at_;
 }
 
-std::optional<time_ns> attempt::on_grant(std::int64_t server_us, questions& to, time_ns now) {
+std::optional<time_ns> attempt::on_grant(std::int64_t server_us, step_requests& to, time_ns now) {
   // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
   // come late where they have a connection of their own (RESP2).
   if (server_us < reference_us_) return std::nullopt;
@@ -173,17 +173,17 @@ std::optional<time_ns> attempt::on_grant(std::int64_t server_us, questions& to, 
 
 // The same token, because it is the same attempt: whatever the broken connection did, the answer
 // says where we stand (hazards 15 and 16).
-void attempt::on_up(questions& to, time_ns now) {
+void attempt::on_up(step_requests& to, time_ns now) {
   if (to.open() == 0) ask_again(to, now);
 }
 
-void attempt::on_timer(questions& to, time_ns now) {
+void attempt::on_timer(step_requests& to, time_ns now) {
   if (now < ask_at_) return;
   ask_at_ = now + ns_per_s;  // planned anew by the answer
   if (to.open() == 0) ask_again(to, now);
 }
 
-void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to,
+void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& to,
                         time_ns now) noexcept {
   place = place < 0 ? 1 : std::min(place, look_places_max);
   const auto slower = std::max<std::int64_t>(place - 1, 0) / look_first_places;
@@ -198,7 +198,7 @@ void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to,
 
 // Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The
 // interval is spread by half, because those who ask in step all lose but one (seed system S5).
-void attempt::plan_poll(std::int64_t ttl_ms, questions& to, time_ns now) noexcept {
+void attempt::plan_poll(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept {
   const auto interval_ns = to_ns(terms_.poll_interval_ms);
   auto wait = interval_ns / 2 + to.random_below(interval_ns + 1);
   const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms)) + look_slack_ns;

@@ -1,18 +1,18 @@
-// The first phase of a tenure, from its first question to the grant: asking, and then waiting at
+// The first phase of a claim, from its first question to the grant: asking, and then waiting at
 // the server, which is looked at again and again.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "lock/claim_event.hpp"
 #include "lock/contention.hpp"
-#include "lock/news.hpp"
 #include "lock/protocol_facts.hpp"
-#include "lock/questions.hpp"
+#include "lock/step_requests.hpp"
 
 namespace mortise::lock {
 
-// How a tenure that does not get the lock at once goes on. The two numbers are for protocols
+// How a claim that does not get the lock at once goes on. The two numbers are for protocols
 // without a queue.
 struct wait_terms {
   bool waits = false;
@@ -27,16 +27,17 @@ class attempt {
   attempt(const protocol_facts& protocol, const wait_terms& terms, std::int64_t grant_ms)
       : protocol_(protocol), terms_(terms), grant_ms_(grant_ms) {}
 
-  // All as of a tenure. An answer that grants counts from when its question was sent.
-  void start(bool directly, const operation* by, questions& to, time_ns now);
-  news on_answer(const open_question& asked, const step_result& said, questions& to, time_ns now);
+  // All as of a claim. An answer that grants counts from when its question was sent.
+  void start(bool directly, const operation* by, step_requests& to, time_ns now);
+  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
+                        time_ns now);
   // From when a grant by message counts; nothing when it cannot be relied on.
-  std::optional<time_ns> on_grant(std::int64_t server_us, questions& to, time_ns now);
-  void on_head(std::int64_t ttl_ms, questions& to, time_ns now) noexcept;
-  void on_free(questions& to, time_ns now);
-  void on_up(questions& to, time_ns now);
-  void on_timer(questions& to, time_ns now);
-  void retry_later(questions& to, time_ns now) noexcept { ask_at_ = to.retry_time(now); }
+  std::optional<time_ns> on_grant(std::int64_t server_us, step_requests& to, time_ns now);
+  void on_head(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept;
+  void on_free(step_requests& to, time_ns now);
+  void on_up(step_requests& to, time_ns now);
+  void on_timer(step_requests& to, time_ns now);
+  void retry_later(step_requests& to, time_ns now) noexcept { ask_at_ = to.retry_time(now); }
   void take_over(const wait_terms& terms) noexcept;
 
   [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
@@ -52,13 +53,14 @@ class attempt {
 
  private:
   // Where it stands, and its grant if it can be had.
-  void ask_again(questions& to, time_ns now);
+  void ask_again(step_requests& to, time_ns now);
   // At once, or when others had the chance to.
-  void ask_within(time_ns window_ns, questions& to, time_ns now);
-  void plan_split(questions& to, time_ns now) noexcept;
-  news on_not_free(const open_question& asked, const step_result& said, questions& to, time_ns now);
-  void plan_look(std::int64_t ttl_ms, std::int64_t place, questions& to, time_ns now) noexcept;
-  void plan_poll(std::int64_t ttl_ms, questions& to, time_ns now) noexcept;
+  void ask_within(time_ns window_ns, step_requests& to, time_ns now);
+  void plan_split(step_requests& to, time_ns now) noexcept;
+  claim_event on_not_free(const open_request& asked, const step_result& said, step_requests& to,
+                          time_ns now);
+  void plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& to, time_ns now) noexcept;
+  void plan_poll(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept;
 
   const protocol_facts& protocol_;
   wait_terms terms_;

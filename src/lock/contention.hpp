@@ -12,7 +12,7 @@ namespace mortise::lock {
 
 class contention {
  public:
-  // A contest was lost, and has taken so long.
+  // A round was lost, and has taken so long.
   void note_lost(time_ns trip_ns) noexcept { trip_ns_ = trip_ns; }
   // Another has the lock, so there is a turn to wait for.
   void note_taken() noexcept { splits_ = 0; }
@@ -37,7 +37,7 @@ class contention {
 
   std::int64_t expected_turns_ = 0;  // which the attempt before has lost
   std::int64_t turns_ = 0;           // which this one has
-  time_ns trip_ns_ = 0;              // of a contest, the latest; 0: none was lost
+  time_ns trip_ns_ = 0;              // of a round, the latest; 0: none was lost
   int splits_ = 0;                   // one after the other
 };
 

@@ -7,49 +7,51 @@
 
 namespace mortise::lock {
 
-gate::gate(const protocol_facts& protocol, link& world, gate_listener& listener)
-    : common_(protocol, world, listener) {
-  static_cast<void>(idle_line());
+gate::gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener)
+    : common_(protocol, io, listener) {
+  static_cast<void>(idle_queue());
 }
 
-// ---- which line ------------------------------------------------------------------------------
+// ---- which claim queue
+// ------------------------------------------------------------------------------
 
 // What is retained is for this acquire, or is given back before it asks, so that it is not in its
 // own client's way.
-line& gate::line_for(const acquire_operation& wanted, time_ns now) {
-  for (const auto& each : lines_) {
+claim_queue& gate::queue_for(const acquire_operation& wanted, time_ns now) {
+  for (const auto& each : queues_) {
     if (each->may_take_up(wanted, now)) return *each;
   }
-  for (const auto& each : lines_) each->end_retention(now);
-  if (common_.protocol.kind == lock_kind::mutex) return *lines_.front();
-  for (const auto& each : lines_) {
+  for (const auto& each : queues_) each->end_retention(now);
+  if (common_.protocol.kind == lock_kind::mutex) return *queues_.front();
+  for (const auto& each : queues_) {
     if (each->admits(wanted, now)) return *each;
   }
-  return idle_line();
+  return idle_queue();
 }
 
 // One that was needed once is kept for the next, but no more than one at the end of all.
-line& gate::idle_line() {
-  while (lines_.size() > 1 && lines_.back()->is_idle() && lines_[lines_.size() - 2]->is_idle()) {
-    lines_.pop_back();
+claim_queue& gate::idle_queue() {
+  while (queues_.size() > 1 && queues_.back()->is_idle() &&
+         queues_[queues_.size() - 2]->is_idle()) {
+    queues_.pop_back();
   }
-  const auto idle =
-      std::find_if(lines_.begin(), lines_.end(), [](const auto& each) { return each->is_idle(); });
-  if (idle != lines_.end()) return **idle;
-  lines_.push_back(std::make_unique<line>(common_));
-  common_.lines = lines_.size();
-  return *lines_.back();
+  const auto idle = std::find_if(queues_.begin(), queues_.end(),
+                                 [](const auto& each) { return each->is_idle(); });
+  if (idle != queues_.end()) return **idle;
+  queues_.push_back(std::make_unique<claim_queue>(common_));
+  common_.queues = queues_.size();
+  return *queues_.back();
 }
 
-line* gate::line_of(std::string_view token) const noexcept {
-  for (const auto& each : lines_) {
+claim_queue* gate::queue_of(std::string_view token) const noexcept {
+  for (const auto& each : queues_) {
     if (each->claim() != nullptr && each->claim()->token() == token) return each.get();
   }
   return nullptr;
 }
 
 void gate::settle(time_ns now) {
-  for (const auto& each : lines_) each->settle(now);
+  for (const auto& each : queues_) each->settle(now);
 }
 
 // ---- what users ask for ---------------------------------------------------------------------
@@ -77,7 +79,7 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     case owner_state::idle:
       break;
   }
-  auto& chosen = line_for(wanted, now);
+  auto& chosen = queue_for(wanted, now);
   if (wanted.is_try && chosen.is_ahead_of_tries() && !chosen.admits(wanted, now)) {
     // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
     chosen.note_taken(wanted);
@@ -88,9 +90,9 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     return {};
   }
   // A writer who is going to wait here is known to, before any message says so.
-  const bool is_writer = wanted.wanted.mode == hold_mode::whole;
+  const bool is_writer = wanted.wanted.mode == hold_mode::exclusive;
   if (!wanted.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
-    for (const auto& each : lines_) each->admit_no_more();
+    for (const auto& each : queues_) each->admit_no_more();
   }
   chosen.enter(wanted, now);
   return {};
@@ -152,15 +154,15 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
       outcome::of(why == status::timed_out ? status::unknown : why,
                   "the server did not answer in time; the hold ends with its lease at the latest");
   how.is_ambiguous = true;
-  const auto problem = common_.world.problem();
+  const auto problem = common_.io.problem();
   if (!problem.ok()) how.say(how.message, "; ", problem.message);
-  if (auto* const gone = common_.departures.of(given_up)) {
+  if (auto* const gone = common_.pending_releases.of(given_up)) {
     const auto& refusal = problem.ok() ? gone->claim->details() : problem;
-    const bool is_refused = !gone->claim->is_leave_sent() && !refusal.ok();
+    const bool is_refused = !gone->claim->is_release_sent() && !refusal.ok();
     if (why == status::timed_out && is_refused) how = refusal;
-    return common_.departures.tell(*gone, how);
+    return common_.pending_releases.tell(*gone, how);
   }
-  for (const auto& each : lines_) {
+  for (const auto& each : queues_) {
     if (each->has_open(given_up)) return each->abandon(given_up, how, why, problem);
   }
 }
@@ -174,106 +176,107 @@ void gate::forget(lock::owner& owner, time_ns now) {
   if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
   if (owner.state == owner_state::held) {
     owner.in->end_calls_of(owner, outcome::of(status::closed));
-    const auto mode = owner.has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;
+    const auto mode =
+        owner.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
     owner.hold_once(mode);
     unlock(owner, mode, nullptr, now);
   }
-  for (const auto& each : lines_) each->end_retention(now);
-  common_.departures.forget(owner);
+  for (const auto& each : queues_) each->end_retention(now);
+  common_.pending_releases.forget(owner);
   owner.state = owner_state::idle;
 }
 
 void gate::close(time_ns now) {
   common_.is_closed = true;
-  for (const auto& each : lines_) each->close(now);
-  common_.departures.close(now);
+  for (const auto& each : queues_) each->close(now);
+  common_.pending_releases.close(now);
 }
 
-// ---- from the world -------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------
 
-void gate::on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
+void gate::on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
                      time_ns now) {
-  for (const auto& each : lines_) {
-    if (each->claim() == nullptr || each->claim()->id() != tenure_id) continue;
+  for (const auto& each : queues_) {
+    if (each->claim() == nullptr || each->claim()->id() != claim_id) continue;
     return each->on_answer(serial, said, now);
   }
-  common_.note_departed(common_.departures.on_answer(tenure_id, serial, said, now));
+  common_.note_released(common_.pending_releases.on_answer(claim_id, serial, said, now));
 }
 
 void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                     bool others_wait, time_ns now) {
-  // A grant to a tenure that is leaving needs nothing: its cancel gives the lock back.
-  if (auto* const in = line_of(token)) in->on_grant(last_token, server_us, others_wait, now);
+  // A grant to a claim that is leaving needs nothing: its cancel gives the lock back.
+  if (auto* const in = queue_of(token)) in->on_grant(last_token, server_us, others_wait, now);
 }
 
 void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
-  if (auto* const in = line_of(token)) in->claim()->on_head(ttl_ms, now);
+  if (auto* const in = queue_of(token)) in->claim()->on_head(ttl_ms, now);
 }
 
 void gate::on_wanted(std::string_view token, time_ns now) {
-  if (auto* const in = line_of(token)) in->on_wanted(now);
+  if (auto* const in = queue_of(token)) in->on_wanted(now);
 }
 
 void gate::on_forced(std::string_view token, time_ns now) {
-  if (auto* const in = line_of(token)) in->on_forced(now);
+  if (auto* const in = queue_of(token)) in->on_forced(now);
 }
 
 void gate::on_free(time_ns now) {
-  for (const auto& each : lines_) {
+  for (const auto& each : queues_) {
     if (each->claim() != nullptr) each->claim()->on_free(now);
   }
 }
 
 void gate::on_up(time_ns now) {
-  for (const auto& each : lines_) each->on_up(now);
-  common_.departures.on_up(now);
+  for (const auto& each : queues_) each->on_up(now);
+  common_.pending_releases.on_up(now);
 }
 
 void gate::on_unacknowledged() noexcept {
-  for (const auto& each : lines_) {
+  for (const auto& each : queues_) {
     if (each->claim() != nullptr) each->claim()->on_unacknowledged();
   }
 }
 
 void gate::on_timer(time_ns now) {
-  for (const auto& each : lines_) each->on_timer(now);
-  common_.note_departed(common_.departures.on_timer(now));
+  for (const auto& each : queues_) each->on_timer(now);
+  common_.note_released(common_.pending_releases.on_timer(now));
   auto& accepted = common_.operations;
   while (accepted.next_deadline() <= now) abandon(accepted.first(), status::timed_out, now);
 }
 
 time_ns gate::next_timer() const noexcept {
-  auto next = std::min(common_.departures.next_timer(), common_.operations.next_deadline());
-  for (const auto& each : lines_) next = std::min(next, each->next_timer());
+  auto next = std::min(common_.pending_releases.next_timer(), common_.operations.next_deadline());
+  for (const auto& each : queues_) next = std::min(next, each->next_timer());
   return next;
 }
 
 // ---- looking --------------------------------------------------------------------------------
 
 bool gate::is_queued() const noexcept {
-  return std::any_of(lines_.begin(), lines_.end(),
+  return std::any_of(queues_.begin(), queues_.end(),
                      [](const auto& each) { return each->is_queued(); });
 }
 
 bool gate::is_retained() const noexcept {
-  return std::any_of(lines_.begin(), lines_.end(),
+  return std::any_of(queues_.begin(), queues_.end(),
                      [](const auto& each) { return each->is_retained(); });
 }
 
 bool gate::awaits_message() const noexcept {
-  return std::any_of(lines_.begin(), lines_.end(), [](const auto& each) {
+  return std::any_of(queues_.begin(), queues_.end(), [](const auto& each) {
     return each->is_queued() || each->is_retained() || each->is_joined();
   });
 }
 
 bool gate::retains(std::string_view owner_token) const noexcept {
-  const auto* const in = line_of(owner_token);
+  const auto* const in = queue_of(owner_token);
   return in != nullptr && in->is_retained();
 }
 
 bool gate::is_idle() const noexcept {
-  return common_.departures.is_empty() &&
-         std::all_of(lines_.begin(), lines_.end(),
+  return common_.pending_releases.is_empty() &&
+         std::all_of(queues_.begin(), queues_.end(),
                      [](const auto& each) { return each->claim() == nullptr; });
 }
 

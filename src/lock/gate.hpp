@@ -1,7 +1,7 @@
-// All handles of one client for one name: who of them holds, who waits, and in which line, that is
-// by which claim at the servers. Everybody of a mutex stands in one line; see line.hpp for the
-// others. Pure: it is given time, answers and messages. A `fair = strict` handle has a gate of its
-// own, and so competes by itself.
+// All handles of one client for one name: who of them holds, who waits, and in which claim queue,
+// that is by which claim at the servers. Everybody of a mutex stands in one claim queue; see
+// claim_queue.hpp for the others. Pure: it is given time, answers and messages. A `fair = strict`
+// handle has a gate of its own, and so competes by itself.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "lock/acquire_operation.hpp"
+#include "lock/claim_queue.hpp"
 #include "lock/gate_context.hpp"
 #include "lock/gate_report.hpp"
-#include "lock/line.hpp"
 
 namespace mortise::lock {
 
-// Not thread-safe: its gatekeeper serialises all calls.
+// Not thread-safe: its gate_driver serialises all calls.
 class gate {
  public:
-  gate(const protocol_facts& protocol, link& world, gate_listener& listener);
+  gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener);
 
   // Each of these either rejects at once (the code is not ok, the operation was not accepted),
   // or accepts, and then finishes the operation now or later.
@@ -68,8 +68,8 @@ class gate {
     return claim == nullptr ? 1 : claim->weight();
   }
 
-  // From the world.
-  void on_answer(std::uint64_t tenure_id, std::uint32_t serial, const step_result& said,
+  // Events.
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
                  time_ns now);
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                 bool others_wait, time_ns now);
@@ -96,19 +96,19 @@ class gate {
 
  private:
   // The claim that it holds by, or nullptr.
-  [[nodiscard]] static const tenure* claim_of(const owner& owner) noexcept {
+  [[nodiscard]] static const lock::claim* claim_of(const owner& owner) noexcept {
     const bool holds = owner.state == owner_state::held && owner.in != nullptr;
     return holds ? owner.in->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;
-  line& line_for(const acquire_operation& wanted, time_ns now);
-  line& idle_line();
+  claim_queue& queue_for(const acquire_operation& wanted, time_ns now);
+  claim_queue& idle_queue();
   // The line whose claim has this owner token, or nullptr.
-  [[nodiscard]] line* line_of(std::string_view token) const noexcept;
-  void add_holders(gate_report& told, const line& in, time_ns now) const;
+  [[nodiscard]] claim_queue* queue_of(std::string_view token) const noexcept;
+  void add_holders(gate_report& told, const claim_queue& in, time_ns now) const;
 
   gate_context common_;
-  std::vector<std::unique_ptr<line>> lines_;
+  std::vector<std::unique_ptr<claim_queue>> queues_;
 };
 
 }  // namespace mortise::lock

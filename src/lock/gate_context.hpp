@@ -4,38 +4,38 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lock/departures.hpp"
 #include "lock/gate_listener.hpp"
 #include "lock/gate_report.hpp"
-#include "lock/link.hpp"
+#include "lock/lock_io.hpp"
 #include "lock/operations.hpp"
+#include "lock/pending_releases.hpp"
 #include "lock/protocol_facts.hpp"
 
 namespace mortise::lock {
 
 struct gate_context {
-  gate_context(const protocol_facts& protocol_facts, link& to_servers, gate_listener& told)
-      : protocol(protocol_facts), world(to_servers), listener(told) {}
+  gate_context(const protocol_facts& protocol_facts, lock_io& to_servers, gate_listener& told)
+      : protocol(protocol_facts), io(to_servers), listener(told) {}
 
   const protocol_facts& protocol;
-  link& world;
+  lock_io& io;
   gate_listener& listener;
   lock::operations operations;
-  lock::departures departures{operations, listener};
+  lock::pending_releases pending_releases{operations, listener};
   gate_traffic traffic;
-  std::uint64_t next_tenure = 1;
-  std::size_t lines = 0;  // how many there are
+  std::uint64_t next_claim = 1;
+  std::size_t queues = 0;  // how many there are
   bool is_closed = false;
   contention expected;        // by the next attempt, at a quorum
   bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
 
   // What could not be sent all the same is not asked by on_up().
-  [[nodiscard]] bool has_connection() const { return world.problem().ok(); }
+  [[nodiscard]] bool has_connection() const { return io.problem().ok(); }
   // Whether whoever waits at the servers lets the holders know.
   [[nodiscard]] bool tells_of_waiters() const noexcept {
     return protocol.can_pass && protocol.how == wait_method::queue;
   }
-  void note_departed(answer result) noexcept {
+  void note_released(answer result) noexcept {
     if (result == answer::handed_over) is_contended = true;
   }
 };

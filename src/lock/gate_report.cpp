@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "lock/claim_queue.hpp"
 #include "lock/gate.hpp"
-#include "lock/line.hpp"
 
 namespace mortise::lock {
 
 namespace {
 
 // Who waits, the first of them all.
-void add_waiters(gate_report& told, const line& in, time_ns now) {
+void add_waiters(gate_report& told, const claim_queue& in, time_ns now) {
   told.waiters += in.waiter_count();
   const auto* const first = in.first_waiter();
   if (first == nullptr || now - first->began < told.waited_ns) return;
@@ -20,7 +20,7 @@ void add_waiters(gate_report& told, const line& in, time_ns now) {
   told.label = first->owner->label;
 }
 
-void add_retained(gate_report& told, const line& in, time_ns now) {
+void add_retained(gate_report& told, const claim_queue& in, time_ns now) {
   if (!in.is_retained() || now >= in.retained_until()) return;
   ++told.retained;
   told.retained_claims.push_back(in.claim()->token());
@@ -32,12 +32,12 @@ void add_retained(gate_report& told, const line& in, time_ns now) {
 }  // namespace
 
 // Of those who hold, the one that has done so for the longest is described.
-void gate::add_holders(gate_report& told, const line& in, time_ns now) const {
+void gate::add_holders(gate_report& told, const claim_queue& in, time_ns now) const {
   const auto before = told.holds;
   in.held_by().each([&](const lock::owner& holder) {
     if (!lasts(holder, now)) return;
     if (++told.holds > 1 && now - holder.held_since <= told.held_ns) return;
-    told.mode = holder.has_hold(hold_mode::whole) ? hold_mode::whole : hold_mode::part;
+    told.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
     told.label = holder.label;
     told.token = holder.token;
     told.held_ns = now - holder.held_since;
@@ -45,15 +45,15 @@ void gate::add_holders(gate_report& told, const line& in, time_ns now) const {
   });
   // A writer has all that there is of a lock that counts none.
   const auto weight = told.holds == before ? 0 : in.claim()->weight();
-  told.weight += weight == whole_weight ? 1 : weight;
+  told.weight += weight == exclusive_permits ? 1 : weight;
 }
 
 gate_report gate::report(time_ns now) const {
   gate_report told;
   told.traffic = common_.traffic;
-  for (const auto& each : lines_) add_holders(told, *each, now);
-  for (const auto& each : lines_) add_retained(told, *each, now);
-  for (const auto& each : lines_) add_waiters(told, *each, now);
+  for (const auto& each : queues_) add_holders(told, *each, now);
+  for (const auto& each : queues_) add_retained(told, *each, now);
+  for (const auto& each : queues_) add_waiters(told, *each, now);
   return told;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "lock/portion.hpp"
+#include "lock/amount.hpp"
 #include "statistics/counter.hpp"
 
 namespace mortise::lock {
@@ -33,7 +33,7 @@ struct gate_report {
   std::size_t retained = 0;
   std::vector<std::string> retained_claims;  // their owner tokens
   std::string label;                         // of a holder, or else of the first who waits
-  hold_mode mode = hold_mode::whole;         // likewise
+  hold_mode mode = hold_mode::exclusive;     // likewise
   std::int64_t token = 0;
   std::int64_t weight = 0;
   time_ns held_ns = 0;

@@ -19,8 +19,8 @@ time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
 
 // The lease is the one that the server was asked for, by another handle if this one has taken over.
 // Its holder is promised no more than its own.
-news hold::begin(time_ns from, std::int64_t lease_ms, const step_result& said, questions& to,
-                 time_ns now) {
+claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& said,
+                        step_requests& to, time_ns now) {
   const auto wanted_ms = to.terms().lease_ms;
   is_too_long_ = lease_ms > wanted_ms;
   nominal_ns_ = to_ns(std::min(lease_ms, wanted_ms));
@@ -34,7 +34,7 @@ news hold::begin(time_ns from, std::int64_t lease_ms, const step_result& said, q
   // An answer that arrives when its lease is over is not a grant (hazard 6).
   if (now >= valid_until_) return lose(reason::expired);
   plan_renewal(from, to);
-  return news::granted;
+  return claim_event::granted;
 }
 
 void hold::take_tokens(std::int64_t last, std::int64_t count) noexcept {
@@ -43,21 +43,21 @@ void hold::take_tokens(std::int64_t last, std::int64_t count) noexcept {
   last_token_ = last;
 }
 
-news hold::lose(reason why) noexcept {
+claim_event hold::lose(reason why) noexcept {
   loss_ = why;
-  return news::lost;
+  return claim_event::lost;
 }
 
 // ---- renewals -------------------------------------------------------------------------------
 
-void hold::plan_renewal(time_ns from, questions& to) noexcept {
+void hold::plan_renewal(time_ns from, step_requests& to) noexcept {
   told_risk_ = false;
   // A third of the lease, give or take a tenth of that, so that many holders do not renew in step.
   const auto third = nominal_ns_ / 3;
   renew_at_ = from + third - third / 10 + to.random_below(third / 5 + 1);
 }
 
-void hold::keep(const lease_terms& terms, questions& to, time_ns now) {
+void hold::keep(const lease_terms& terms, step_requests& to, time_ns now) {
   to.set_terms(terms);
   told_risk_ = is_resting_ = false;
   if (std::exchange(is_too_long_, false)) {
@@ -71,7 +71,7 @@ void hold::keep(const lease_terms& terms, questions& to, time_ns now) {
 }
 
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
-                          questions& to, time_ns now) {
+                          step_requests& to, time_ns now) {
   // Never ask for less than was asked for before: an answer to the earlier question would promise
   // what the later one took back.
   const auto target = std::max(now + to_ns(lease_ms), asked_until_);
@@ -88,7 +88,7 @@ std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const ope
   return renewal_serial_ = to.serial();
 }
 
-void hold::renew_if_wanted(questions& to, time_ns now) {
+void hold::renew_if_wanted(step_requests& to, time_ns now) {
   if (now < renew_at_) return;
   if (to.open(step::raise) > 0) {
     renew_at_ = time_never;  // planned anew by the answer
@@ -108,24 +108,24 @@ void hold::renew_if_wanted(questions& to, time_ns now) {
 }
 
 // Whether the hold has survived, also one that is not to be prolonged.
-void hold::find_out(questions& to, time_ns now) {
+void hold::find_out(step_requests& to, time_ns now) {
   if (to.open() == 0) renew(0, 0, nullptr, to, now);
 }
 
-void hold::on_up(questions& to, time_ns now) {
+void hold::on_up(step_requests& to, time_ns now) {
   renew_at_ = now;
   renew_if_wanted(to, now);
   find_out(to, now);
 }
 
 // A message is only a hint (hazard 24), and anybody could have said it: the server decides.
-void hold::on_forced(questions& to, time_ns now) {
+void hold::on_forced(step_requests& to, time_ns now) {
   forced_since_ = to.serial();
   find_out(to, now);
 }
 
 // What was asked before the message may have been answered before the force.
-void hold::look_into_force(const open_question& asked, const step_result& said, questions& to,
+void hold::look_into_force(const open_request& asked, const step_result& said, step_requests& to,
                            time_ns now) {
   const bool is_owner =
       said.what == answer::renewed || said.what == answer::granted || said.what == answer::not_free;
@@ -135,19 +135,21 @@ void hold::look_into_force(const open_question& asked, const step_result& said, 
 }
 
 // A renewal that was asked for before may still be answered by the server that was left (hazard 7).
-void hold::on_unacknowledged(const questions& to) noexcept { unacknowledged_since_ = to.serial(); }
+void hold::on_unacknowledged(const step_requests& to) noexcept {
+  unacknowledged_since_ = to.serial();
+}
 
 void hold::on_acknowledged(std::uint32_t serial) noexcept {
   if (unacknowledged_since_ && serial > *unacknowledged_since_) unacknowledged_since_.reset();
 }
 
-news hold::on_timer(questions& to, time_ns now) {
+claim_event hold::on_timer(step_requests& to, time_ns now) {
   if (now >= valid_until_) return lose(threat(to.terms()));
-  if (is_resting_) return news::none;
+  if (is_resting_) return claim_event::none;
   renew_if_wanted(to, now);
-  if (told_risk_ || now < margin()) return news::none;
+  if (told_risk_ || now < margin()) return claim_event::none;
   told_risk_ = true;
-  return news::at_risk;
+  return claim_event::at_risk;
 }
 
 time_ns hold::next_timer() const noexcept {
@@ -159,11 +161,12 @@ time_ns hold::next_timer() const noexcept {
 
 // A renewal asks for a part until the answer to this is there, and so would undo it: none is begun
 // in the meantime.
-bool hold::raise(const operation* by, questions& to, time_ns now) {
+bool hold::raise(const operation* by, step_requests& to, time_ns now) {
   return to.ask({.what = step::raise, .by = by}, now);
 }
 
-std::uint32_t hold::lower(std::int64_t weight, const operation* by, questions& to, time_ns now) {
+std::uint32_t hold::lower(std::int64_t weight, const operation* by, step_requests& to,
+                          time_ns now) {
   to.set_weight(weight);
   // A deadline of its own, so that the answer to an earlier renewal is not taken for this one's.
   ++asked_until_;
@@ -172,8 +175,8 @@ std::uint32_t hold::lower(std::int64_t weight, const operation* by, questions& t
 
 // ---- answers --------------------------------------------------------------------------------
 
-news hold::on_answer(const open_question& asked, const step_result& said, questions& to,
-                     time_ns now) {
+claim_event hold::on_answer(const open_request& asked, const step_result& said, step_requests& to,
+                            time_ns now) {
   if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
   // The deadline decides, not the answer: once it has passed nothing brings the hold back.
   if (now >= valid_until_) return lose(threat(to.terms()));
@@ -189,40 +192,40 @@ news hold::on_answer(const open_question& asked, const step_result& said, questi
 
 // A look that a message has overtaken. If the lock was deleted in between it has found us gone, and
 // has put us into the queue (hazard 14).
-news hold::on_late_look(const step_result& said) noexcept {
-  if (said.what == answer::granted || said.what == answer::unsent) return news::none;
+claim_event hold::on_late_look(const step_result& said) noexcept {
+  if (said.what == answer::granted || said.what == answer::unsent) return claim_event::none;
   may_be_queued_ = true;
   return said.what == answer::queued && said.server_us > granted_us_ ? lose(reason::server_lost)
-                                                                     : news::none;
+                                                                     : claim_event::none;
 }
 
-news hold::on_raise_answer(const open_question& asked, const step_result& said, questions& to,
-                           time_ns now) {
+claim_event hold::on_raise_answer(const open_request& asked, const step_result& said,
+                                  step_requests& to, time_ns now) {
   if (renew_at_ == time_never) renew_at_ = now;
   switch (said.what) {
     case answer::granted:
       // Undone by a renewal that came behind it, because the script or the user's patience failed.
-      if (renewal_serial_ > asked.serial) return news::not_raised;
+      if (renewal_serial_ > asked.serial) return claim_event::not_raised;
       to.set_weight(to.wanted().limit);
       take_tokens(said.last_token, said.token_count);
-      return news::raised;
+      return claim_event::raised;
     case answer::not_free:
-      return news::not_raised;
+      return claim_event::not_raised;
     case answer::broken:
     case answer::unsent:
-      return news::none;  // asked again by raise_again(), behind a renewal that undoes it
+      return claim_event::none;  // asked again by raise_again(), behind a renewal that undoes it
     case answer::no_script:
-      if (to.ask({.what = step::raise, .with_text = true}, now)) return news::none;
+      if (to.ask({.what = step::raise, .with_text = true}, now)) return claim_event::none;
       [[fallthrough]];
     default:
       // If the server did carry it out, the next renewal, which still asks for a part, undoes it.
       to.keep_details(said);
-      return news::raise_failed;
+      return claim_event::raise_failed;
   }
 }
 
-news hold::on_renew_answer(const open_question& asked, const step_result& said, questions& to,
-                           time_ns now) {
+claim_event hold::on_renew_answer(const open_request& asked, const step_result& said,
+                                  step_requests& to, time_ns now) {
   switch (said.what) {
     case answer::renewed:
       on_acknowledged(asked.serial);
@@ -236,11 +239,11 @@ news hold::on_renew_answer(const open_question& asked, const step_result& said, 
       if (asked.reserve > 0 && said.last_token >= least_token) {
         take_tokens(said.last_token, asked.reserve);
       }
-      return news::renewed;
+      return claim_event::renewed;
     case answer::broken:
     case answer::unsent:
       if (!said.details.ok()) to.keep_details(said);
-      return news::none;  // asked again by on_up()
+      return claim_event::none;  // asked again by on_up()
     case answer::no_script:
       // No less than was asked for since: that may have been carried out, if others have brought
       // the script back, and this comes behind it.
@@ -251,12 +254,12 @@ news hold::on_renew_answer(const open_question& asked, const step_result& said, 
                   .with_text = true},
                  now)) {
         renewal_serial_ = to.serial();
-        return news::none;
+        return claim_event::none;
       }
       [[fallthrough]];
     default:
       to.keep_details(said);
-      return news::renew_failed;
+      return claim_event::renew_failed;
   }
 }
 

@@ -1,37 +1,38 @@
-// The second phase of a tenure: what it holds, until when, how that is prolonged and how it is
+// The second phase of a claim: what it holds, until when, how that is prolonged and how it is
 // lost.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "lock/news.hpp"
-#include "lock/questions.hpp"
+#include "lock/claim_event.hpp"
+#include "lock/step_requests.hpp"
 
 namespace mortise::lock {
 
 class hold {
  public:
-  // All as of a tenure.
-  news begin(time_ns from, std::int64_t lease_ms, const step_result& said, questions& to,
-             time_ns now);
-  news on_answer(const open_question& asked, const step_result& said, questions& to, time_ns now);
-  void on_up(questions& to, time_ns now);
-  news on_timer(questions& to, time_ns now);
+  // All as of a claim.
+  claim_event begin(time_ns from, std::int64_t lease_ms, const step_result& said, step_requests& to,
+                    time_ns now);
+  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
+                        time_ns now);
+  void on_up(step_requests& to, time_ns now);
+  claim_event on_timer(step_requests& to, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_wanted() noexcept { others_wait_ = true; }
   // Somebody says that the hold has been ended by force: the server is asked at once whether it is.
-  void on_forced(questions& to, time_ns now);
-  void on_unacknowledged(const questions& to) noexcept;
+  void on_forced(step_requests& to, time_ns now);
+  void on_unacknowledged(const step_requests& to) noexcept;
   // What was asked so has been carried out.
   void on_acknowledged(std::uint32_t serial) noexcept;
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
 
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
-                      questions& to, time_ns now);
-  bool raise(const operation* by, questions& to, time_ns now);
-  std::uint32_t lower(std::int64_t weight, const operation* by, questions& to, time_ns now);
-  void keep(const lease_terms& terms, questions& to, time_ns now);
+                      step_requests& to, time_ns now);
+  bool raise(const operation* by, step_requests& to, time_ns now);
+  std::uint32_t lower(std::int64_t weight, const operation* by, step_requests& to, time_ns now);
+  void keep(const lease_terms& terms, step_requests& to, time_ns now);
   // Nobody holds by it for now: it is not prolonged, and nobody is told of a risk. Until keep().
   void rest() noexcept { is_resting_ = true; }
   // Whoever takes it up by then has half of a lease, and time to prolong it before it is at risk.
@@ -58,18 +59,18 @@ class hold {
   std::int64_t take_token() noexcept { return next_token_++; }
 
  private:
-  news on_renew_answer(const open_question& asked, const step_result& said, questions& to,
+  claim_event on_renew_answer(const open_request& asked, const step_result& said, step_requests& to,
+                              time_ns now);
+  claim_event on_raise_answer(const open_request& asked, const step_result& said, step_requests& to,
+                              time_ns now);
+  claim_event on_late_look(const step_result& said) noexcept;
+  void find_out(step_requests& to, time_ns now);
+  void look_into_force(const open_request& asked, const step_result& said, step_requests& to,
                        time_ns now);
-  news on_raise_answer(const open_question& asked, const step_result& said, questions& to,
-                       time_ns now);
-  news on_late_look(const step_result& said) noexcept;
-  void find_out(questions& to, time_ns now);
-  void look_into_force(const open_question& asked, const step_result& said, questions& to,
-                       time_ns now);
-  news lose(reason why) noexcept;
+  claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
-  void plan_renewal(time_ns from, questions& to) noexcept;
-  void renew_if_wanted(questions& to, time_ns now);
+  void plan_renewal(time_ns from, step_requests& to) noexcept;
+  void renew_if_wanted(step_requests& to, time_ns now);
 
   time_ns granted_at_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant

@@ -1,4 +1,4 @@
-// Who holds by one tenure: one owner, or several readers. The owners themselves are the list, so
+// Who holds by one claim: one owner, or several readers. The owners themselves are the list, so
 // that one more needs no memory.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "lock/link.hpp"
+#include "lock/lock_io.hpp"
 
 namespace mortise::lock {
 

@@ -42,7 +42,7 @@ outcome owner::unlock_lost(hold_mode mode) noexcept {
 }
 
 outcome owner::check_again(hold_mode mode) const {
-  if (mode == hold_mode::whole && !has_hold(hold_mode::whole)) {
+  if (mode == hold_mode::exclusive && !has_hold(hold_mode::exclusive)) {
     return outcome::of(status::already_held,
                        "this handle holds the lock in shared mode; unlock it first, or upgrade it");
   }
@@ -52,12 +52,12 @@ outcome owner::check_again(hold_mode mode) const {
 }
 
 outcome owner::check_single(hold_mode mode) const {
-  const bool has_whole = has_hold(hold_mode::whole);
-  if (mode == hold_mode::part && has_whole) {
+  const bool has_whole = has_hold(hold_mode::exclusive);
+  if (mode == hold_mode::shared && has_whole) {
     return outcome::of(status::already_held,
                        "this handle already holds the lock in exclusive mode");
   }
-  if (mode == hold_mode::whole && !has_whole) {
+  if (mode == hold_mode::exclusive && !has_whole) {
     return outcome::of(status::not_owner, "this handle does not hold the lock in exclusive mode");
   }
   if (holds() <= 1) return {};

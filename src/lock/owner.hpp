@@ -9,13 +9,13 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "lock/portion.hpp"
+#include "lock/amount.hpp"
 #include "statistics/lock_statistics.hpp"
 
 namespace mortise::lock {
 
 class acquire_operation;
-class line;
+class claim_queue;
 
 enum class owner_state : std::uint8_t {
   idle,
@@ -62,7 +62,7 @@ struct owner {
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
-  line* in = nullptr;  // where it waits or holds
+  claim_queue* in = nullptr;  // where it waits or holds
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold

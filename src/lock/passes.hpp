@@ -12,8 +12,8 @@ namespace mortise::lock {
 
 class passes {
  public:
-  // A grant: the first holder of a tenure has it from the servers.
-  void begin_tenure(time_ns now) noexcept {
+  // A grant: the first holder of a claim has it from the servers.
+  void begin_claim(time_ns now) noexcept {
     begin(now);
     is_first_holder_ = true;
   }

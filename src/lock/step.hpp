@@ -1,5 +1,5 @@
 // What the lock logic asks of the servers that speak for a name, and what it is told. How a
-// question travels, and which reply means what, is a protocol's business (src/protocol).
+// step_request travels, and which reply means what, is a protocol's business (src/protocol).
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ enum class step : std::uint8_t {
 constexpr auto step_count = static_cast<std::size_t>(step::cancel) + 1;
 
 // One step to be asked.
-struct question {
-  std::uint64_t tenure = 0;  // who asks
-  std::uint32_t serial = 0;  // which of its questions
+struct step_request {
+  std::uint64_t claim_id = 0;  // who asks
+  std::uint32_t serial = 0;    // which of its questions
   step what = step::try_take;
   std::string_view token;  // the owner token of this attempt
   std::int64_t ttl_ms = 0;

@@ -71,7 +71,7 @@ class caller {
   [[nodiscard]] const std::atomic<std::uint32_t>* address() const noexcept { return &state_; }
 
  private:
-  friend class leadership;
+  friend class leader_followers;
   friend class wake_scope;
 
   // Whoever finishes a caller and is not done with it says `finishing`, which keeps the caller
@@ -98,7 +98,7 @@ class caller {
   void* lent_to_ = nullptr;
   bool leads_early_ = false;  // its thread's own: it has had the lead since its submit
 
-  // The leadership's, under its owner's mutex.
+  // The leader_followers's, under its owner's mutex.
   std::uint64_t last_request_ = 0;  // the number of the last request in its name
   caller* previous_ = nullptr;      // in the list of followers
   caller* next_ = nullptr;

@@ -27,7 +27,7 @@ std::string ballot_token_channel(std::string_view name) {
   return std::string("mortise:free:").append(name);
 }
 
-// `acquire` is asked by who waits. The votes of a contest that was lost are given back by
+// `acquire` is asked by who waits. The votes of a round that was lost are given back by
 // `release_alone`, and nobody is told, because those who wait had lost it, too.
 row_set ballot_rows() {
   const row take{&scripts::ballot_take, 4, 3, "take", true};

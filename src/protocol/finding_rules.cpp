@@ -15,7 +15,7 @@ using told_number = std::optional<std::int64_t>;
 constexpr std::int64_t us_per_s = 1'000'000;
 constexpr std::int64_t least_token = 1'000'000'000'000'000;  // see scripts/lib/fence.lua
 constexpr std::int64_t most_token = (std::int64_t{1} << 53U) - 1;
-// The same, and the longest grace period, which is added to it (see scripts/lib/unsettled.lua).
+// The same, and the longest grace period, which is added to it (see scripts/lib/grace_period.lua).
 constexpr std::int64_t fence_life_ms = 7'776'000'000 + 5'000;
 // How far clocks may be apart, and how far one may move.
 constexpr std::int64_t clock_tolerance_us = us_per_s;

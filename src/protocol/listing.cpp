@@ -154,16 +154,16 @@ bool is_listing_message(std::string_view text) noexcept {
   return text.starts_with("Q ") || text.starts_with("A ");
 }
 
-std::string write_question(const listing_question& asked) {
+std::string write_request(const listing_request& asked) {
   std::string out = "Q ";
   out.append(decimal(asked.round)).append(" ").append(decimal(asked.serial)).append(" ");
   return out.append(decimal(asked.from)).append(" ").append(asked.asker);
 }
 
-std::optional<listing_question> read_question(std::string_view text) {
+std::optional<listing_request> read_request(std::string_view text) {
   if (!text.starts_with("Q ")) return std::nullopt;
   text.remove_prefix(2);
-  listing_question asked;
+  listing_request asked;
   asked.round = read_number<std::uint64_t>(take_word(text));
   asked.serial = read_number<std::uint64_t>(take_word(text));
   asked.from = read_number<std::uint64_t>(take_word(text));

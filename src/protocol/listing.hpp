@@ -57,14 +57,14 @@ struct listing {
 // "Q <round> <serial> <from> <asker>": tell the asker of your gates from this number on. The round
 // is what the answer goes to; the serial is another one each time it is asked, so that who hears
 // it of several servers answers once.
-struct listing_question {
+struct listing_request {
   std::uint64_t round = 0;
   std::uint64_t serial = 0;
   std::uint64_t from = 0;
   std::string asker;
 };
-std::string write_question(const listing_question& asked);
-std::optional<listing_question> read_question(std::string_view text);
+std::string write_request(const listing_request& asked);
+std::optional<listing_request> read_request(std::string_view text);
 
 // "A " and a list of texts as RESP: the round, the client, its host and process, from and up to
 // which of its gates it tells (0: there are no more), how many fields an entry has, and the fields.

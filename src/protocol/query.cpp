@@ -18,7 +18,7 @@ lock_party party_of(std::string_view value, bool has_weight) {
   if (has_weight) {
     std::from_chars(value.data(), value.data() + value.size(), party.weight);
     value.remove_prefix(std::min(value.find(' '), value.size() - 1) + 1);
-    party.is_exclusive = party.weight == lock::whole_weight;
+    party.is_exclusive = party.weight == lock::exclusive_permits;
     if (party.is_exclusive) party.weight = 1;
   }
   const auto parts = split_owner_token(value);
@@ -30,8 +30,8 @@ lock_party party_of(std::string_view value, bool has_weight) {
   return party;
 }
 
-// A script that is no step of a tenure. What it refers to is the caller's, who waits.
-command call_script(const row& script, const key_set& keys, const lock::question& asked) {
+// A script that is no step of a claim. What it refers to is the caller's, who waits.
+command call_script(const row& script, const key_set& keys, const lock::step_request& asked) {
   return {[&script, &keys, asked](std::string& out, bool with_text) {
     auto now = asked;
     now.with_text = with_text;
@@ -49,7 +49,7 @@ void read_query(const redis::value& reply, bool has_weights, lock_info& info) {
   info.permits_in_use = reply.at(7).integer();
   info.permits = reply.at(8).integer();
   // A read-write lock has no number of permits.
-  if (info.permits == lock::whole_weight) info.permits = info.permits_in_use = 0;
+  if (info.permits == lock::exclusive_permits) info.permits = info.permits_in_use = 0;
   for (const std::size_t list : {0U, 6U}) {
     const auto& owners = reply.at(list);
     for (std::size_t i = 0; i < owners.size(); ++i) {
@@ -67,7 +67,7 @@ std::int64_t number_in(std::string_view text) {
   return number;
 }
 
-command query(const table& rules, const key_set& keys, const lock::question& asked,
+command query(const table& rules, const key_set& keys, const lock::step_request& asked,
               lock_info& info) {
   command made = call_script(rules.query, keys, asked);
   made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
@@ -85,7 +85,7 @@ command query(const table& rules, const key_set& keys, const lock::question& ask
 // Only the hold that was named, not one that has begun since (hazard 17): in a quorum, whatever it
 // has been voted for in the meantime.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
-                      const lock::question& asked, bool& was_owner) {
+                      const lock::step_request& asked, bool& was_owner) {
   auto about = asked;
   about.token = owner;
   about.proposal = lock::token_limit - 1;
@@ -99,7 +99,7 @@ command force_release(const table& rules, const key_set& keys, std::string_view 
 
 command resize(const key_set& keys, std::int64_t permits) {
   static constexpr row script{&scripts::semaphore_resize, 4, 5, "resize"};
-  lock::question asked;
+  lock::step_request asked;
   asked.limit = permits;
   command made = call_script(script, keys, asked);
   made.is_change = true;

@@ -42,14 +42,14 @@ struct lock_info {
 
 // `asked` has the owner token of the asker's hold, or an empty one, with its weight and limit. The
 // arguments have to live until it is answered or nobody waits for it any more.
-command query(const table& rules, const key_set& keys, const lock::question& asked,
+command query(const table& rules, const key_set& keys, const lock::step_request& asked,
               lock_info& info);
 // Changes how many permits the semaphore with these keys has.
 command resize(const key_set& keys, std::int64_t permits);
 // Ends the hold with this owner token, for everybody and at once, and tells its owner. `was_owner`
 // becomes true where it was one, at any server; it is not written to otherwise.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
-                      const lock::question& asked, bool& was_owner);
+                      const lock::step_request& asked, bool& was_owner);
 
 // The number that a text begins with, or 0.
 std::int64_t number_in(std::string_view text);

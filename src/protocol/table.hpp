@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lock/link.hpp"
+#include "lock/lock_io.hpp"
 #include "lock/protocol_facts.hpp"
 #include "lock/step.hpp"
 #include "redis/command.hpp"

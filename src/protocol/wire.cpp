@@ -11,8 +11,8 @@ namespace mortise::protocol {
 
 using lock::answer;
 using lock::least_token;
-using lock::question;
 using lock::step;
+using lock::step_request;
 using lock::step_result;
 using lock::token_limit;
 
@@ -34,7 +34,7 @@ step_result unreadable() {
 
 // Uncontended, no script: the lock and its fencing token in one transaction, because a token drawn
 // later could overtake that of a later owner.
-int write_transaction(std::string& out, const question& asked, const key_set& keys) {
+int write_transaction(std::string& out, const step_request& asked, const key_set& keys) {
   redis::command_writer writer(out);
   writer.command({"MULTI"});
   writer.command({"SET", keys[0], asked.token, "NX", "PX", decimal(asked.ttl_ms)});
@@ -144,7 +144,8 @@ const row& row_set::of(lock::step what) const {
   return this->*by_step.at(static_cast<std::size_t>(what));
 }
 
-void write_script(std::string& out, const row& script, const question& asked, const key_set& keys) {
+void write_script(std::string& out, const row& script, const step_request& asked,
+                  const key_set& keys) {
   redis::command_writer writer(out);
   writer.begin(3 + script.keys + script.arguments + (script.proposes ? 1U : 0U));
   if (asked.with_text) {
@@ -164,7 +165,7 @@ void write_script(std::string& out, const row& script, const question& asked, co
   if (script.proposes) writer.arg(asked.proposal);
 }
 
-int write_step(std::string& out, const table& protocol, const question& asked,
+int write_step(std::string& out, const table& protocol, const step_request& asked,
                const key_set& keys) {
   if (asked.what == step::try_take && protocol.facts.is_plain_string) {
     return write_transaction(out, asked, keys);
@@ -173,22 +174,22 @@ int write_step(std::string& out, const table& protocol, const question& asked,
   return 1;
 }
 
-bool can_renew_alone(const table& protocol, const question& asked) noexcept {
+bool can_renew_alone(const table& protocol, const step_request& asked) noexcept {
   return asked.what == step::renew && asked.reserve == 0 && protocol.renew_alone.code != nullptr;
 }
 
-void write_renewal_alone(std::string& out, const table& protocol, const question& asked,
+void write_renewal_alone(std::string& out, const table& protocol, const step_request& asked,
                          const key_set& keys) {
   write_script(out, protocol.renew_alone, asked, keys);
 }
 
-bool is_compare_and_delete(const table& protocol, const question& asked) {
+bool is_compare_and_delete(const table& protocol, const step_request& asked) {
   // Who is asked for the text of the script has been asked without one before, in vain.
   return asked.what == step::release_alone && protocol.facts.is_plain_string && !asked.with_text;
 }
 
 void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
-                              const question& asked, const key_set& keys) {
+                              const step_request& asked, const key_set& keys) {
   redis::write_compare_and_delete(out, how, keys[0], asked.token);
 }
 

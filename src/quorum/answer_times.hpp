@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "base/time.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::quorum {
 

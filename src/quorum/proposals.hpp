@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/time.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::quorum {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lock/step.hpp"
-#include "quorum/tally.hpp"
+#include "quorum/vote_count.hpp"
 
 namespace mortise::quorum {
 

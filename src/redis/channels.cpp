@@ -1,5 +1,5 @@
 // The channels that a connection hears besides its inbox. They are only a few at a time, come and
-// go with those who wait, and so are no part of the greeting.
+// go with those who wait, and so are no part of the handshake.
 #include <memory>
 #include <new>
 #include <utility>
@@ -37,7 +37,7 @@ void connection::listen(std::string_view channel) {
     const std::lock_guard guard(mutex_);
     channels_.emplace(channel);
   }
-  // Without a connection, or before its greeting is over, listen_again() says it.
+  // Without a connection, or before its handshake is over, listen_again() says it.
   say_channel("SUBSCRIBE", channel);
 }
 

@@ -1,6 +1,6 @@
 // Deleting a key that holds a value, in one command and without a script. Newer servers can, and
 // each family spells it its own way. Which of them a server knows is found out by trying it in the
-// greeting: versions do not tell, as Valkey answers 7.2.4 whatever it is.
+// handshake: versions do not tell, as Valkey answers 7.2.4 whatever it is.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
       listener_(listener),
       commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
       dialer_(loop, config_.where, config_.make_transport, *this),
-      whereabouts_(loop, config_.where, config_.make_transport,
-                   config_.command_timeout_ms * ns_per_ms / 3, *this) {}
+      endpoint_(loop, config_.where, config_.make_transport,
+                config_.command_timeout_ms * ns_per_ms / 3, *this) {}
 
 connection::~connection() {
   close();
@@ -72,7 +72,7 @@ outcome connection::begin() {
     set_problem(lack);
     return lack;
   }
-  set_unanswered(whereabouts_.name());
+  set_unanswered(endpoint_.name());
   loop_.post(*this);
   return {};
 }
@@ -168,11 +168,11 @@ void connection::rest_now() noexcept {
       phase_ = phase::idle;
       return;
     case phase::dialing:
-    case phase::greeting:
+    case phase::handshake:
     case phase::dialing_inbox:
-    case phase::greeting_inbox:
+    case phase::handshake_inbox:
     case phase::up: {
-      auto why = outcome::of(status::unreachable, whereabouts_.text(), " is no longer needed");
+      auto why = outcome::of(status::unreachable, endpoint_.text(), " is no longer needed");
       why.is_retryable = true;
       return fail(std::move(why), false);
     }
@@ -193,9 +193,9 @@ void connection::look_now() noexcept {
       return begin_attempt();
     case phase::dialing:
       return dial();  // what was found before may be what is over
-    case phase::greeting:
+    case phase::handshake:
     case phase::dialing_inbox:
-    case phase::greeting_inbox:
+    case phase::handshake_inbox:
     case phase::up:
       return look_beside("replaced");
     default:
@@ -217,12 +217,12 @@ void connection::log_in_anew() noexcept {
     loop_.cancel(static_cast<net::timer&>(*this));
     return begin_attempt();
   }
-  const bool has_logged_in = phase_ == phase::greeting || phase_ == phase::dialing_inbox ||
-                             phase_ == phase::greeting_inbox || phase_ == phase::up;
+  const bool has_logged_in = phase_ == phase::handshake || phase_ == phase::dialing_inbox ||
+                             phase_ == phase::handshake_inbox || phase_ == phase::up;
   const auto wanted = config_.identity->version();  // before what was said, which grows first
   if (!has_logged_in || login_.said_version >= wanted) return;
   auto why =
-      outcome::of(status::unreachable, whereabouts_.text(), ": reconnecting with new credentials");
+      outcome::of(status::unreachable, endpoint_.text(), ": reconnecting with new credentials");
   why.is_retryable = true;
   fail(std::move(why), false);
 }
@@ -244,7 +244,7 @@ void connection::forget_server() noexcept {
     wanted_.name.reset();
   }
   dialer_.forget();
-  whereabouts_.change_name(std::move(name), config_.where->is_immediate());
+  endpoint_.change_name(std::move(name), config_.where->is_immediate());
   facts_ = {};
   before_ = {};
   up_.was_ever = up_.is_trouble_noted = false;
@@ -274,7 +274,7 @@ template <class Step>
 void connection::attempt(Step&& step) noexcept try {
   step();
 } catch (const std::bad_alloc&) {
-  fail(outcome::of(status::no_memory, whereabouts_.text(), ": out of memory during the handshake"),
+  fail(outcome::of(status::no_memory, endpoint_.text(), ": out of memory during the handshake"),
        false);
 }
 
@@ -282,55 +282,55 @@ void connection::on_dialed(std::unique_ptr<net::transport> connected,
                            const net::address& where) noexcept {
   const bool is_first = phase_ == phase::dialing;
   auto& which = is_first ? commands_ : *messages_;
-  phase_ = is_first ? phase::greeting : phase::greeting_inbox;
-  if (is_first) whereabouts_.arrive(where);
+  phase_ = is_first ? phase::handshake : phase::handshake_inbox;
+  if (is_first) endpoint_.arrive(where);
   // The addresses share the time that is left, so that one that says nothing leaves some.
   const time_ns now = boot_now();
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
   loop_.schedule(*this, now + std::max<time_ns>(attempt_.deadline - now, 0) / share);
   which.attach(std::move(connected));
   attempt([&] {
-    if (is_first) return begin_greeting();
-    greet(which, greeting::form::resp2_messages);
+    if (is_first) return begin_handshake();
+    greet(which, handshake::form::resp2_messages);
   });
 }
 
-void connection::begin_greeting() {
+void connection::begin_handshake() {
   if (auto known = config_.identity->read(login_.as); !known.ok()) {
     return fail(std::move(known), true);
   }
   login_.said_version = login_.as.version;
-  greet(commands_, protocol_ == 3 ? greeting::form::resp3 : greeting::form::resp2_commands);
+  greet(commands_, protocol_ == 3 ? handshake::form::resp3 : handshake::form::resp2_commands);
 }
 
-void connection::greet(pipeline& which, greeting::form form) {
-  greeting_.emplace(config_, form, before_, login_.as);
-  which.greet(greeting_->take_bytes());
+void connection::greet(pipeline& which, handshake::form form) {
+  handshake_.emplace(config_, form, before_, login_.as);
+  which.greet(handshake_->take_bytes());
 }
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
   if (!up_.was_ever) return fail(why, is_definite);
   auto told = why;
-  told.say(whereabouts_.text_away(), ": ", why.message);
+  told.say(endpoint_.text_away(), ": ", why.message);
   fail(std::move(told), is_definite);
 }
 
-void connection::on_greeting_reply(pipeline& which, const value& reply) noexcept {
-  if (phase_ != phase::greeting && phase_ != phase::greeting_inbox) return;
+void connection::on_handshake_reply(pipeline& which, const value& reply) noexcept {
+  if (phase_ != phase::handshake && phase_ != phase::handshake_inbox) return;
   attempt([&] { take_reply(which, reply); });
 }
 
 void connection::take_reply(pipeline& which, const value& reply) {
-  switch (greeting_->take(reply)) {
-    case greeting::step::more:
+  switch (handshake_->take(reply)) {
+    case handshake::step::more:
       return;
-    case greeting::step::send:
-      return which.greet(greeting_->take_bytes());
-    case greeting::step::done:
-      return finish_greeting();
-    case greeting::step::fall_back:
+    case handshake::step::send:
+      return which.greet(handshake_->take_bytes());
+    case handshake::step::done:
+      return finish_handshake();
+    case handshake::step::fall_back:
       if (config_.is_of_cluster) {
-        return fail(outcome::of(status::refused, whereabouts_.text(),
+        return fail(outcome::of(status::refused, endpoint_.text(),
                                 ": the server has no RESP3 for this user, which sharded channels "
                                 "need; allow HELLO"),
                     true);
@@ -338,30 +338,30 @@ void connection::take_reply(pipeline& which, const value& reply) {
       protocol_ = 2;
       attempt_.is_falling_back = true;
       return fail(outcome::of(status::refused, "the server refused RESP3"), false);
-    case greeting::step::refused: {
-      auto why = greeting_->problem();
-      why.say(whereabouts_.text(), ": ", why.message);
-      return fail(std::move(why), !greeting_->is_passing());
+    case handshake::step::refused: {
+      auto why = handshake_->problem();
+      why.say(endpoint_.text(), ": ", why.message);
+      return fail(std::move(why), !handshake_->is_passing());
     }
   }
 }
 
-void connection::finish_greeting() {
-  if (phase_ == phase::greeting) {
-    facts_ = greeting_->facts();
+void connection::finish_handshake() {
+  if (phase_ == phase::handshake) {
+    facts_ = handshake_->facts();
     facts_.is_reconnect = up_.was_ever;
-    facts_.at = whereabouts_.address();
+    facts_.at = endpoint_.address();
     facts_.host = dialer_.host();
     before_ = {facts_.client_id, facts_.run_id};
   }
-  if (phase_ == phase::greeting_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
+  if (phase_ == phase::handshake_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
   if (!messages_) {
     pipeline_listener& me = *this;
     messages_ =
         std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
   }
   phase_ = phase::dialing_inbox;
-  dialer_.start_at(whereabouts_.address(), attempt_.deadline);  // where the commands go
+  dialer_.start_at(endpoint_.address(), attempt_.deadline);  // where the commands go
 }
 
 void connection::go_up() noexcept {
@@ -370,14 +370,14 @@ void connection::go_up() noexcept {
   if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   if (!commands_.admit()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
-  greeting_.reset();
+  handshake_.reset();
   login_.as = {};
   phase_ = phase::up;
   up_.was_last = up_.was_ever = true;
   back_off_.begin(boot_now());
   set_problem({});
   if (const auto* const why = statistics_.came_up()) {
-    probe::reconnect(whereabouts_.name().c_str(), why);
+    probe::reconnect(endpoint_.name().c_str(), why);
   }
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
@@ -392,8 +392,8 @@ void connection::go_up() noexcept {
 void connection::note_up() noexcept {
   if (!std::exchange(up_.is_trouble_noted, false)) return;
   outcome well;
-  well.say(whereabouts_.text(), ": connected", facts_.is_reconnect ? " again" : "");
-  listener_.on_note(whereabouts_.has_moved() ? log_subject::redirected : log_subject::reconnected,
+  well.say(endpoint_.text(), ": connected", facts_.is_reconnect ? " again" : "");
+  listener_.on_note(endpoint_.has_moved() ? log_subject::redirected : log_subject::reconnected,
                     well);
 }
 
@@ -412,9 +412,9 @@ void connection::take_turn() noexcept {
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_beside("silent");
-  if (!config_.is_silence_normal) whereabouts_.check();
+  if (!config_.is_silence_normal) endpoint_.check();
   outcome slow;
-  slow.say(whereabouts_.text(), ": answers are overdue");
+  slow.say(endpoint_.text(), ": answers are overdue");
   listener_.on_note(log_subject::slow, slow);
   listener_.on_overdue();
 }
@@ -423,7 +423,7 @@ void connection::on_overdue() noexcept {
 // old one first (hazard 16).
 void connection::on_healthy(time_ns since) noexcept {
   if (phase_ != phase::up || commands_.has_heard_since(since)) return;
-  auto why = outcome::of(status::unreachable, whereabouts_.text(),
+  auto why = outcome::of(status::unreachable, endpoint_.text(),
                          ": the connection is silent, but the server answers a new one");
   why.cause = "silent";
   why.is_retryable = true;
@@ -435,7 +435,7 @@ void connection::on_check_over() noexcept {
 }
 
 void connection::look_beside(const char* why) noexcept {
-  whereabouts_.look(boot_now() + config_.command_timeout_ms * ns_per_ms, why);
+  endpoint_.look(boot_now() + config_.command_timeout_ms * ns_per_ms, why);
 }
 
 void connection::on_elsewhere(outcome why) noexcept {
@@ -464,10 +464,10 @@ void connection::on_timer(time_ns) noexcept {
     case phase::up:
       look_beside("replaced");
       return look_again_later();
-    case phase::greeting:
-    case phase::greeting_inbox: {
+    case phase::handshake:
+    case phase::handshake_inbox: {
       auto why = outcome::of(
-          status::unreachable, whereabouts_.text(),
+          status::unreachable, endpoint_.text(),
           " did not answer in time during the handshake; check the server's load and the network");
       why.is_retryable = true;
       return fail(std::move(why), false);
@@ -487,23 +487,23 @@ void connection::fail(outcome why, bool is_definite) noexcept {
     attempt_.end = is_cut ? last_problem() : std::move(why);
     attempt_.is_end_definite = is_definite;
   }
-  attempt_.was_at_first_socket = phase_ == phase::greeting;
+  attempt_.was_at_first_socket = phase_ == phase::handshake;
   phase_ = phase::ending;
   end_sockets();
 }
 
 void connection::on_torn(pipeline&, const outcome& why) noexcept {
   if (attempt_.end.ok()) {
-    const bool is_greeting = phase_ == phase::greeting || phase_ == phase::greeting_inbox;
-    attempt_.was_at_first_socket = phase_ == phase::greeting;
-    attempt_.was_unheard = phase_ == phase::greeting && !greeting_->is_answered();
+    const bool is_in_handshake = phase_ == phase::handshake || phase_ == phase::handshake_inbox;
+    attempt_.was_at_first_socket = phase_ == phase::handshake;
+    attempt_.was_unheard = phase_ == phase::handshake && !handshake_->is_answered();
     attempt_.end = why;
     hide_login(attempt_.end);
-    if (is_greeting) {
-      attempt_.end.say(whereabouts_.text(), ": handshake failed: ", why.message,
+    if (is_in_handshake) {
+      attempt_.end.say(endpoint_.text(), ": handshake failed: ", why.message,
                        " (check the server's log)", config_.hint_at_end);
     } else {
-      attempt_.end.say(whereabouts_.text(), ": ", why.message);
+      attempt_.end.say(endpoint_.text(), ": ", why.message);
     }
     // A server that is going or coming may close it; one that talks otherwise is another program.
     attempt_.is_end_definite = why.code == status::unreachable && !why.is_retryable;
@@ -533,7 +533,7 @@ void connection::conclude() noexcept {
   set_problem(attempt_.end);
   if (std::exchange(up_.was_last, false)) {
     const auto& why = attempt_.end;
-    whereabouts_.leave(why.cause != nullptr ? why.cause : "gone");
+    endpoint_.leave(why.cause != nullptr ? why.cause : "gone");
     back_off_.end(why.code == status::refused, boot_now());
     statistics_.went_down(why);
     if (!wanted_.is_rest) note_trouble(log_subject::disconnected);

@@ -22,12 +22,12 @@
 #include "net/caller.hpp"
 #include "net/dialer.hpp"
 #include "net/reactor.hpp"
-#include "redis/greeting.hpp"
+#include "redis/endpoint_tracker.hpp"
+#include "redis/handshake.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/request.hpp"
 #include "redis/service_check.hpp"
 #include "redis/session.hpp"
-#include "redis/whereabouts.hpp"
 #include "statistics/connection_statistics.hpp"
 
 namespace mortise::redis {
@@ -60,7 +60,7 @@ class session_listener {
 
 class connection final : private pipeline_listener,
                          private net::dial_listener,
-                         private whereabouts_listener,
+                         private endpoint_listener,
                          private service_check_listener,
                          private net::timer,
                          private net::task {
@@ -146,9 +146,9 @@ class connection final : private pipeline_listener,
   enum class phase {
     idle,
     dialing,
-    greeting,
+    handshake,
     dialing_inbox,
-    greeting_inbox,
+    handshake_inbox,
     up,
     checking,   // what a service lacks
     ending,     // something broke; waiting until both sockets are torn down
@@ -163,7 +163,7 @@ class connection final : private pipeline_listener,
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
   void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
-  void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
+  void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override;
   void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
@@ -183,10 +183,10 @@ class connection final : private pipeline_listener,
   void look_now() noexcept;
   void look_beside(const char* why) noexcept;
   void look_again_later() noexcept;
-  void begin_greeting();
-  void greet(pipeline& which, greeting::form form);
+  void begin_handshake();
+  void greet(pipeline& which, handshake::form form);
   void take_reply(pipeline& which, const value& reply);
-  void finish_greeting();
+  void finish_handshake();
   void go_up() noexcept;
   void fail(outcome why, bool is_definite) noexcept;
   void end_sockets() noexcept;
@@ -218,14 +218,14 @@ class connection final : private pipeline_listener,
   pipeline commands_;
   std::unique_ptr<pipeline> messages_;  // RESP2 only
   net::dialer dialer_;
-  whereabouts whereabouts_;
+  endpoint_tracker endpoint_;
   statistics::connection_statistics statistics_;
 
   // The I/O thread's own.
   phase phase_ = phase::idle;
-  std::optional<greeting> greeting_;
+  std::optional<handshake> handshake_;
   session_facts facts_;
-  greeting::predecessor before_;
+  handshake::predecessor before_;
   struct {
     login as;                                    // of this attempt; empty when it is over
     std::atomic<std::uint64_t> said_version{0};  // of what the server has heard last

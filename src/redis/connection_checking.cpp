@@ -31,7 +31,7 @@ bool connection::check_service() noexcept try {
     if (opening_.is_on) deadline = std::min(deadline, opening_.deadline);
   }
   phase_ = phase::checking;
-  attempt_.check.service->begin(whereabouts_.address(), deadline);
+  attempt_.check.service->begin(endpoint_.address(), deadline);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
@@ -50,7 +50,7 @@ void connection::on_service_checked(const service_gaps& lacking) noexcept {
 // It will be the same the next time.
 void connection::note_gaps(const service_gaps& lacking) {
   if (!lacking.excludes_locks()) return;
-  attempt_.end = outcome::of(status::refused, whereabouts_.text(),
+  attempt_.end = outcome::of(status::refused, endpoint_.text(),
                              ": the service answers PING, but closes the connection at ",
                              lacking.text(), ", as twemproxy does; ", lacking.remedy());
   attempt_.end.server_text = "lacks " + lacking.text();

@@ -9,7 +9,7 @@ namespace mortise::redis {
 // Ends in settle(), at once when no socket is open.
 void connection::end_sockets() noexcept {
   dialer_.cancel();
-  whereabouts_.look_away();
+  endpoint_.look_away();
   if (attempt_.check.service) attempt_.check.service->end();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =
@@ -21,7 +21,7 @@ void connection::end_sockets() noexcept {
 
 bool connection::has_sockets() noexcept {
   return commands_.is_attached() || (messages_ && messages_->is_attached()) ||
-         !whereabouts_.is_check_over() ||
+         !endpoint_.is_check_over() ||
          (attempt_.check.service && !attempt_.check.service->is_over());
 }
 

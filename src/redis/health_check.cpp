@@ -67,7 +67,7 @@ void health_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) 
 }
 
 // A server that demands a login is healthy. A server that is full, loading or busy is not.
-void health_check::on_greeting_reply(pipeline& /*which*/, const value& reply) noexcept {
+void health_check::on_handshake_reply(pipeline& /*which*/, const value& reply) noexcept {
   const auto text = reply.text();
   if (reply.is_error() && !text.starts_with("NOAUTH") && !text.starts_with("NOPERM")) return stop();
   is_answered_ = true;

@@ -57,7 +57,7 @@ status pipeline::accept(request& item, std::string_view bytes) noexcept {
   }
   ++submitted_;
   item.is_for_callers_ = item.caller != nullptr;
-  if (item.caller != nullptr) net::leadership::note_request(*item.caller, submitted_);
+  if (item.caller != nullptr) net::leader_followers::note_request(*item.caller, submitted_);
   submitted_list_.push(item);
   return status::ok;
 }
@@ -168,10 +168,10 @@ void pipeline::greet(wiped_bytes bytes) noexcept {
 bool pipeline::admit() noexcept {
   const lock_type lock(mutex_);
   if (!is_alive()) return false;
-  sender_.release();  // a greeting is long, and it was answered
+  sender_.release();  // a handshake is long, and it was answered
   is_admitted_ = true;
   replies_.admit();
-  if (!silence_.is_on()) start_watching(0);  // the first look gives back what the greeting needed
+  if (!silence_.is_on()) start_watching(0);  // the first look gives back what the handshake needed
   return true;
 }
 

@@ -8,8 +8,8 @@
 // likely the next call comes soon, and taking the lead back and forth costs system calls. A caller
 // that waits for anything, as one does at a queue, leads while any request is open; the lead rests
 // when it has got something, and what its thread submits then is sent when it is back for more. All
-// of that is net::leadership's to decide. Changes of the lead are made under the mutex; the reading
-// itself (reply_reader) and every call to a request or the listener is made without it.
+// of that is net::leader_followers's to decide. Changes of the lead are made under the mutex; the
+// reading itself (reply_reader) and every call to a request or the listener is made without it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/caller.hpp"
-#include "net/leadership.hpp"
+#include "net/leader_followers.hpp"
 #include "net/reactor.hpp"
 #include "net/spin.hpp"
 #include "net/transport.hpp"
@@ -42,7 +42,7 @@ class pipeline_listener {
  public:
   virtual ~pipeline_listener() = default;
   // A reply before admit(). The I/O thread.
-  virtual void on_greeting_reply(pipeline& which, const value& reply) noexcept = 0;
+  virtual void on_handshake_reply(pipeline& which, const value& reply) noexcept = 0;
   // A published message. Whichever thread reads.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
@@ -137,7 +137,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
   // Reading; pipeline_reading.cpp.
   void on_ready(std::uint32_t events) noexcept override;
-  [[nodiscard]] net::leadership::situation situation(bool is_by_reader = false) const noexcept;
+  [[nodiscard]] net::leader_followers::situation situation(
+      bool is_by_reader = false) const noexcept;
   void lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void pass_lead(lock_type& lock, const net::caller* before) noexcept;
   // These two tell whether the call is over: answered, or its time. Only take_lead() is then left
@@ -152,8 +153,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
   bool read(bool may_nap = false) noexcept;
   enum class reading : std::uint8_t { at_once, nap, held };
   net::io_result receive(reading from) noexcept;
-  void on_greeting_reply(const value& reply) noexcept override {
-    listener_.on_greeting_reply(*this, reply);
+  void on_handshake_reply(const value& reply) noexcept override {
+    listener_.on_handshake_reply(*this, reply);
   }
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override {
@@ -181,7 +182,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   sender sender_;
   bool is_flush_posted_ = false;
 
-  net::leadership lead_;
+  net::leader_followers lead_;
   std::uint32_t interest_ = 0;  // what epoll was told to wait for
   bool is_watched_ = false;     // by epoll
 

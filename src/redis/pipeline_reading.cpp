@@ -1,4 +1,4 @@
-// Reading: the part of pipeline that does what its leadership says.
+// Reading: the part of pipeline that does what its leader_followers says.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ bool pipeline::await(net::caller& caller, time_ns deadline) noexcept {
       if (take_lead(lock, caller, deadline)) return caller.settle();
       continue;  // it has no request of its own any more, or the connection broke
     }
-    if (net::leadership::has_open(caller, situation()) && lead_.follow(caller)) update_interest();
+    if (net::leader_followers::has_open(caller, situation()) && lead_.follow(caller))
+      update_interest();
     if (!caller.begin_sleep() || sleep(lock, caller, deadline)) break;
   }
   leave(lock, caller);
@@ -62,8 +63,8 @@ void pipeline::expect_messages(int change) noexcept {
 }
 
 // What is the reader's own may be looked at by who reads, or while nobody does.
-net::leadership::situation pipeline::situation(bool is_by_reader) const noexcept {
-  net::leadership::situation now;
+net::leader_followers::situation pipeline::situation(bool is_by_reader) const noexcept {
+  net::leader_followers::situation now;
   now.is_alive = is_alive();
   now.has_output = !sender_.is_empty();
   now.submitted = submitted_;
@@ -84,8 +85,8 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
   if (!caller.begin_leading(kick_fd_)) return;
   if (!sender_.is_empty()) send_output(lock);
   const time_ns asked_ns = caller.asked_at(is_early);
-  for (bool is_first = true; !is_broken_ && net::leadership::has_open(caller, situation(true));
-       is_first = false) {
+  for (bool is_first = true;
+       !is_broken_ && net::leader_followers::has_open(caller, situation(true)); is_first = false) {
     const bool is_alone = !lead_.has_followers();
     replies_.expect(submitted_list_);  // so that the reader need not come for it
     lock.unlock();
@@ -98,7 +99,7 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
     if (!sender_.is_empty()) send_output(lock);
     if (!is_in_time || !caller.is_leading()) break;
   }
-  if (asked_ns > 0 && !net::leadership::has_open(caller, situation(true))) {
+  if (asked_ns > 0 && !net::leader_followers::has_open(caller, situation(true))) {
     spin_.note_answer(asked_ns, received_ns_.load(std::memory_order_relaxed));
   }
   caller.end_leading();

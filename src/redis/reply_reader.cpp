@@ -48,11 +48,11 @@ bool reply_reader::take(std::size_t count, time_ns now) noexcept {
 void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
   const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
   if (may_be_message && is_message(reply)) {
-    // Before the greeting is over nobody waits for one.
+    // Before the handshake is over nobody waits for one.
     if (is_greeted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
     return;
   }
-  if (!is_greeted_) return listener_.on_greeting_reply(reply);
+  if (!is_greeted_) return listener_.on_handshake_reply(reply);
   if (may_be_message && is_farewell(reply)) return listener_.on_unheard(reply.at(1).text());
   // A subscription came or went, or (`messages`) was refused.
   if (may_be_message) return confirm(reply, now);

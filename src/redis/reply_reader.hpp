@@ -22,7 +22,7 @@ class reply_listener {
  public:
   virtual ~reply_listener() = default;
   // A reply before admit().
-  virtual void on_greeting_reply(const value& reply) noexcept = 0;
+  virtual void on_handshake_reply(const value& reply) noexcept = 0;
   // A published message.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;

@@ -99,7 +99,7 @@ void service_check::say_command() {
   connection_.greet(std::move(bytes));
 }
 
-void service_check::on_greeting_reply(pipeline& /*which*/, const value& /*reply*/) noexcept try {
+void service_check::on_handshake_reply(pipeline& /*which*/, const value& /*reply*/) noexcept try {
   if (is_command_sent_) {
     is_answered_ = true;
     return connection_.break_off(outcome::of(status::closed));

@@ -46,7 +46,7 @@ class service_check final : private pipeline_listener,
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
   void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
-  void on_greeting_reply(pipeline& which, const value& reply) noexcept override;
+  void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
   void on_message(std::string_view, std::string_view, time_ns) noexcept override {}
   void on_unheard(std::string_view) noexcept override {}
   void on_overdue() noexcept override {}

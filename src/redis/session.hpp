@@ -17,9 +17,9 @@
 
 namespace mortise::redis {
 
-// A command of the layer above that belongs to each greeting. It may be carried out more than once
+// A command of the layer above that belongs to each handshake. It may be carried out more than once
 // per session (RESP2 is tried after RESP3), so it has to be idempotent.
-struct prologue_command {
+struct setup_command {
   // Which error replies refuse the session.
   enum class need : std::uint8_t { none, when_there_is_memory, always };
   std::string name;   // for messages
@@ -33,7 +33,7 @@ struct prologue_command {
 struct connection_config {
   std::shared_ptr<net::resolver> where;
   net::transport_factory make_transport = {};  // empty: plain sockets
-  const char* hint_at_end = "";                // where the server ends the greeting
+  const char* hint_at_end = "";                // where the server ends the handshake
   const char* why_no_cluster = nullptr;        // what a node of a cluster is refused with
   bool is_replica_wrong = false;               // a replica is not where a name leads for a moment
   bool is_of_sentinel = false;                 // a Sentinel is wanted, and no server of keys
@@ -44,7 +44,7 @@ struct connection_config {
   std::string inbox = {};  // the channel to subscribe to; empty for none
   std::int64_t database = 0;
   std::vector<const script*> scripts = {};
-  std::vector<prologue_command> prologue = {};
+  std::vector<setup_command> setup = {};
   bool needs_multi = false;  // transactions, which a server without HELLO may lack
   // A key that nobody ever writes, to try out what the server knows; empty: it is not tried.
   std::string probe_key = {};

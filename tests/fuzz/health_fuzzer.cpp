@@ -7,7 +7,7 @@
 
 #include "base/utf8.hpp"
 #include "protocol/health.hpp"
-#include "protocol/survey.hpp"
+#include "protocol/server_probe.hpp"
 #include "redis/resp.hpp"
 
 namespace {
@@ -73,7 +73,7 @@ class reader {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view stream(reinterpret_cast<const char*>(data), size);
   constexpr time_ns start_ns = 1'000 * ns_per_s;
-  protocol::survey asked(0, {.lifted_ns = start_ns - ns_per_s});
+  protocol::server_probe asked(0, {.lifted_ns = start_ns - ns_per_s});
   while (!asked.is_over()) {
     std::string bytes;
     int left = asked.write_round(bytes, start_ns);

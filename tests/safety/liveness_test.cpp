@@ -42,17 +42,17 @@ class harm {
   std::thread thread_;
 };
 
-struct tally {
+struct vote_count {
   int acquired = 0;
   int failed = 0;
   std::int64_t longest_ms = 0;
 };
 
 // Acquires and unlocks for so long, and keeps the longest wait.
-tally contend(const std::string& url, std::string_view name, std::int64_t for_ms) {
+vote_count contend(const std::string& url, std::string_view name, std::int64_t for_ms) {
   const auto client = open_client(url);
   const auto lock = open_lock(client, name);
-  tally result;
+  vote_count result;
   const auto begin = boot_now();
   while (ms_since(begin) < for_ms) {
     const auto asked = boot_now();
@@ -68,7 +68,7 @@ tally contend(const std::string& url, std::string_view name, std::int64_t for_ms
 void contend_through(const std::vector<std::string>& command, int each_ms, int most_waited_ms) {
   test_server server;
   constexpr int contenders = 4;
-  std::vector<tally> results(contenders);
+  std::vector<vote_count> results(contenders);
   int harms = 0;
   {
     const harm doing(server, command, each_ms);

@@ -75,10 +75,10 @@ TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) 
     test.hear();
   });
   test_server server;
-  std::atomic<int> greetings{0};
+  std::atomic<int> handshakes{0};
   std::atomic<int> tries{0};
   proxy between(server.socket_path(), [&](const fake_command& command) {
-    if (command.is("HELLO")) ++greetings;
+    if (command.is("HELLO")) ++handshakes;
     if (!command.is("EXEC")) return fault::none();
     ++tries;
     // So that the timers that watch over the connection are late before the reply is there.
@@ -94,7 +94,7 @@ TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) 
   stopped.say("go on");
   EXPECT_EQ(told(MORTISE_OK), stopped.hear());
   EXPECT_EQ(told(MORTISE_OK), stopped.hear());
-  EXPECT_EQ(1, greetings.load());
+  EXPECT_EQ(1, handshakes.load());
   EXPECT_EQ(1, tries.load());
 }
 

@@ -12,7 +12,8 @@
 namespace mortise::testing::replica_test {
 namespace {
 
-// What the life of the fence counter is beyond its own, for as long as the server is unsettled.
+// What the life of the fence counter is beyond its own, for as long as the server is in its grace
+// period.
 bool is_settled(test_server& server) {
   return std::stoll(server.command({"PTTL", "mortise:fence"})) <= 7'776'000'000;
 }

@@ -72,7 +72,7 @@ proxy::rule answer_transaction(const std::string& error) {
   };
 }
 
-// As the greeting of a server that has it not, so that each release is a script.
+// As the handshake of a server that has it not, so that each release is a script.
 fault without_compare_and_delete(const fake_command& command) {
   const bool is_it = command.is("DELIFEQ") || command.is("DELEX");
   return is_it ? fault::answer("-ERR unknown command\r\n") : fault::none();
@@ -207,7 +207,7 @@ TEST_F(hazard_28, at_the_query) {
 
 // ---- replies that are hostile or corrupt ----------------------------------------------------
 
-// Greets as a healthy server does, which the library's greeting asks a little more of.
+// Greets as a healthy server does, which the library's handshake asks a little more of.
 void greet(fake_peer& peer, const fake_command& command) {
   if (command.is("EVAL")) return peer.send(":1790000000000000\r\n");
   fake_server::answer_healthy(peer, command);

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "lock/portion.hpp"
+#include "lock/amount.hpp"
 #include "support/handles.hpp"
 
 namespace mortise::testing {
@@ -54,7 +54,7 @@ class contended {
   [[nodiscard]] std::int64_t token() const {
     return lock_ ? mortise_lock_token(lock_.get()) : mortise_rw_token(rw_.get());
   }
-  [[nodiscard]] std::int64_t limit() const { return rw_ ? lock::whole_weight : 1; }
+  [[nodiscard]] std::int64_t limit() const { return rw_ ? lock::exclusive_permits : 1; }
   [[nodiscard]] std::int64_t weight() const { return is_read_ ? 1 : limit(); }
 
  private:

@@ -56,7 +56,7 @@ class fake_server {
   fake_server(const fake_server&) = delete;
   fake_server& operator=(const fake_server&) = delete;
 
-  // What a healthy, empty Redis 7.0 says to the commands of a greeting (HELLO, AUTH, SELECT,
+  // What a healthy, empty Redis 7.0 says to the commands of a handshake (HELLO, AUTH, SELECT,
   // CLIENT, SUBSCRIBE, SCRIPT LOAD, EXEC), to PING, ECHO, SET, DEL and INFO; "ERR unknown command"
   // to all others.
   static void answer_healthy(fake_peer& peer, const fake_command& command);

@@ -46,7 +46,7 @@ class quiet_deployment : public deployment::deployment {
     return nullptr;
   }
   outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
-  std::unique_ptr<mortise::deployment::announcement> new_announcement(
+  std::unique_ptr<mortise::deployment::broadcast> new_broadcast(
       const protocol::command& /*said*/) override {
     return nullptr;
   }

@@ -15,7 +15,7 @@
 namespace mortise::testing {
 
 constexpr std::int64_t forever_ms = -1;
-inline const lock::portion whole;
+inline const lock::amount whole;
 
 class client_fixture : public ::testing::Test {
  protected:

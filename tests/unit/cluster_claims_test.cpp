@@ -5,7 +5,7 @@ namespace mortise::testing::cluster_claims_test {
 namespace {
 
 using cluster::endpoint;
-using end = cluster::arrival::end;
+using end = cluster::attachment::end;
 using phase = cluster::router::phase;
 
 class cluster_claims : public routers {
@@ -27,8 +27,8 @@ class cluster_claims : public routers {
   void begin_attached(const endpoint& master, std::int64_t epoch) {
     begin(master, epoch);
     ways.use(slot, now);
-    end_arrivals(end::here);
-    ASSERT_EQ(phase::here, ways.phase_of(slot));
+    end_attachments(end::attached);
+    ASSERT_EQ(phase::attached, ways.phase_of(slot));
     take();
   }
   [[nodiscard]] int owner() const { return ways.owner_of(slot); }
@@ -42,7 +42,7 @@ TEST_F(cluster_claims, hazard_10_another_server_moves_no_slot_that_is_attached) 
   begin_attached(b, 0);
   tell(number_at(d), a, 0);
   expect("");
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
   EXPECT_EQ(number_at(b), owner());
 }
 
@@ -61,7 +61,7 @@ TEST_F(cluster_claims, a_server_that_another_contradicts_is_asked_itself) {
 TEST_F(cluster_claims, a_server_is_believed_about_its_own_slots) {
   begin_attached(b, 0);
   tell(number_at(b), a, 0);
-  expect("100 is away, arrive 100 at 0");
+  expect("100 is away, attach 100 at 0");
 }
 
 TEST_F(cluster_claims, a_silent_server_does_not_keep_its_slots) {
@@ -75,13 +75,13 @@ TEST_F(cluster_claims, a_silent_server_does_not_keep_its_slots) {
 TEST_F(cluster_claims, a_newer_claim_moves_a_slot_that_is_attached) {
   begin_attached(b, 5);
   tell(number_at(d), a, 6);
-  expect("100 is away, arrive 100 at 0");
+  expect("100 is away, attach 100 at 0");
 }
 
 TEST_F(cluster_claims, an_equal_claim_does_not) {
   begin_attached(b, 5);
   tell(number_at(d), a, 5);
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
 TEST_F(cluster_claims, hazard_10_an_older_claim_is_not_used_for_other_slots_either) {

@@ -8,7 +8,7 @@ namespace mortise::testing::cluster_forgotten_test {
 namespace {
 
 using cluster::endpoint;
-using end = cluster::arrival::end;
+using end = cluster::attachment::end;
 using phase = cluster::router::phase;
 
 constexpr time_ns forget_ns = 60 * ns_per_s;
@@ -30,7 +30,7 @@ class forgotten_servers : public routers {
       if (line.starts_with("connect")) ways.on_up(number, now);
       if (line.starts_with("disconnect")) fail(number);
     }
-    end_arrivals(end::here);
+    end_attachments(end::attached);
   }
   // The same until all timers of this time have passed.
   void serve_for(time_ns duration) {
@@ -69,7 +69,7 @@ TEST_F(forgotten_servers, addresses_that_come_and_go_for_weeks_do_not_add_up) {
     const endpoint replica{"pod" + std::to_string(turn), 2};
     tell_first(master, replica);
     serve_for(forget_ns + ns_per_s);
-    ASSERT_EQ(phase::here, ways.phase_of(slot)) << turn;
+    ASSERT_EQ(phase::attached, ways.phase_of(slot)) << turn;
     ASSERT_EQ(number_at(master), ways.server_of(slot)) << turn;
   }
   EXPECT_LE(addresses.size(), 12U);
@@ -83,7 +83,7 @@ TEST_F(forgotten_servers, a_number_is_reused_only_when_nothing_refers_to_the_ser
   ways.on_topology(number_at(stable), {{8192, 16383, stable, {{"new", 1}}}}, now);
   EXPECT_NE(-1, number_at({"a", 1})) << "a seed, and the server of a slot in use";
   EXPECT_EQ(-1, number_at({"b", 2})) << "a replica that nothing needs";
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
 TEST_F(forgotten_servers, a_seed_keeps_its_number) {
@@ -131,7 +131,7 @@ TEST_F(forgotten_servers, hazard_7_a_slot_that_was_at_a_forgotten_server_gets_an
   EXPECT_EQ(number, ways.server_of(slot));
   EXPECT_EQ(1, owner_changes(slot));
   serve();
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
 // Its address may belong to a server of another cluster by now.

@@ -4,21 +4,21 @@
 namespace mortise::testing::cluster_router_test {
 namespace {
 
-using cluster::arrival;
+using cluster::attachment;
 using cluster::endpoint;
 using cluster::router;
-using end = arrival::end;
+using end = attachment::end;
 using phase = router::phase;
 
-TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_arrived) {
+TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_attached) {
   know();
   ways.use(slot, now);
-  expect("arrive 100 at 0");
-  EXPECT_EQ(phase::arriving, ways.phase_of(slot));
+  expect("attach 100 at 0");
+  EXPECT_EQ(phase::attaching, ways.phase_of(slot));
   EXPECT_TRUE(ways.problem(slot).ok());
-  end_arrival(end::here);
+  end_attachment(end::attached);
   expect("100 is here at 0");
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
 TEST_F(routers, a_server_is_connected_to_once_it_is_needed) {
@@ -26,17 +26,17 @@ TEST_F(routers, a_server_is_connected_to_once_it_is_needed) {
   ways.use(far, now);
   expect("connect 3");
   ways.on_up(3, now);
-  expect("arrive 16000 at 3");
+  expect("attach 16000 at 3");
 }
 
-TEST_F(routers, a_slot_that_has_moved_arrives_where_it_is_now) {
+TEST_F(routers, a_slot_that_has_moved_attaches_where_it_is_now) {
   know_and_use();
   ways.on_moved(slot, 0, {"d", 4}, now);
   expect("100 is away, connect 3");
-  EXPECT_EQ(phase::arriving, ways.phase_of(slot));
+  EXPECT_EQ(phase::attaching, ways.phase_of(slot));
   ways.on_up(3, now);
-  expect("arrive 100 at 3, ask 3");
-  end_arrival(end::here);
+  expect("attach 100 at 3, ask 3");
+  end_attachment(end::attached);
   expect("100 is here at 3");
   // Another answer of the old server comes late.
   ways.on_moved(slot, 0, {"d", 4}, now);
@@ -49,26 +49,26 @@ TEST_F(routers, servers_that_send_each_other_are_not_followed_for_ever) {
   expect("");
   ways.on_moved(slot, 0, {"d", 4}, now);
   int hops = 0;
-  while (ways.phase_of(slot) == phase::arriving && hops < 100) {
+  while (ways.phase_of(slot) == phase::attaching && hops < 100) {
     const auto next = ways.server_of(slot) == 3 ? endpoint{"a", 1} : endpoint{"d", 4};
-    end_arrival(end::moved, next);
+    end_attachment(end::moved, next);
     ++hops;
   }
   EXPECT_LT(hops, 10);
-  EXPECT_EQ(phase::away, ways.phase_of(slot));
+  EXPECT_EQ(phase::detached, ways.phase_of(slot));
   EXPECT_NE(std::string::npos, ways.problem(slot).words().find("name each other"));
 }
 
-// By word of a server, by a scout and by the topology; not by a connection that broke.
+// By word of a server, by a failover probe and by the topology; not by a connection that broke.
 TEST_F(routers, that_another_server_has_a_slot_is_told) {
   know_and_use();
   ways.use(another, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   owner_changes(slot);
   owner_changes(another);
   fail(0);
   ways.on_up(0, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   EXPECT_EQ(0, owner_changes(slot) + owner_changes(another));
   ways.on_topology(0, {{8192, 16383, {"d", 4}, {}}}, now);  // it knows of nobody who has it
   EXPECT_EQ(0, owner_changes(slot));
@@ -82,17 +82,17 @@ TEST_F(routers, that_another_server_has_a_slot_is_told) {
 TEST_F(routers, who_is_told_nothing_more_asks_where_the_slot_is) {
   know_and_use();
   ways.on_unheard(slot, 0, now);
-  expect("100 is away, arrive 100 at 0");
+  expect("100 is away, attach 100 at 0");
 }
 
 TEST_F(routers, a_slot_on_its_way_is_tried_again) {
   know_and_use();
   ways.on_unheard(slot, 0, now);
-  expect("100 is away, arrive 100 at 0");
-  end_arrival(end::again);
+  expect("100 is away, attach 100 at 0");
+  end_attachment(end::again);
   expect("100 is away");
   wait();
-  expect("arrive 100 at 0");
+  expect("attach 100 at 0");
 }
 
 // CLUSTERDOWN, while a master is missing.
@@ -100,44 +100,44 @@ TEST_F(routers, one_slot_asks_for_all_that_a_server_has_refused) {
   constexpr int many = 500;
   know();
   for (int number = 0; number < many; ++number) ways.use(number, now);
-  EXPECT_EQ(many, end_arrivals(end::later));
+  EXPECT_EQ(many, end_attachments(end::later));
   take();
-  const auto first = refuse_arrivals(now + ns_per_s, end::later);
+  const auto first = refuse_attachments(now + ns_per_s, end::later);
   EXPECT_GE(first, 4) << "a failover takes a second or two";
   EXPECT_LE(first, 20);
-  refuse_arrivals(now + 30 * ns_per_s, end::later);
-  EXPECT_LE(refuse_arrivals(now + 10 * ns_per_s, end::later), 10) << "less and less often";
-  // One of them arrives, and all others come at once.
+  refuse_attachments(now + 30 * ns_per_s, end::later);
+  EXPECT_LE(refuse_attachments(now + 10 * ns_per_s, end::later), 10) << "less and less often";
+  // One of them attaches, and all others come at once.
   while (open_.empty()) {
     take();
     wait();
   }
-  EXPECT_EQ(1, end_arrivals(end::here));
+  EXPECT_EQ(1, end_attachments(end::attached));
   take();
   wait();
-  EXPECT_EQ(many - 1, end_arrivals(end::here));
-  for (int number = 0; number < many; ++number) EXPECT_EQ(phase::here, ways.phase_of(number));
+  EXPECT_EQ(many - 1, end_attachments(end::attached));
+  for (int number = 0; number < many; ++number) EXPECT_EQ(phase::attached, ways.phase_of(number));
 }
 
 // Questions meet it, too.
 TEST_F(routers, slots_that_a_server_no_longer_serves_wait_together) {
   know_and_use();
   ways.use(another, now);
-  end_arrivals(end::here);
+  end_attachments(end::attached);
   ways.on_unserved(slot, 0, now);
   ways.on_unserved(another, 0, now);
   take();
   wait();
   EXPECT_EQ(1U, open_.size());
-  EXPECT_LE(refuse_arrivals(now + ns_per_s, end::later), 20);
+  EXPECT_LE(refuse_attachments(now + ns_per_s, end::later), 20);
 }
 
-// One that is refused for a reason of its own keeps no other from arriving.
+// One that is refused for a reason of its own keeps no other from attaching.
 TEST_F(routers, slots_that_were_refused_take_turns) {
   know();
   ways.use(slot, now);
   ways.use(another, now);
-  end_arrivals(end::later);
+  end_attachments(end::later);
   take();
   std::vector<int> tried;
   while (tried.size() < 4) {
@@ -145,7 +145,7 @@ TEST_F(routers, slots_that_were_refused_take_turns) {
     take();
     for (const auto& one : std::exchange(open_, {})) {
       tried.push_back(one.slot);
-      end_arrival(one, end::later, {});
+      end_attachment(one, end::later, {});
     }
   }
   EXPECT_EQ((std::vector<int>{slot, another, slot, another}), tried);
@@ -161,14 +161,14 @@ TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
     ways.on_halfway(slot, now);  // another of its locks
     wait();
     expect("100 again");
-    EXPECT_EQ(phase::here, ways.phase_of(slot));
+    EXPECT_EQ(phase::attached, ways.phase_of(slot));
     EXPECT_GE(now - before, pause);
     pause = now - before;
   }
   EXPECT_GE(pause, 100 * ns_per_ms);
   EXPECT_LE(pause, ns_per_s);
   ways.on_unheard(slot, 0, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   take();
   const auto before = now;
   ways.on_halfway(slot, now);
@@ -177,11 +177,11 @@ TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
   EXPECT_LT(now - before, pause);
 }
 
-TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
+TEST_F(routers, a_failover_probe_finds_out_which_replica_has_taken_over) {
   know_and_use();
   ways.use(another, now);
-  expect("arrive 101 at 0");
-  end_arrival(end::here);
+  expect("attach 101 at 0");
+  end_attachment(end::attached);
   expect("101 is here at 0");
   fail(0);
   expect("100 is away, 101 is away");
@@ -192,15 +192,15 @@ TEST_F(routers, a_scout_finds_out_which_replica_has_taken_over) {
   wait();  // the other replica
   expect("connect 2");
   wait();
-  expect("arrive 100 at 1");
-  end_arrival(end::moved, {"a", 1});  // not yet
+  expect("attach 100 at 1");
+  end_attachment(end::moved, {"a", 1});  // not yet
   expect("");
   ways.on_up(2, now);
   wait();
-  expect("arrive 100 at 2");
-  end_arrival(end::here);
+  expect("attach 100 at 2");
+  end_attachment(end::attached);
   // All that the one had is the other's.
-  expect("arrive 100 at 2, arrive 101 at 2");
+  expect("attach 100 at 2, attach 101 at 2");
 }
 
 // Behind NAT: connecting takes until its limit, and callers want to know what for.
@@ -209,7 +209,7 @@ TEST_F(routers, a_slot_whose_server_is_out_of_reach_has_a_problem_that_names_the
   ways.use(far, now);
   expect("connect 3");
   const auto since = now;
-  while (ways.phase_of(far) == phase::arriving && now < since + 10 * patience_ns) {
+  while (ways.phase_of(far) == phase::attaching && now < since + 10 * patience_ns) {
     now = std::max(now, ways.next_timer());
     ways.on_timer(now);
   }
@@ -220,8 +220,8 @@ TEST_F(routers, a_slot_whose_server_is_out_of_reach_has_a_problem_that_names_the
   EXPECT_NE(std::string::npos, words.find("cluster-announce-ip")) << words;
   take();
   ways.on_up(3, now);
-  EXPECT_EQ(phase::arriving, ways.phase_of(far));
-  end_arrival(end::here);
+  EXPECT_EQ(phase::attaching, ways.phase_of(far));
+  end_attachment(end::attached);
   fail(3);
   EXPECT_EQ(std::string::npos, ways.problem(far).words().find("cluster-announce-ip"));
 }
@@ -233,7 +233,7 @@ TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
   tell_topology_of({{0, 8191, {"a", 1}, {}}, {8192, 16383, {"d", 4}, {}}});
   expect("add d:4 as 1");
   ways.use(slot, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   take();
   fail(0);
   expect("100 is away");
@@ -244,7 +244,7 @@ TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
   tell_topology_of({{0, 8191, {"b", 2}, {}}, {8192, 16383, {"d", 4}, {}}});
   expect("add b:2 as 2, connect 2");
   ways.on_up(2, now);
-  expect("arrive 100 at 2");
+  expect("attach 100 at 2");
 }
 
 // One after the other: a client of a large cluster that is cut off from all of it connects to few.
@@ -253,7 +253,7 @@ TEST_F(routers, a_server_that_was_sought_and_is_not_there_is_left_for_the_next) 
   tell_topology_of(
       {{0, 8191, {"a", 1}, {}}, {8192, 9999, {"d", 4}, {}}, {10000, 16383, {"e", 5}, {}}});
   ways.use(slot, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   take();
   fail(0);
   take();
@@ -273,11 +273,11 @@ TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {
   ways.on_overdue(0, now);
   wait();
   expect("connect 1");
-  EXPECT_EQ(phase::here, ways.phase_of(slot));
+  EXPECT_EQ(phase::attached, ways.phase_of(slot));
   ways.on_up(1, now);
   expect("ask 1");
   tell_topology(1, "b");
-  expect("leave 0, 100 is away, arrive 100 at 1");
+  expect("leave 0, 100 is away, attach 100 at 1");
 }
 
 TEST_F(routers, whoever_answers_is_not_asked_again_and_again_while_a_server_is_silent) {
@@ -316,14 +316,14 @@ TEST_F(routers, a_server_that_was_only_slow_is_looked_after_no_more) {
 TEST_F(routers, a_slot_that_was_refused_is_not_asked_for_all_the_time) {
   know();
   ways.use(slot, now);
-  expect("arrive 100 at 0");
-  end_arrival(end::refused);
+  expect("attach 100 at 0");
+  end_attachment(end::refused);
   expect("100 is away");
   EXPECT_EQ(status::refused, ways.problem(slot).code);
   const auto before = now;
   do {
     wait();
-  } while (ways.phase_of(slot) == phase::away && take().find("arrive") == std::string::npos);
+  } while (ways.phase_of(slot) == phase::detached && take().find("attach") == std::string::npos);
   EXPECT_GE(now - before, ns_per_s);
 }
 
@@ -331,8 +331,8 @@ TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
   know_and_use();
   ways.on_up(3, now);
   ways.on_moved(slot, 0, {"d", 4}, now);
-  end_arrival(end::here);
-  expect("100 is away, connect 3, arrive 100 at 3, 100 is here at 3");
+  end_attachment(end::attached);
+  expect("100 is away, connect 3, attach 100 at 3, 100 is here at 3");
   const auto before = now;
   wait();
   expect("ask 3");
@@ -349,7 +349,7 @@ TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {
   expect("100 is away, connect 1");
   const auto since = now;
   ways.on_up(1, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   take();
   tell_topology(1, "b");  // what was asked of the one before may be answered yet
   expect("");
@@ -361,7 +361,7 @@ TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {
   tell_topology(1, "a");
   expect("100 is away, connect 0");
   ways.on_up(0, now);
-  expect("arrive 100 at 0");
+  expect("attach 100 at 0");
 }
 
 TEST_F(routers, a_replica_is_left_once_its_master_is_well) {
@@ -376,7 +376,7 @@ TEST_F(routers, a_replica_is_left_once_its_master_is_well) {
   tell_topology(3, "a");
   EXPECT_EQ(std::string::npos, take().find("disconnect")) << "it may follow";
   ways.on_up(0, now);
-  end_arrival(end::here);
+  end_attachment(end::attached);
   take();
   tell_topology(3, "a");
   expect("");

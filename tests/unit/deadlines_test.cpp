@@ -11,8 +11,8 @@ TEST(deadlines, are_before_the_end_of_the_hold_in_their_order) {
   const auto until = deadlines_of(100 * ns_per_s, {5000, 500, 250, 0});
   EXPECT_EQ(until.kill_at_ns, 100 * ns_per_s - 500 * ns_per_ms);
   EXPECT_EQ(until.term_at_ns, until.kill_at_ns - 5 * ns_per_s);
-  EXPECT_GT(until.front_at_ns, until.kill_at_ns);
-  EXPECT_LT(until.front_at_ns, 100 * ns_per_s);
+  EXPECT_GT(until.launcher_at_ns, until.kill_at_ns);
+  EXPECT_LT(until.launcher_at_ns, 100 * ns_per_s);
 }
 
 TEST(deadlines, come_sooner_when_a_command_may_not_run_as_long_as_the_hold) {
@@ -24,12 +24,13 @@ TEST(deadlines, come_sooner_when_a_command_may_not_run_as_long_as_the_hold) {
             deadlines_of(100 * ns_per_s, {5000, 500, 250, 0}));
 }
 
-// Otherwise the front would take a holder process that ends a short command for one that is stuck.
+// Otherwise the launcher would take a holder process that ends a short command for one that is
+// stuck.
 TEST(deadlines, of_the_front_are_those_of_the_hold) {
   for (const int64_t at_most_ms : {1, 20, 5000}) {
     const auto until = deadlines_of(100 * ns_per_s, {0, 0, 250, at_most_ms * ns_per_ms});
     EXPECT_EQ(until.kill_at_ns, at_most_ms * ns_per_ms);
-    EXPECT_EQ(until.front_at_ns, 100 * ns_per_s - 250 * ns_per_ms);
+    EXPECT_EQ(until.launcher_at_ns, 100 * ns_per_s - 250 * ns_per_ms);
   }
 }
 

@@ -34,7 +34,8 @@ TEST_F(gate_failover_test, hazard_28_what_a_replica_refused_is_asked_again_at_th
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(40'000)));
 
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(13'000)).ok());
+  ASSERT_TRUE(
+      gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(13'000)).ok());
   move(start_ns + ms(13'001));
   EXPECT_EQ(unlocked.finished, 0);
   answer_last(said(answer::released), start_ns + ms(13'002));
@@ -65,14 +66,14 @@ TEST_F(gate_failover_test, hazard_7_a_grant_counts_that_was_asked_of_the_server_
   gate_.on_unacknowledged();
   answer_last(granted(), start_ns + ms(1));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(1)));
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2)).ok());
   answer_last(said(answer::released), start_ns + ms(3));
 
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(4)).ok());
   const auto lost = link_.last();
   gate_.on_unacknowledged();
-  gate_.on_answer(lost.tenure, lost.serial, said(answer::broken), start_ns + ms(5));
+  gate_.on_answer(lost.claim_id, lost.serial, said(answer::broken), start_ns + ms(5));
   gate_.on_up(start_ns + ms(6));
   answer_last(granted(), start_ns + ms(7));
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(7)));
@@ -84,7 +85,7 @@ TEST_F(gate_failover_test, hazard_7_what_is_not_acknowledged_is_not_passed_on) {
   acquire_call waiting(second_);
   ASSERT_TRUE(gate_.acquire(waiting, start_ns + ms(1)).ok());
   gate_.on_unacknowledged();
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2)).ok());
   EXPECT_EQ(waiting.finished, 0);
   EXPECT_NE(link_.last().what, step::renew);
 }

@@ -5,7 +5,7 @@
 
 #include "lock/gate.hpp"
 #include "protocol/table.hpp"
-#include "unit/scripted_link.hpp"
+#include "unit/scripted_lock_io.hpp"
 
 namespace mortise::testing {
 
@@ -44,7 +44,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
  protected:
   void answer_last(const lock::step_result& result, time_ns now) {
     const auto asked = link_.last();
-    gate_.on_answer(asked.tenure, asked.serial, result, now);
+    gate_.on_answer(asked.claim_id, asked.serial, result, now);
   }
   // `first_` holds, by the cheap way.
   void hold_first() {
@@ -65,7 +65,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     failed_release_ = how;
   }
 
-  scripted_link link_;
+  scripted_lock_io link_;
   lock::gate gate_;
   lock::owner first_;
   lock::owner second_;

@@ -5,16 +5,16 @@
 
 #include "lock/gate.hpp"
 #include "protocol/table.hpp"
-#include "unit/scripted_link.hpp"
+#include "unit/scripted_lock_io.hpp"
 
 namespace mortise::testing::gate_modes_test {
 namespace {
 
 using lock::answer;
+using lock::exclusive_permits;
 using lock::hold_mode;
 using lock::owner;
 using lock::step;
-using lock::whole_weight;
 
 struct acquire_call : lock::acquire_operation {
   explicit acquire_call(lock::owner& handle) { owner = &handle; }
@@ -35,18 +35,18 @@ struct other_call : lock::operation {
 
 class gate_modes_test : public ::testing::Test, private lock::gate_listener {
  protected:
-  void answer_to(const asked_question& asked, const lock::step_result& result, time_ns now) {
-    gate_.on_answer(asked.tenure, asked.serial, result, now);
+  void answer_to(const asked_request& asked, const lock::step_result& result, time_ns now) {
+    gate_.on_answer(asked.claim_id, asked.serial, result, now);
   }
   void hold(hold_mode mode) {
-    who_.limit = whole_weight;
-    call_.wanted = {mode, mode == hold_mode::whole ? whole_weight : 1};
+    who_.limit = exclusive_permits;
+    call_.wanted = {mode, mode == hold_mode::exclusive ? exclusive_permits : 1};
     ASSERT_TRUE(gate_.acquire(call_, start_ns).ok());
     answer_to(link_.last(), granted(), start_ns + ms(1));
     ASSERT_TRUE(call_.result.ok());
   }
-  [[nodiscard]] bool reads() const { return who_.has_hold(hold_mode::part); }
-  [[nodiscard]] bool writes() const { return who_.has_hold(hold_mode::whole); }
+  [[nodiscard]] bool reads() const { return who_.has_hold(hold_mode::shared); }
+  [[nodiscard]] bool writes() const { return who_.has_hold(hold_mode::exclusive); }
   [[nodiscard]] int count_of(step what) const {
     return static_cast<int>(std::count_if(link_.questions.begin(), link_.questions.end(),
                                           [&](const auto& item) { return item.what == what; }));
@@ -55,7 +55,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
   void on_at_risk(owner& /*who*/, reason /*why*/) noexcept override {}
   void on_not_released(const outcome& /*how*/) noexcept override {}
 
-  scripted_link link_;
+  scripted_lock_io link_;
   lock::gate gate_{protocol::queued_rw().facts, link_, *this};
   owner who_;
   acquire_call call_{who_};
@@ -64,7 +64,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
 };
 
 TEST_F(gate_modes_test, a_raised_hold_has_a_new_token_and_is_renewed_as_a_whole) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
   answer_to(link_.last(), granted(first_token + 5), start_ns + ms(3));
   EXPECT_TRUE(raised_.result.ok());
@@ -72,12 +72,12 @@ TEST_F(gate_modes_test, a_raised_hold_has_a_new_token_and_is_renewed_as_a_whole)
   EXPECT_TRUE(writes() && !reads());
   gate_.on_timer(start_ns + ms(11'000));
   EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().weight, whole_weight);
+  EXPECT_EQ(link_.last().weight, exclusive_permits);
 }
 
 // A renewal of a part that the server carries out behind the raise would undo it.
 TEST_F(gate_modes_test, no_renewal_is_sent_while_a_raise_is_open) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(9'000)).ok());
   const auto raise = link_.last();
   gate_.on_timer(start_ns + ms(11'000));
@@ -86,11 +86,11 @@ TEST_F(gate_modes_test, no_renewal_is_sent_while_a_raise_is_open) {
   answer_to(raise, granted(first_token + 5), start_ns + ms(11'500));
   gate_.on_timer(start_ns + ms(11'500));
   EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().weight, whole_weight);
+  EXPECT_EQ(link_.last().weight, exclusive_permits);
 }
 
 TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   gate_.on_timer(start_ns + ms(11'000));
   const auto renewal = link_.last();
   ASSERT_EQ(renewal.what, step::renew);
@@ -106,10 +106,10 @@ TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed)
 }
 
 TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
   const auto raise = link_.last();
-  EXPECT_EQ(gate_.unlock(who_, hold_mode::part, nullptr, start_ns + ms(3)).code, status::busy);
+  EXPECT_EQ(gate_.unlock(who_, hold_mode::shared, nullptr, start_ns + ms(3)).code, status::busy);
   gate_.abandon(raised_, status::timed_out, start_ns + ms(500));
   EXPECT_EQ(raised_.result.code, status::unknown);
   answer_to(raise, granted(first_token + 5), start_ns + ms(600));
@@ -121,7 +121,7 @@ TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
 
 // Whether it was carried out is not known, so it is undone first.
 TEST_F(gate_modes_test, a_raise_that_broke_is_asked_again_behind_a_renewal_of_the_part) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
   answer_to(link_.last(), said(answer::broken), start_ns + ms(3));
   EXPECT_EQ(raised_.finished, 0);
@@ -137,7 +137,7 @@ TEST_F(gate_modes_test, a_raise_that_broke_is_asked_again_behind_a_renewal_of_th
 }
 
 TEST_F(gate_modes_test, a_raise_without_a_connection_waits_for_one_and_is_sent_once) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   link_.is_up = false;
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
   EXPECT_EQ(raised_.finished, 0);
@@ -152,7 +152,7 @@ TEST_F(gate_modes_test, a_raise_without_a_connection_waits_for_one_and_is_sent_o
 }
 
 TEST_F(gate_modes_test, a_hold_that_is_lowered_without_a_connection_is_so_with_the_next_one) {
-  hold(hold_mode::whole);
+  hold(hold_mode::exclusive);
   link_.is_up = false;
   other_call lowered;
   ASSERT_TRUE(gate_.lower(who_, 1, lowered, start_ns + ms(2)).ok());
@@ -166,7 +166,7 @@ TEST_F(gate_modes_test, a_hold_that_is_lowered_without_a_connection_is_so_with_t
 }
 
 TEST_F(gate_modes_test, hazard_17_a_raise_of_a_hold_that_the_server_does_not_know_is_a_loss) {
-  hold(hold_mode::part);
+  hold(hold_mode::shared);
   ASSERT_TRUE(gate_.raise(who_, raised_, start_ns + ms(2)).ok());
   answer_to(link_.last(), said(answer::not_owner), start_ns + ms(3));
   EXPECT_EQ(raised_.result.code, status::lost);
@@ -175,10 +175,10 @@ TEST_F(gate_modes_test, hazard_17_a_raise_of_a_hold_that_the_server_does_not_kno
 }
 
 TEST_F(gate_modes_test, a_lowered_hold_is_a_part_from_the_call_on) {
-  hold(hold_mode::whole);
+  hold(hold_mode::exclusive);
   gate_.on_timer(start_ns + ms(11'000));
   const auto earlier = link_.last();
-  ASSERT_EQ(earlier.weight, whole_weight);
+  ASSERT_EQ(earlier.weight, exclusive_permits);
   other_call lowered;
   ASSERT_TRUE(gate_.lower(who_, 1, lowered, start_ns + ms(11'001)).ok());
   EXPECT_TRUE(reads() && !writes());

@@ -22,7 +22,7 @@ class gate_quorum_test : public gate_test {
   }
   // Gives back what `first_` holds, past the time for passes.
   void unlock_first_at(time_ns now) {
-    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, now).ok());
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, now).ok());
     ASSERT_EQ(link_.last().what, step::release);
   }
 };
@@ -36,7 +36,7 @@ TEST_F(gate_quorum_test, handles_of_a_client_never_split_the_votes) {
 TEST_F(gate_quorum_test, a_pass_has_a_token_that_a_quorum_has_voted_for) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(3)).ok());
   EXPECT_EQ(link_.last().what, step::renew);
   EXPECT_GT(link_.last().reserve, 0);
   EXPECT_EQ(second_call_.finished, 0);
@@ -47,7 +47,7 @@ TEST_F(gate_quorum_test, a_pass_has_a_token_that_a_quorum_has_voted_for) {
   EXPECT_GT(second_call_.given, first_call_.given);
 }
 
-// A contest right behind the release, on the same connections, would always win.
+// A round right behind the release, on the same connections, would always win.
 TEST_F(gate_quorum_test, behind_its_own_release_a_client_lets_others_ask_first) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
@@ -75,7 +75,7 @@ TEST_F(gate_quorum_test, hazard_15_who_stood_back_does_not_tell_of_others_it_kno
   gate_.acquire(third, start_ns + ms(13));
   gate_.on_timer(gate_.next_timer());
   ASSERT_GT(link_.last().serial, 0U);
-  ASSERT_NE(link_.last().tenure, release.tenure);
+  ASSERT_NE(link_.last().claim_id, release.claim_id);
   gate_.abandon(third, status::timed_out, start_ns + ms(500));
   EXPECT_EQ(third.result.code, status::unknown) << third.result.message;
 }
@@ -155,7 +155,7 @@ TEST_F(gate_quorum_test, who_had_to_wait_for_many_lets_others_ask_first) {
     answer_last(turn < 19 ? taken : granted(), now += ms(200));
   }
   ASSERT_TRUE(gate_.is_held(first_, now));
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, now).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, now).ok());
   answer_last(said(answer::released), now += ms(200));
   const auto asked = link_.count();
   acquire_call again(first_);

@@ -29,7 +29,7 @@ class gate_retention_test : public gate_test {
   void unlock(lock::owner& who, time_ns now) {
     other_call unlocked;
     unlocked.deadline = time_never;
-    ASSERT_TRUE(gate_.unlock(who, hold_mode::whole, &unlocked, now).ok());
+    ASSERT_TRUE(gate_.unlock(who, hold_mode::exclusive, &unlocked, now).ok());
     ASSERT_EQ(unlocked.finished, 1);
     ASSERT_EQ(unlocked.result.code, status::ok);
   }
@@ -50,7 +50,7 @@ TEST_F(gate_retention_test, an_unlock_ends_without_a_question_and_the_hold_is_ov
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(2)));
   EXPECT_FALSE(gate_.is_idle());
   other_call again;
-  EXPECT_EQ(gate_.unlock(first_, hold_mode::whole, &again, start_ns + ms(3)).code,
+  EXPECT_EQ(gate_.unlock(first_, hold_mode::exclusive, &again, start_ns + ms(3)).code,
             status::not_owner);
 }
 
@@ -134,7 +134,7 @@ TEST_F(gate_retention_test, whoever_waits_has_it_after_the_unlock_of_who_took_it
   gate_.on_wanted(link_.last().token, start_ns + ms(4));
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(4)));
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(second_, hold_mode::whole, &unlocked, start_ns + ms(5)).ok());
+  ASSERT_TRUE(gate_.unlock(second_, hold_mode::exclusive, &unlocked, start_ns + ms(5)).ok());
   EXPECT_FALSE(gate_.is_retained());
   EXPECT_EQ(link_.last().what, step::release);
 }
@@ -143,7 +143,7 @@ TEST_F(gate_retention_test, an_unlock_that_somebody_waits_for_retains_nothing) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   answer_last(granted(first_token, 1, true), start_ns + ms(1));
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
   EXPECT_EQ(link_.last().what, step::release);
 }
@@ -194,7 +194,7 @@ TEST_F(gate_retention_test, a_renewal_that_was_on_its_way_does_not_bring_others)
   first_.retain_ms = lease_ms;
   unlock(first_, due + ms(1));
   ASSERT_TRUE(gate_.is_retained());
-  gate_.on_answer(renewal.tenure, renewal.serial, said(answer::renewed), due + ms(2));
+  gate_.on_answer(renewal.claim_id, renewal.serial, said(answer::renewed), due + ms(2));
   const auto asked = link_.count();
   gate_.on_timer(start_ns + ms(lease_ms / 2) - 1);
   EXPECT_EQ(link_.count(), asked);
@@ -211,7 +211,7 @@ TEST_F(gate_retention_test, hazard_24_a_renewal_that_tells_of_others_gives_it_ba
   ASSERT_TRUE(gate_.is_retained());
   auto others = said(answer::renewed);
   others.others_wait = true;
-  gate_.on_answer(renewal.tenure, renewal.serial, others, due + ms(2));
+  gate_.on_answer(renewal.claim_id, renewal.serial, others, due + ms(2));
   EXPECT_FALSE(gate_.is_retained());
   EXPECT_EQ(link_.last().what, step::release);
 }
@@ -226,7 +226,7 @@ TEST_F(gate_retention_test, without_a_connection_nothing_is_retained) {
   hold_first();
   link_.is_up = false;
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
   gate_.close(start_ns + ms(3));
 }
@@ -295,7 +295,7 @@ TEST_F(gate_retention_test, a_hold_that_is_not_renewed_is_given_back) {
   first_.renews = false;
   hold_first();
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
 }
 
@@ -312,7 +312,7 @@ TEST_F(gate_retention_test, max_hold_counts_for_each_hold_by_itself) {
   gate_.on_wanted(refill.token, later);
   auto drawn = said(answer::renewed);
   drawn.last_token = first_token + 1;
-  gate_.on_answer(refill.tenure, refill.serial, drawn, later + ms(1));
+  gate_.on_answer(refill.claim_id, refill.serial, drawn, later + ms(1));
   ASSERT_EQ(next.result.code, status::ok);
   const auto renewed_at = later + ms(12'000);
   gate_.on_timer(renewed_at);
@@ -329,7 +329,7 @@ TEST_F(gate_retention_polling_test, where_nobody_tells_of_those_who_wait_nothing
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   answer_last(granted(), start_ns + ms(1));
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
 }
 

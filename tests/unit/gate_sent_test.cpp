@@ -15,7 +15,8 @@ class gate_sent_test : public gate_test {
   // The first has acquired and unlocked, and the unlock has ended.
   void unlock_first() {
     hold_first();
-    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked_, start_ns + ms(2)).ok());
+    ASSERT_TRUE(
+        gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
     ASSERT_EQ(unlocked_.finished, 1);
     ASSERT_EQ(unlocked_.result.code, status::ok);
     ASSERT_EQ(link_.last().what, step::release_alone);
@@ -31,7 +32,7 @@ TEST_F(gate_sent_test, an_unlock_ends_before_its_answer_and_the_handle_goes_on_b
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(3)).ok());
   EXPECT_EQ(link_.last().what, step::try_take);
   EXPECT_NE(link_.last().token, released.token);
-  gate_.on_answer(released.tenure, released.serial, said(answer::released), start_ns + ms(4));
+  gate_.on_answer(released.claim_id, released.serial, said(answer::released), start_ns + ms(4));
   EXPECT_EQ(unlocked_.finished, 1);
   answer_last(granted(first_token + 1), start_ns + ms(4));
   EXPECT_EQ(again.result.code, status::ok);
@@ -71,7 +72,7 @@ TEST_F(gate_sent_test, hazard_15_without_a_connection_the_unlock_waits_for_its_a
   hold_first();
   link_.is_up = false;
   unlocked_.deadline = start_ns + ms(100);
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
   EXPECT_EQ(unlocked_.finished, 0);
   gate_.on_timer(start_ns + ms(100));
   EXPECT_EQ(unlocked_.result.code, status::unreachable);
@@ -94,7 +95,7 @@ class gate_sent_polling_test : public gate_sent_test {
 
 TEST_F(gate_sent_polling_test, where_nobody_queues_the_next_acquire_asks_at_once) {
   hold_first();
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
   ASSERT_EQ(unlocked_.finished, 1);
   const auto asked = link_.count();
   acquire_call again(first_);

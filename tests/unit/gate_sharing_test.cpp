@@ -7,16 +7,16 @@ namespace mortise::testing::gate_sharing_test {
 namespace {
 
 using lock::answer;
+using lock::exclusive_permits;
 using lock::hold_mode;
 using lock::step;
-using lock::whole_weight;
 
 class gate_sharing_test : public gate_test {
  protected:
   gate_sharing_test() : gate_test(protocol::queued_rw()) {
-    first_.limit = second_.limit = third_.limit = whole_weight;
+    first_.limit = second_.limit = third_.limit = exclusive_permits;
     for (auto* const call : {&first_call_, &second_call_, &third_call_}) {
-      call->wanted = {hold_mode::part, 1};
+      call->wanted = {hold_mode::shared, 1};
     }
   }
   void acquire(acquire_call& call, time_ns now) { ASSERT_TRUE(gate_.acquire(call, now).ok()); }
@@ -26,7 +26,7 @@ class gate_sharing_test : public gate_test {
     answer_last(granted(first_token, 1, others_wait), start_ns + ms(1));
     ASSERT_EQ(first_call_.result.code, status::ok);
   }
-  outcome unlock(lock::owner& who, time_ns now, hold_mode mode = hold_mode::part) {
+  outcome unlock(lock::owner& who, time_ns now, hold_mode mode = hold_mode::shared) {
     auto& unlocked = unlocks_.emplace_back();
     const auto accepted = gate_.unlock(who, mode, &unlocked, now);
     return accepted.ok() && unlocked.finished == 1 ? unlocked.result : accepted;
@@ -48,7 +48,7 @@ TEST_F(gate_sharing_test, a_reader_joins_who_reads_and_asks_nothing) {
   EXPECT_TRUE(link_.says_shared) << "so that who waits lets it know";
   for (const auto is_try : {false, true}) {
     acquire_call joins(second_, is_try);
-    joins.wanted = {hold_mode::part, 1};
+    joins.wanted = {hold_mode::shared, 1};
     acquire(joins, start_ns + ms(2));
     EXPECT_EQ(joins.result.code, status::ok);
     EXPECT_EQ(joins.given, first_token) << "as readers have who are let in together";
@@ -144,7 +144,7 @@ TEST_F(gate_sharing_test, whoever_waits_behind_goes_on_when_the_first_gives_up) 
 
 TEST_F(gate_sharing_test, a_writer_and_a_reader_on_other_terms_ask_themselves) {
   read_first();
-  third_call_.wanted = {hold_mode::whole, whole_weight};
+  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
   third_call_.is_try = true;
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
   second_.lease_ms = 20'000;
@@ -153,14 +153,14 @@ TEST_F(gate_sharing_test, a_writer_and_a_reader_on_other_terms_ask_themselves) {
 
 TEST_F(gate_sharing_test, nobody_joins_when_a_writer_of_the_same_client_waits) {
   read_first();
-  third_call_.wanted = {hold_mode::whole, whole_weight};
+  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
 }
 
 TEST_F(gate_sharing_test, nobody_waits_with_those_who_came_before_a_writer_of_the_same_client) {
   acquire(first_call_, start_ns);
-  third_call_.wanted = {hold_mode::whole, whole_weight};
+  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
   EXPECT_TRUE(asks(third_call_, start_ns + ms(1)));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
@@ -294,7 +294,7 @@ TEST_F(gate_sharing_test, an_extension_ends_with_the_hold_it_was_for) {
   EXPECT_TRUE(unlock(first_, start_ns + ms(4)).ok());
   EXPECT_EQ(of_first.result.code, status::not_owner);
   EXPECT_EQ(of_second.finished, 0);
-  gate_.on_answer(asked.tenure, asked.serial, said(answer::renewed), start_ns + ms(5));
+  gate_.on_answer(asked.claim_id, asked.serial, said(answer::renewed), start_ns + ms(5));
   EXPECT_EQ(of_second.result.code, status::ok);
 }
 
@@ -354,7 +354,7 @@ TEST_F(gate_sharing_test, what_is_retained_is_not_in_the_way_of_its_client) {
   first_.retain_ms = 100;
   read_first();
   EXPECT_TRUE(unlock(first_, start_ns + ms(3)).ok());
-  second_call_.wanted = {hold_mode::whole, whole_weight};
+  second_call_.wanted = {hold_mode::exclusive, exclusive_permits};
   acquire(second_call_, start_ns + ms(4));
   ASSERT_EQ(link_.count(), 3U);
   EXPECT_EQ(link_.questions[1].what, step::release_alone) << "before it asks";
@@ -378,7 +378,7 @@ TEST_F(gate_sharing_test, a_report_counts_all_who_hold) {
   EXPECT_EQ(told.holds, 2U);
   EXPECT_EQ(told.weight, 1);
   EXPECT_EQ(told.label, "first");
-  EXPECT_EQ(told.mode, hold_mode::part);
+  EXPECT_EQ(told.mode, hold_mode::shared);
 }
 
 }  // namespace

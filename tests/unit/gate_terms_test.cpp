@@ -24,7 +24,7 @@ TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_
     const auto asked = link_.count();
     acquire_call call(*next);
     ASSERT_TRUE(gate_.acquire(call, now).ok());
-    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::whole, nullptr, now).ok());
+    ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, now).ok());
     if (link_.count() > asked) {
       ASSERT_EQ(link_.last().what, step::renew);
       drawn += link_.last().reserve;
@@ -52,7 +52,7 @@ TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for
     ++drawn;
     answer_last(granted(++counter), start_ns);
     ASSERT_TRUE(gate_.acquire(second, start_ns).ok());
-    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns).ok());
     ASSERT_EQ(link_.last().what, step::renew);
     ASSERT_GE(link_.last().reserve, 1);
     drawn += link_.last().reserve;
@@ -60,7 +60,7 @@ TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for
     said_so.last_token = counter += link_.last().reserve;
     answer_last(said_so, start_ns);
     ASSERT_EQ(second.finished, 1);
-    ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::whole, nullptr, start_ns).ok());
+    ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::exclusive, nullptr, start_ns).ok());
     answer_last(said(answer::released), start_ns);
   }
   EXPECT_LE(drawn, 2 * 2 * rounds);
@@ -74,7 +74,7 @@ TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_
   for (int i = 1; i < many_tokens; ++i) {
     acquire_call call(*next);
     gate_.acquire(call, start_ns);
-    gate_.unlock(*holder, lock::hold_mode::whole, nullptr, start_ns);
+    gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, start_ns);
     ASSERT_EQ(call.finished, 1);
     std::swap(holder, next);
   }
@@ -82,7 +82,7 @@ TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_
   gate_.on_wanted(link_.last().token, later);
   acquire_call last(*next);
   gate_.acquire(last, later);
-  gate_.unlock(*holder, lock::hold_mode::whole, nullptr, later);
+  gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, later);
   EXPECT_EQ(link_.last().what, step::renew);
   EXPECT_EQ(link_.last().reserve, lock::batch_passes);
   gate_.abandon(last, status::cancelled, later);
@@ -146,13 +146,13 @@ TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_
   third.lease_ms = 200;
   acquire_call third_call(third);
   gate_.acquire(third_call, start_ns + ms(2));
-  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3));
+  gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(3));
   const auto drawing = link_.last();
   ASSERT_EQ(drawing.what, step::renew);
   gate_.abandon(second_call_, status::cancelled, start_ns + ms(4));
   auto drawn = said(answer::renewed);
   drawn.last_token = first_token + 1000;
-  gate_.on_answer(drawing.tenure, drawing.serial, drawn, start_ns + ms(5));
+  gate_.on_answer(drawing.claim_id, drawing.serial, drawn, start_ns + ms(5));
   EXPECT_EQ(third_call.finished, 0);
   EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
   EXPECT_NE(link_.last().token, drawing.token);

@@ -51,7 +51,7 @@ TEST_F(gate_test, who_had_to_wait_asks_for_a_place_until_the_lock_is_found_free)
   answer_last(queued(1000, 0), start_ns + ms(2));
   gate_.on_grant(link_.last().token, first_token, 0, false, start_ns + ms(3));
   const auto leave = [&](owner& holder, int at) {
-    ASSERT_TRUE(gate_.unlock(holder, lock::hold_mode::whole, nullptr, start_ns + ms(at)).ok());
+    ASSERT_TRUE(gate_.unlock(holder, lock::hold_mode::exclusive, nullptr, start_ns + ms(at)).ok());
     answer_last(said(answer::released), start_ns + ms(at));
   };
   leave(first_, 4);
@@ -88,7 +88,7 @@ TEST_F(gate_test, passing_on_draws_tokens_first_and_each_hold_has_its_own) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(3)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(3)).ok());
   EXPECT_EQ(unlocked.result.code, status::ok);
   EXPECT_EQ(link_.last().what, step::renew);
   EXPECT_GT(link_.last().reserve, 0);
@@ -116,7 +116,7 @@ TEST_F(gate_test, passes_at_most_sixteen_times_while_others_wait) {
     acquire_call call(*next);
     gate_.acquire(call, start_ns + 1);
     other_call unlocked;
-    gate_.unlock(*holder, lock::hold_mode::whole, &unlocked, start_ns + 1);
+    gate_.unlock(*holder, lock::hold_mode::exclusive, &unlocked, start_ns + 1);
     if (call.finished == 0) {
       gate_.abandon(call, status::cancelled, start_ns + 1);
       break;
@@ -145,7 +145,7 @@ TEST_P(gate_batch_test, passes_last_for_eight_round_trips_within_bounds_while_ot
   answer_last(granted(first_token, many_tokens, true), granted_at);
   gate_.acquire(second_call_, granted_at);
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, granted_at + given.held_ns);
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, granted_at + given.held_ns);
   EXPECT_EQ(second_call_.finished, given.is_passed ? 1 : 0);
   if (given.is_passed) return;
   // Released and asked for anew, in that order.
@@ -169,7 +169,7 @@ TEST_F(gate_test, a_waiter_from_elsewhere_ends_an_endless_batch) {
   gate_.on_wanted(link_.last().token, start_ns + ms(5));
   gate_.acquire(second_call_, start_ns + ms(6));
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(20));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(20));
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
 }
 
@@ -178,7 +178,7 @@ TEST_F(gate_test, does_not_pass_on_to_another_lease_or_from_an_unrenewed_hold) {
   second_.lease_ms = 5000;
   gate_.acquire(second_call_, start_ns + ms(2));
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(3));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(3));
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release_alone);
 }
 
@@ -187,7 +187,7 @@ TEST_F(gate_test, does_not_pass_on_the_last_third_of_a_lease) {
   answer_last(granted(first_token, many_tokens), start_ns);
   gate_.acquire(second_call_, start_ns + ms(20'000));
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(20'001));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(20'001));
   EXPECT_EQ(second_call_.finished, 0);
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release_alone);
 }
@@ -196,7 +196,7 @@ TEST_F(gate_test, hazard_16_a_new_attempt_has_a_new_token_once_a_release_was_sen
   hold_first();
   const auto token = link_.last().token;
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(2));
   acquire_call again(first_);
   EXPECT_EQ(gate_.acquire(again, start_ns + ms(3)).code, status::busy);
   answer_last(said(answer::released), start_ns + ms(4));
@@ -208,10 +208,10 @@ TEST_F(gate_test, hazard_01_the_hold_ends_by_the_clock_without_any_call) {
   hold_first();
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(29'999)));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(30'000)));
-  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(60'000)).code,
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(60'000)).code,
             status::lost);
   EXPECT_EQ(lost_, &first_);
-  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(60'001)).code,
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(60'001)).code,
             status::not_owner);
 }
 
@@ -224,7 +224,7 @@ TEST_F(gate_test, lost_is_terminal_and_cannot_release_the_successors_hold) {
   answer_last(granted(first_token + 50), start_ns + ms(30'001));
   EXPECT_EQ(second_call_.result.code, status::ok);
   const auto asked = link_.count();
-  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(30'002)).code,
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(30'002)).code,
             status::lost);
   EXPECT_EQ(link_.count(), asked);
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(30'002)));
@@ -256,7 +256,7 @@ TEST_F(gate_test, hazard_24_word_of_a_waiter_may_overtake_the_answer_that_does_n
   answer_last(granted(), start_ns + ms(2));
   gate_.acquire(second_call_, start_ns + ms(3));
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(50));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(50));
   EXPECT_EQ(link_.questions[link_.count() - 2].what, step::release);
 }
 
@@ -314,10 +314,10 @@ TEST_F(gate_test, reentrancy_is_counted_locally) {
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(2)).ok());
   EXPECT_EQ(again.given, first_call_.given);
-  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(3)).ok());
+  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(3)).ok());
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3)));
   EXPECT_EQ(link_.count(), asked);
-  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(4)).ok());
+  EXPECT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(4)).ok());
   EXPECT_EQ(link_.last().what, step::release_alone);
 }
 
@@ -416,7 +416,7 @@ TEST_F(gate_test, hazard_31_what_was_not_understood_is_unknown_and_is_taken_back
 TEST_F(gate_test, hazard_23_an_unlock_without_an_answer_is_unknown_and_tried_on) {
   hold_first();
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(2));
   answer_last(said(answer::broken), start_ns + ms(3));
   gate_.abandon(unlocked, status::timed_out, start_ns + ms(100));
   EXPECT_EQ(unlocked.result.code, status::unknown);
@@ -462,7 +462,7 @@ TEST_F(gate_test, forgetting_a_handle_gives_back_and_ends_its_wait) {
 TEST_F(gate_test, a_closed_gate_accepts_nothing_and_knows_no_handle) {
   hold_first();
   other_call unlocked;
-  gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(2));
   gate_.close(start_ns + ms(3));
   EXPECT_EQ(unlocked.result.code, status::closed);
   first_.state = owner_state::lost;  // as if something else were there by now
@@ -471,7 +471,7 @@ TEST_F(gate_test, a_closed_gate_accepts_nothing_and_knows_no_handle) {
   EXPECT_TRUE(gate_.is_idle());
   acquire_call late(second_);
   EXPECT_EQ(gate_.acquire(late, start_ns + ms(5)).code, status::closed);
-  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(5)).code,
+  EXPECT_EQ(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(5)).code,
             status::closed);
   EXPECT_EQ(gate_.extend(first_, 0, unlocked, start_ns + ms(5)).code, status::closed);
 }
@@ -494,12 +494,12 @@ TEST_F(gate_test, closing_hands_over_also_to_who_waits_unseen) {
 
 TEST_F(gate_test, closing_hands_over_what_is_being_released_as_if_nobody_waited) {
   hold_first();
-  gate_.unlock(first_, lock::hold_mode::whole, nullptr, start_ns + ms(2));
+  gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2));
   ASSERT_EQ(link_.last().what, step::release_alone);
   const auto alone = link_.last();
   gate_.close(start_ns + ms(3));
   EXPECT_EQ(link_.last().what, step::release);
-  gate_.on_answer(alone.tenure, alone.serial, said(answer::others_waiting), start_ns + ms(4));
+  gate_.on_answer(alone.claim_id, alone.serial, said(answer::others_waiting), start_ns + ms(4));
   EXPECT_FALSE(gate_.is_idle());
   answer_last(said(answer::handed_over), start_ns + ms(5));
   EXPECT_TRUE(gate_.is_idle());

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "protocol/survey.hpp"
+#include "protocol/server_probe.hpp"
 #include "redis/resp.hpp"
 #include "support/pages.hpp"
 
@@ -106,7 +106,7 @@ class server {
   // What is found there.
   protocol::health check_health(time_ns round_trip_ns = ns_per_ms, std::int64_t wall_us = now_us,
                                 protocol::checking_client client = a_client()) {
-    protocol::survey asked(0, keys_);
+    protocol::server_probe asked(0, keys_);
     time_ns now = now_ns - round_trip_ns;
     while (!asked.is_over()) {
       std::string bytes;
@@ -169,7 +169,7 @@ class server {
     if (replies_.contains(first)) return replies_[first];
     return "-ERR unknown command '" + first + "', with args beginning with: \r\n";
   }
-  protocol::survey_keys keys_{.lifted_ns = now_ns - ns_per_s};
+  protocol::probe_keys keys_{.lifted_ns = now_ns - ns_per_s};
   std::map<std::string, std::string> replies_;
   std::map<std::string, std::string> refusals_;
   std::string all_;

@@ -7,19 +7,19 @@
 #include <string>
 
 #include "base/options.hpp"
-#include "lock/tenure.hpp"
+#include "lock/claim.hpp"
 #include "protocol/protocols.hpp"
 #include "protocol/wire.hpp"
-#include "unit/scripted_link.hpp"
+#include "unit/scripted_lock_io.hpp"
 
 namespace mortise::testing::interop_protocol_test {
 namespace {
 
 using lock::answer;
+using lock::claim_event;
+using lock::claim_phase;
 using lock::lock_kind;
-using lock::news;
 using lock::step;
-using lock::tenure_phase;
 
 const std::vector<const protocol::table*>& all() {
   static const std::vector<const protocol::table*> tables = {
@@ -102,7 +102,7 @@ TEST(hash_protocol, hazard_21_no_two_attempts_have_the_same_owner) {
 }
 
 TEST(interop_protocols, the_lifetimes_are_those_of_reads_and_then_of_writes) {
-  lock::question asked;
+  lock::step_request asked;
   asked.what = step::acquire;
   asked.lifetimes_ms = {3000, 1000};  // by mode: the whole, a part
   std::string bytes;
@@ -113,7 +113,7 @@ TEST(interop_protocols, the_lifetimes_are_those_of_reads_and_then_of_writes) {
 
 class waiting_without_a_queue : public ::testing::Test {
  protected:
-  lock::tenure make(const protocol::table& rules, std::int64_t attempts = -1) {
+  lock::claim make(const protocol::table& rules, std::int64_t attempts = -1) {
     lock::lease_terms terms;
     terms.lease_ms = 30'000;
     const lock::wait_terms how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
@@ -124,25 +124,25 @@ class waiting_without_a_queue : public ::testing::Test {
     result.ttl_ms = ttl_ms;
     return result;
   }
-  scripted_link link_;
+  scripted_lock_io link_;
 };
 
 TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_ends) {
   auto claim = make(protocol::token());
   claim.start(false, nullptr, start_ns);
-  EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), news::none);  // not told
+  EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), claim_event::none);  // not told
   EXPECT_EQ(claim.next_timer(), start_ns + ms(50));
   claim.on_timer(start_ns + ms(50));
-  EXPECT_EQ(claim.on_answer(2, taken(20), start_ns + ms(50)), news::none);
+  EXPECT_EQ(claim.on_answer(2, taken(20), start_ns + ms(50)), claim_event::none);
   EXPECT_EQ(claim.next_timer(), start_ns + ms(72));
 }
 
 TEST_F(waiting_without_a_queue, polling_ends_after_its_attempts) {
   auto claim = make(protocol::token(), 2);
   claim.start(false, nullptr, start_ns);
-  EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns), news::none);
+  EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns), claim_event::none);
   claim.on_timer(claim.next_timer());
-  EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(50)), news::not_free);
+  EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(50)), claim_event::not_free);
 }
 
 TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
@@ -152,7 +152,7 @@ TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
   EXPECT_EQ(claim.next_timer(), start_ns + ms(9002));
   claim.on_free(start_ns + ms(100));
   EXPECT_EQ(link_.count(), 2U);
-  EXPECT_EQ(claim.on_answer(2, granted(), start_ns + ms(101)), news::granted);
+  EXPECT_EQ(claim.on_answer(2, granted(), start_ns + ms(101)), claim_event::granted);
 }
 
 // With RESP2 the message can overtake the answer.
@@ -161,9 +161,9 @@ TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is
   claim.start(false, nullptr, start_ns);
   claim.on_free(start_ns + ms(1));
   EXPECT_EQ(link_.count(), 1U);
-  EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns + ms(2)), news::none);
+  EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns + ms(2)), claim_event::none);
   EXPECT_EQ(link_.count(), 2U);
-  EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(3)), news::none);
+  EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(3)), claim_event::none);
   EXPECT_EQ(link_.count(), 2U);  // once
 }
 
@@ -171,8 +171,8 @@ TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
   auto claim = make(protocol::token());
   claim.start(false, nullptr, start_ns);
   claim.on_answer(1, taken(9000), start_ns);
-  claim.leave(nullptr, start_ns + ms(1));
-  EXPECT_EQ(claim.phase(), tenure_phase::over);
+  claim.release(nullptr, start_ns + ms(1));
+  EXPECT_EQ(claim.phase(), claim_phase::over);
   EXPECT_EQ(link_.count(), 1U);
 }
 

@@ -3,48 +3,48 @@
 
 #include "lock/gate.hpp"
 #include "protocol/table.hpp"
-#include "unit/scripted_link.hpp"
+#include "unit/scripted_lock_io.hpp"
 
 namespace mortise::testing::leaving_test {
 namespace {
 
 using lock::answer;
-using lock::news;
+using lock::claim_event;
+using lock::claim_phase;
 using lock::step;
-using lock::tenure_phase;
 
 class leaving_test : public ::testing::Test {
  protected:
-  lock::tenure make(std::int64_t lease_ms = 30'000) {
+  lock::claim make(std::int64_t lease_ms = 30'000) {
     lock::lease_terms terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
     return {1, "token", protocol::queued().facts, {}, terms, {.waits = true}, link_};
   }
   // A claim that waits at the server since start_ns; the server's clock shows 50 s.
-  lock::tenure make_queued() {
+  lock::claim make_queued() {
     auto claim = make();
     claim.start(true, nullptr, start_ns);
     claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
     return claim;
   }
   // Answers the latest question.
-  news answer_last(lock::tenure& claim, const lock::step_result& result, time_ns now) {
+  claim_event answer_last(lock::claim& claim, const lock::step_result& result, time_ns now) {
     return claim.on_answer(link_.last().serial, result, now);
   }
 
-  scripted_link link_;
+  scripted_lock_io link_;
 };
 
 TEST_F(leaving_test, hazard_28_a_refused_cancel_is_told_and_tried_on_less_and_less_often) {
   auto claim = make_queued();
   auto now = start_ns + ms(10);
-  claim.leave(nullptr, now);
+  claim.release(nullptr, now);
   time_ns pause = 0;
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(link_.last().what, step::cancel);
-    EXPECT_EQ(answer_last(claim, refused("BUSY"), now), news::refused);
-    EXPECT_EQ(claim.phase(), tenure_phase::leaving);
+    EXPECT_EQ(answer_last(claim, refused("BUSY"), now), claim_event::refused);
+    EXPECT_EQ(claim.phase(), claim_phase::releasing);
     EXPECT_GE(claim.next_timer() - now, pause);
     pause = claim.next_timer() - now;
     const auto asked = link_.count();
@@ -53,15 +53,15 @@ TEST_F(leaving_test, hazard_28_a_refused_cancel_is_told_and_tried_on_less_and_le
     EXPECT_EQ(link_.count(), asked + 1);
   }
   EXPECT_GT(pause, ms(500));
-  EXPECT_EQ(answer_last(claim, said(answer::cancelled), now), news::left);
-  EXPECT_EQ(claim.phase(), tenure_phase::over);
+  EXPECT_EQ(answer_last(claim, said(answer::cancelled), now), claim_event::released);
+  EXPECT_EQ(claim.phase(), claim_phase::over);
 }
 
 TEST_F(leaving_test, a_leave_that_is_refused_for_good_ends_with_the_queue) {
   auto claim = make_queued();
-  claim.leave(nullptr, start_ns);
+  claim.release(nullptr, start_ns);
   auto now = start_ns;
-  while (claim.phase() == tenure_phase::leaving) {
+  while (claim.phase() == claim_phase::releasing) {
     answer_last(claim, refused("NOPERM"), now);
     now = claim.next_timer();
     ASSERT_LE(now, start_ns + 301 * ns_per_s);
@@ -72,11 +72,11 @@ TEST_F(leaving_test, a_leave_that_is_refused_for_good_ends_with_the_queue) {
 
 TEST_F(leaving_test, what_is_not_understood_is_given_up_soon) {
   auto claim = make_queued();
-  claim.leave(nullptr, start_ns);
+  claim.release(nullptr, start_ns);
   auto now = start_ns;
-  while (claim.phase() == tenure_phase::leaving) {
+  while (claim.phase() == claim_phase::releasing) {
     answer_last(claim, said(answer::unknown), now);
-    if (claim.phase() != tenure_phase::leaving) break;
+    if (claim.phase() != claim_phase::releasing) break;
     now = claim.next_timer();
     ASSERT_LE(now, start_ns + 10 * ns_per_s);
     claim.on_timer(now);
@@ -91,8 +91,8 @@ TEST_F(leaving_test, where_nothing_was_left_nothing_is_given_back) {
     claim.on_answer(link_.last().serial, said(what), start_ns + ms(1));
     link_.is_up = true;
     const auto asked = link_.count();
-    claim.leave(nullptr, start_ns + ms(2));
-    EXPECT_EQ(claim.phase(), tenure_phase::over);
+    claim.release(nullptr, start_ns + ms(2));
+    EXPECT_EQ(claim.phase(), claim_phase::over);
     EXPECT_EQ(link_.count(), asked);
   }
 }
@@ -100,9 +100,9 @@ TEST_F(leaving_test, where_nothing_was_left_nothing_is_given_back) {
 TEST_F(leaving_test, a_refused_cancel_ends_when_every_attempt_was_refused_too) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
-  claim.leave(nullptr, start_ns + ms(1));
-  EXPECT_EQ(claim.on_answer(1, refused("WRONGTYPE"), start_ns + ms(2)), news::none);
-  EXPECT_EQ(claim.on_answer(2, refused("WRONGTYPE"), start_ns + ms(2)), news::left);
+  claim.release(nullptr, start_ns + ms(1));
+  EXPECT_EQ(claim.on_answer(1, refused("WRONGTYPE"), start_ns + ms(2)), claim_event::none);
+  EXPECT_EQ(claim.on_answer(2, refused("WRONGTYPE"), start_ns + ms(2)), claim_event::released);
 }
 
 TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
@@ -110,7 +110,7 @@ TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
     auto claim = make();
     claim.start(false, nullptr, start_ns);
     claim.on_answer(1, said(what), start_ns + ms(1));
-    claim.leave(nullptr, start_ns + ms(2));
+    claim.release(nullptr, start_ns + ms(2));
     EXPECT_EQ(link_.last().what, step::cancel);
   }
 }
@@ -122,8 +122,8 @@ TEST_F(leaving_test, with_a_look_under_way_a_hold_is_given_back_by_cancel) {
   claim.on_timer(claim.next_timer());
   ASSERT_EQ(link_.last().what, step::reacquire);
   const auto now = start_ns + ms(5003);
-  ASSERT_EQ(claim.on_grant(first_token, 55'600'000, false, now), news::granted);
-  claim.leave(nullptr, now + ms(1));
+  ASSERT_EQ(claim.on_grant(first_token, 55'600'000, false, now), claim_event::granted);
+  claim.release(nullptr, now + ms(1));
   EXPECT_EQ(link_.last().what, step::cancel);
 }
 
@@ -131,7 +131,7 @@ TEST_F(leaving_test, without_room_the_leave_is_tried_on_although_an_attempt_is_o
   auto claim = make();
   claim.start(true, nullptr, start_ns);
   link_.has_room = false;
-  claim.leave(nullptr, start_ns + ms(1));
+  claim.release(nullptr, start_ns + ms(1));
   link_.has_room = true;
   const auto asked = link_.count();
   const auto retry_at = claim.next_timer();
@@ -147,8 +147,8 @@ TEST_F(leaving_test, hazard_01_a_grant_older_than_the_latest_answer_is_no_grant)
   const auto now = start_ns + ms(6000);
   claim.on_answer(2, queued(5000, 0, 56'000'000), now);
   // With a connection of its own (RESP2) a message can be later than a younger answer.
-  EXPECT_EQ(claim.on_grant(first_token, 52'000'000, false, now + ms(1)), news::none);
-  EXPECT_EQ(claim.phase(), tenure_phase::queued);
+  EXPECT_EQ(claim.on_grant(first_token, 52'000'000, false, now + ms(1)), claim_event::none);
+  EXPECT_EQ(claim.phase(), claim_phase::queued);
 }
 
 TEST_F(leaving_test, a_head_looks_at_once_when_nobody_holds) {
@@ -197,14 +197,14 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
     answer(link_.last(), granted(), start_ns + ms(1));
     ASSERT_TRUE(gate_.is_held(handle_, start_ns + ms(1)));
   }
-  void answer(asked_question asked, const lock::step_result& result, time_ns now) {
-    gate_.on_answer(asked.tenure, asked.serial, result, now);
+  void answer(asked_request asked, const lock::step_result& result, time_ns now) {
+    gate_.on_answer(asked.claim_id, asked.serial, result, now);
   }
   void on_lost(lock::owner& /*who*/) noexcept override {}
   void on_at_risk(lock::owner& /*who*/, reason /*why*/) noexcept override {}
   void on_not_released(const outcome& /*how*/) noexcept override {}
 
-  scripted_link link_;
+  scripted_lock_io link_;
   lock::gate gate_{protocol::queued().facts, link_, *this};
   lock::owner handle_;
   call first_{handle_};
@@ -213,7 +213,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
 };
 
 TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold) {
-  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::whole, &unlock_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::exclusive, &unlock_, start_ns + ms(2)).ok());
   const auto release = link_.last();
   gate_.abandon(unlock_, status::timed_out, start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::unknown);
@@ -226,7 +226,7 @@ TEST_F(leaving_gate_test, the_late_end_of_an_unlock_does_not_touch_the_next_hold
 }
 
 TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_told_at_once_and_tried_on) {
-  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::whole, &unlock_, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::exclusive, &unlock_, start_ns + ms(2)).ok());
   answer(link_.last(), refused("MISCONF"), start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::refused);
   EXPECT_EQ(handle_.state, lock::owner_state::idle);

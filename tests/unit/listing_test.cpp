@@ -16,7 +16,7 @@ namespace {
 
 using protocol::listing_page;
 using protocol::read_page;
-using protocol::read_question;
+using protocol::read_request;
 
 listing_page some_page() {
   listing_page told{7, "the client", 3, 9, {}};
@@ -32,10 +32,10 @@ listing_page some_page() {
   return told;
 }
 
-TEST(listing, a_question_arrives_as_it_was_asked) {
-  const auto text = protocol::write_question({UINT64_MAX, 2, 3, "asker"});
+TEST(listing, a_question_attaches_as_it_was_asked) {
+  const auto text = protocol::write_request({UINT64_MAX, 2, 3, "asker"});
   EXPECT_EQ("Q 18446744073709551615 2 3 asker", text);
-  const auto read = read_question(text);
+  const auto read = read_request(text);
   ASSERT_TRUE(read);
   EXPECT_EQ(UINT64_MAX, read->round);
   EXPECT_EQ(2U, read->serial);
@@ -44,16 +44,16 @@ TEST(listing, a_question_arrives_as_it_was_asked) {
 }
 
 TEST(listing, an_asker_is_no_way_to_another_channel) {
-  EXPECT_FALSE(read_question("Q 1 2 3 "));
-  EXPECT_FALSE(read_question("Q 1 2 3"));
-  EXPECT_FALSE(read_question("Q 1 2 3 a:b"));
-  EXPECT_FALSE(read_question("Q 1 2 3 a{1}"));
-  EXPECT_FALSE(read_question("Q 1 2 3 a\r\n"));
-  EXPECT_FALSE(read_question("Q 1 2 3 " + std::string(65, 'a')));
-  EXPECT_FALSE(read_question("W 1 2 3 a"));
+  EXPECT_FALSE(read_request("Q 1 2 3 "));
+  EXPECT_FALSE(read_request("Q 1 2 3"));
+  EXPECT_FALSE(read_request("Q 1 2 3 a:b"));
+  EXPECT_FALSE(read_request("Q 1 2 3 a{1}"));
+  EXPECT_FALSE(read_request("Q 1 2 3 a\r\n"));
+  EXPECT_FALSE(read_request("Q 1 2 3 " + std::string(65, 'a')));
+  EXPECT_FALSE(read_request("W 1 2 3 a"));
 }
 
-TEST(listing, a_page_arrives_as_it_was_told) {
+TEST(listing, a_page_attaches_as_it_was_told) {
   const auto told = some_page();
   const auto read = read_page(protocol::write_page(told));
   ASSERT_TRUE(read);

@@ -30,9 +30,10 @@ class memory_deployment final : public quiet_deployment, private net::task {
     loop_.cancel(*this);
     run();
   }
-  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(
-      mortise::deployment::inquirer& who, const mortise::deployment::named_key& /*lock*/) override {
-    return std::make_unique<memory_inquiry>(*this, who);
+  std::unique_ptr<mortise::deployment::lock_request> new_request(
+      mortise::deployment::lock_requester& who,
+      const mortise::deployment::named_key& /*lock*/) override {
+    return std::make_unique<memory_request>(*this, who);
   }
   [[nodiscard]] outcome problem(const mortise::deployment::named_key& /*lock*/) const override {
     return servers_.is_away() ? outcome::of(status::unreachable, "the servers are away")
@@ -74,9 +75,9 @@ class memory_deployment final : public quiet_deployment, private net::task {
     const std::lock_guard guard(servers_.mutex_);
     servers_.noted_[std::string(lock.name)] = token;
   }
-  std::unique_ptr<mortise::deployment::announcement> new_announcement(
+  std::unique_ptr<mortise::deployment::broadcast> new_broadcast(
       const protocol::command& said) override {
-    return std::make_unique<memory_announcement>(servers_, said);
+    return std::make_unique<memory_broadcast>(servers_, said);
   }
 
   void tell(std::function<void()> what) {
@@ -101,11 +102,11 @@ class memory_deployment final : public quiet_deployment, private net::task {
   }
 
  private:
-  class memory_inquiry final : public mortise::deployment::inquiry {
+  class memory_request final : public mortise::deployment::lock_request {
    public:
-    memory_inquiry(memory_deployment& of, mortise::deployment::inquirer& who)
+    memory_request(memory_deployment& of, mortise::deployment::lock_requester& who)
         : of_(of), who_(who) {}
-    status send(const lock::question& asked, const protocol::table& /*rules*/,
+    status send(const lock::step_request& asked, const protocol::table& /*rules*/,
                 const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
       if (of_.servers_.is_away()) return status::unreachable;
       const auto said = of_.servers_.answer(asked, keys.front());
@@ -115,12 +116,12 @@ class memory_deployment final : public quiet_deployment, private net::task {
 
    private:
     memory_deployment& of_;
-    mortise::deployment::inquirer& who_;
+    mortise::deployment::lock_requester& who_;
   };
 
-  class memory_announcement final : public mortise::deployment::announcement {
+  class memory_broadcast final : public mortise::deployment::broadcast {
    public:
-    memory_announcement(memory_servers& servers, protocol::command said)
+    memory_broadcast(memory_servers& servers, protocol::command said)
         : servers_(servers), said_(std::move(said)) {}
     void send() noexcept override { servers_.take_command(said_); }
 
@@ -158,7 +159,7 @@ deployment::maker memory_servers::maker() {
   };
 }
 
-lock::step_result memory_servers::answer(const lock::question& asked, const std::string& key) {
+lock::step_result memory_servers::answer(const lock::step_request& asked, const std::string& key) {
   const std::lock_guard guard(mutex_);
   steps_.push_back(asked.what);
   auto& lock = locks_[key];

@@ -22,7 +22,7 @@ class memory_servers {
  public:
   // What a client's open() takes.
   deployment::maker maker();
-  lock::step_result answer(const lock::question& asked, const std::string& key);
+  lock::step_result answer(const lock::step_request& asked, const std::string& key);
 
   // The questions and commands of all clients, in their order.
   std::vector<lock::step> asked_steps();

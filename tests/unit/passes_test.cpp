@@ -12,7 +12,7 @@ constexpr time_ns start_ns = 1'000'000;
 
 TEST(passes, are_over_after_a_batch_and_stay_so) {
   lock::passes passes;
-  passes.begin_tenure(start_ns);
+  passes.begin_claim(start_ns);
   for (int i = 0; i < lock::batch_passes; ++i) {
     EXPECT_FALSE(passes.is_over(start_ns)) << i;
     passes.note_pass();
@@ -24,7 +24,7 @@ TEST(passes, are_over_after_a_batch_and_stay_so) {
 
 TEST(passes, draw_at_least_one_token_and_no_more_than_can_be_used) {
   lock::passes passes;
-  passes.begin_tenure(start_ns);
+  passes.begin_claim(start_ns);
   for (int i = 0; i < 1000; ++i) passes.note_handed_out();
   const auto late = start_ns + 1'000'000'000;
   EXPECT_EQ(passes.tokens_to_draw(false, late), lock::reserve_tokens);

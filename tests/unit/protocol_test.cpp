@@ -31,7 +31,7 @@ TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
 }
 
 TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
-  lock::question asked;
+  lock::step_request asked;
   asked.what = step::try_take;
   asked.token = "t";
   asked.ttl_ms = 33'002;
@@ -125,7 +125,7 @@ TEST(compare_and_delete, is_for_a_release_of_a_plain_string_that_nobody_waits_fo
                             &protocol::queued_semaphore(), &protocol::two_key(), &protocol::hash(),
                             &protocol::timestamp()}) {
     for (std::size_t i = 0; i < lock::step_count; ++i) {
-      lock::question asked;
+      lock::step_request asked;
       asked.what = static_cast<step>(i);
       const bool is_so = (rules == &protocol::queued() || rules == &protocol::token()) &&
                          asked.what == step::release_alone;
@@ -138,7 +138,7 @@ TEST(compare_and_delete, is_for_a_release_of_a_plain_string_that_nobody_waits_fo
 
 TEST(compare_and_delete, is_spelled_as_the_server_does) {
   using how = redis::compare_and_delete;
-  lock::question asked;
+  lock::step_request asked;
   asked.token = "t";
   for (const auto& [spelled, expected] :
        {std::pair(how::delifeq, "*3\r\n$7\r\nDELIFEQ\r\n$11\r\n{mortise:a}\r\n$1\r\nt\r\n"),

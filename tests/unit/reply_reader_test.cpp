@@ -47,7 +47,7 @@ class reply_reader_test : public ::testing::Test, private redis::reply_listener 
     }
     return true;
   }
-  void on_greeting_reply(const redis::value& reply) noexcept override {
+  void on_handshake_reply(const redis::value& reply) noexcept override {
     log_.push_back("greeted " + std::string(reply.text()));
   }
   void on_message(std::string_view channel, std::string_view payload,
@@ -90,7 +90,7 @@ TEST_F(reply_reader_test, several_replies_end_with_the_first_error_or_the_last) 
 }
 
 TEST_F(reply_reader_test,
-       before_it_is_admitted_replies_are_the_greetings_and_messages_are_nobodys) {
+       before_it_is_admitted_replies_are_the_handshakes_and_messages_are_nobodys) {
   EXPECT_TRUE(receive("+hello\r\n>3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\np\r\n"));
   reader_.admit();
   EXPECT_TRUE(receive(">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nq\r\n"));

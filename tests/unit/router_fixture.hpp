@@ -13,8 +13,8 @@
 
 namespace mortise::testing {
 
-// Notes what is wanted of it, in words such as "arrive 100 at 0".
-class routers : public ::testing::Test, private cluster::router::link {
+// Notes what is wanted of it, in words such as "attach 100 at 0".
+class routers : public ::testing::Test, private cluster::router::io {
  protected:
   static constexpr time_ns patience_ns = ns_per_s;
   static constexpr int slot = 100;     // of the first master
@@ -35,8 +35,8 @@ class routers : public ::testing::Test, private cluster::router::link {
   void know_and_use() {
     know();
     ways.use(slot, now);
-    expect("arrive 100 at 0");
-    end_arrival(cluster::arrival::end::here);
+    expect("attach 100 at 0");
+    end_attachment(cluster::attachment::end::attached);
     expect("100 is here at 0");
   }
   void tell_topology(int server, const std::string& first_master) {
@@ -50,23 +50,23 @@ class routers : public ::testing::Test, private cluster::router::link {
   void tell_topology_of(const std::vector<cluster::slot_range>& told) {
     ways.on_topology(0, told, now);
   }
-  void end_arrival(cluster::arrival::end how, const cluster::endpoint& to = {}) {
-    end_arrival(last_, how, to);
+  void end_attachment(cluster::attachment::end how, const cluster::endpoint& to = {}) {
+    end_attachment(last_, how, to);
   }
   // Of all that are open; returns how many there were.
-  int end_arrivals(cluster::arrival::end how) {
+  int end_attachments(cluster::attachment::end how) {
     auto open = std::exchange(open_, {});
-    for (const auto& which : open) end_arrival(which, how, {});
+    for (const auto& which : open) end_attachment(which, how, {});
     return static_cast<int>(open.size());
   }
-  // As time passes; returns how many slots have tried to arrive.
-  int refuse_arrivals(time_ns until, cluster::arrival::end how) {
-    int count = end_arrivals(how);
+  // As time passes; returns how many slots have tried to attach.
+  int refuse_attachments(time_ns until, cluster::attachment::end how) {
+    int count = end_attachments(how);
     while (ways.next_timer() < until) {
       now = std::max(now, ways.next_timer());
       ways.on_timer(now);
       if (take().find("ask") != std::string::npos) tell_topology(0, "a");
-      count += end_arrivals(how);
+      count += end_attachments(how);
     }
     now = until;
     return count;
@@ -76,11 +76,12 @@ class routers : public ::testing::Test, private cluster::router::link {
     int server = 0;
     std::uint64_t number = 0;
   };
-  void end_arrival(const attempt& which, cluster::arrival::end how, const cluster::endpoint& to) {
-    cluster::arrival came{how, to, {}};
-    if (how == cluster::arrival::end::refused || how == cluster::arrival::end::later)
+  void end_attachment(const attempt& which, cluster::attachment::end how,
+                      const cluster::endpoint& to) {
+    cluster::attachment came{how, to, {}};
+    if (how == cluster::attachment::end::refused || how == cluster::attachment::end::later)
       came.why = outcome::of(status::refused, "no");
-    ways.on_arrival(which.slot, which.server, which.number, came, now);
+    ways.on_attachment(which.slot, which.server, which.number, came, now);
   }
   void fail(int server) { ways.on_down(server, outcome::of(status::unreachable, "gone"), now); }
   std::string take() {
@@ -112,7 +113,7 @@ class routers : public ::testing::Test, private cluster::router::link {
   int owner_changes(int of) { return std::exchange(owner_changes_[of], 0); }
 
   time_ns now = ns_per_s;
-  std::vector<attempt> open_;                // attempts to arrive that have not ended
+  std::vector<attempt> open_;                // attempts to attach that have not ended
   std::vector<cluster::endpoint> addresses;  // of the servers, by number
   cluster::router ways;                      // last: its calls need the others
 
@@ -128,20 +129,20 @@ class routers : public ::testing::Test, private cluster::router::link {
     addresses.at(static_cast<std::size_t>(server)) = where;
     log_.push_back(std::to_string(server) + " is " + where.text());
   }
-  bool arrive(int of, int server, std::uint64_t number) noexcept override {
+  bool attach(int of, int server, std::uint64_t number) noexcept override {
     last_ = {of, server, number};
     open_.push_back(last_);
-    log_.push_back("arrive " + std::to_string(of) + " at " + std::to_string(server));
+    log_.push_back("attach " + std::to_string(of) + " at " + std::to_string(server));
     return true;
   }
   bool ask_topology(int server) noexcept override {
     note("ask", server);
     return true;
   }
-  void on_here(int of, int server) noexcept override {
+  void on_attached(int of, int server) noexcept override {
     log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
   }
-  void on_away(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
+  void on_detached(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
   void on_again(int of) override { log_.push_back(std::to_string(of) + " again"); }
   void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
   std::int64_t random_below(std::int64_t) noexcept override { return 0; }

@@ -56,7 +56,7 @@ void expect_constant(const std::string& name, std::int64_t value) {
 }
 
 TEST(scripts, agree_with_the_lock_logic_about_numbers) {
-  expect_constant("WHOLE", lock::whole_weight);
+  expect_constant("WHOLE", lock::exclusive_permits);
   expect_constant("QUEUE_TURN", lock::queue_turn_ms);
   expect_constant("QUEUE_LIFE", lock::queue_life_ms);
   expect_constant("LEAST_TOKEN", lock::least_token);

@@ -56,7 +56,7 @@ TEST_F(gate_statistics_test, an_acquire_is_timed_from_its_beginning_to_its_end) 
 TEST_F(gate_statistics_test, a_hold_is_timed_until_its_unlock) {
   hold_first();
   other_call done;
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &done, start_ns + ms(41)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &done, start_ns + ms(41)).ok());
   EXPECT_EQ(count("holds{kind=\"mutex\"}"), 0);
   EXPECT_EQ(count("hold_seconds_sum{kind=\"mutex\"}"), 0.04);
   EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"released\"}"), 0) << "not answered yet";
@@ -116,7 +116,7 @@ TEST_F(gate_statistics_test, an_unlock_that_retains_is_counted_as_such) {
   first_.retain_ms = 1000;
   hold_first();
   other_call unlocked;
-  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::whole, &unlocked, start_ns + ms(2)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"retained\"}"), 1);
   EXPECT_EQ(count("holds{kind=\"mutex\"}"), 0);
 }

@@ -64,7 +64,7 @@ TEST(vote_records, only_a_final_refusal_ends_what_is_owed) {
   EXPECT_TRUE(votes.is_empty());
 }
 
-// The release of the contest before takes nothing of this one, whenever it is answered (hazard 16).
+// The release of the round before takes nothing of this one, whenever it is answered (hazard 16).
 TEST(vote_records, a_release_of_an_earlier_proposal_says_nothing_of_a_later_vote) {
   vote_record votes;
   votes.note_sent(0, step::acquire);

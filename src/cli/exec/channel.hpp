@@ -6,12 +6,12 @@
 namespace mortise::cli::exec {
 
 enum class word : int {
-  // To the keeper.
+  // To the lock holder.
   signal,  // send this one to the command
   cancel,  // do not wait for the lock any more
   go,      // start the command: its deadline is watched
-  // To the front.
-  ready,    // the lock is held, and the shared page has the deadline
+  // To the launcher.
+  ready,    // the lock is held, and the shared deadline has the deadline
   started,  // the command runs
   stopped,  // the command was stopped by this signal
   ended,    // all is over, with this exit code; nothing is held

@@ -10,29 +10,29 @@
 namespace mortise::cli::exec {
 
 struct deadlines {
-  int64_t term_at_ns = 0;   // the command is asked to end,
-  int64_t kill_at_ns = 0;   // it is killed by who holds the lock,
-  int64_t front_at_ns = 0;  // and by the other process, if that one does not.
+  int64_t term_at_ns = 0;      // the command is asked to end,
+  int64_t kill_at_ns = 0;      // it is killed by who holds the lock,
+  int64_t launcher_at_ns = 0;  // and by the other process, if that one does not.
 
   bool operator==(const deadlines&) const = default;
 };
 
 struct limits {
-  int64_t grace_ms = 0;         // between asking and killing
-  int64_t margin_ms = 0;        // between killing and the end of the lease or of --at-most
-  int64_t front_margin_ms = 0;  // between the front's killing and the end of the lease
-  int64_t at_most_ns = 0;       // 0: no limit
+  int64_t grace_ms = 0;            // between asking and killing
+  int64_t margin_ms = 0;           // between killing and the end of the lease or of --at-most
+  int64_t launcher_margin_ms = 0;  // between the launcher's killing and the end of the lease
+  int64_t at_most_ns = 0;          // 0: no limit
 };
 
 // The hold is valid until `valid_until_ns`; at its end the tree of processes is gone already. The
-// front keeps only that promise, however soon --at-most ends.
+// launcher keeps only that promise, however soon --at-most ends.
 inline deadlines deadlines_of(int64_t valid_until_ns, const limits& within) {
   const int64_t margin_ns = within.margin_ms * ns_per_ms;
   int64_t end_ns = valid_until_ns;
   if (within.at_most_ns != 0) end_ns = std::min(end_ns, within.at_most_ns);
   const int64_t kill_at_ns = end_ns - margin_ns;
   return {kill_at_ns - within.grace_ms * ns_per_ms, kill_at_ns,
-          valid_until_ns - within.front_margin_ms * ns_per_ms};
+          valid_until_ns - within.launcher_margin_ms * ns_per_ms};
 }
 
 constexpr int64_t default_grace_ms = 5000;

@@ -10,8 +10,8 @@
 #include <memory>
 #include <new>
 
-#include "cli/exec/front.hpp"
-#include "cli/exec/keeper.hpp"
+#include "cli/exec/launcher.hpp"
+#include "cli/exec/lock_holder.hpp"
 #include "cli/exec/stderr_writer.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
@@ -23,26 +23,26 @@ failure of_system(const char* what) {
   return {exit_system, std::string(what) + ": " + std::strerror(errno)};
 }
 
-page& shared_page() {
-  void* const memory =
-      ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+shared_deadline& new_shared_deadline() {
+  void* const memory = ::mmap(nullptr, sizeof(shared_deadline), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw of_system("cannot map memory");
-  return *new (memory) page;
+  return *new (memory) shared_deadline;
 }
 
 // `holder` is set once the command has ended by itself or was ended.
-message run_keeper(const plan& wanted, page& shared, channel& to_front, const sigset_t& mask,
-                   keeper*& holder) {
+message run_lock_holder(const plan& wanted, shared_deadline& shared, channel& to_launcher,
+                        const sigset_t& mask, lock_holder*& holder) {
   stderr_writer messages;
-  std::unique_ptr<keeper> one;
+  std::unique_ptr<lock_holder> one;
   try {
-    one = std::make_unique<keeper>(wanted, shared, to_front, mask, messages);
+    one = std::make_unique<lock_holder>(wanted, shared, to_launcher, mask, messages);
     const message last = one->run();
     // Its end would release what --at-least keeps.
     holder = one.release();
     return last;
   } catch (const std::exception& problem) {
-    // The front ends the command, and the lock stays held until its lease ends (hazard 1).
+    // The launcher ends the command, and the lock stays held until its lease ends (hazard 1).
     if (one && one->has_started()) ::_exit(exit_software);
     messages.complain({problem.what()});
     const auto* const known = dynamic_cast<const failure*>(&problem);
@@ -50,17 +50,18 @@ message run_keeper(const plan& wanted, page& shared, channel& to_front, const si
   }
 }
 
-[[noreturn]] void be_keeper(const plan& wanted, page& shared, int socket, const sigset_t& mask) {
-  channel to_front(socket);
-  keeper* holder = nullptr;
+[[noreturn]] void be_lock_holder(const plan& wanted, shared_deadline& shared, int socket,
+                                 const sigset_t& mask) {
+  channel to_launcher(socket);
+  lock_holder* holder = nullptr;
   message last;
   try {
-    last = run_keeper(wanted, shared, to_front, mask, holder);
+    last = run_lock_holder(wanted, shared, to_launcher, mask, holder);
   } catch (const failure& problem) {
     complain("exec", problem.what());
     last = {word::ended, problem.code()};
   }
-  to_front.tell(last.what, last.number);
+  to_launcher.tell(last.what, last.number);
   try {
     if (holder != nullptr) holder->keep_rest();
   } catch (const std::exception&) {
@@ -69,9 +70,9 @@ message run_keeper(const plan& wanted, page& shared, channel& to_front, const si
   ::_exit(0);
 }
 
-// Before there is any thread: the library starts one, and only in the keeper.
+// Before there is any thread: the library starts one, and only in the lock holder.
 int run_plan(const plan& wanted) {
-  auto& shared = shared_page();
+  auto& shared = new_shared_deadline();
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     throw of_system("cannot create sockets");
@@ -82,15 +83,15 @@ int run_plan(const plan& wanted) {
   sigset_t mask;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &mask);
-  const pid_t keeper = ::fork();
-  if (keeper < 0) throw of_system("cannot fork");
-  if (keeper == 0) {
+  const pid_t lock_holder = ::fork();
+  if (lock_holder < 0) throw of_system("cannot fork");
+  if (lock_holder == 0) {
     ::close(sockets[0]);
-    be_keeper(wanted, shared, sockets[1], mask);
+    be_lock_holder(wanted, shared, sockets[1], mask);
   }
   ::close(sockets[1]);
-  channel to_keeper(sockets[0]);
-  return front(keeper, shared, to_keeper).run();
+  channel to_lock_holder(sockets[0]);
+  return launcher(lock_holder, shared, to_lock_holder).run();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 -- Takes back one server's vote, only that of its owner, and only if it was not given for a later
--- proposal: a release that is overtaken by its owner's next contest takes nothing (hazard 16).
+-- proposal: a release that is overtaken by its owner's next round takes nothing (hazard 16).
 --
 -- KEYS  1 lock, 2 ballot
 -- ARGV  1 owner token, 2 ttl in ms (unused), 3 `tell` those who wait, or be `quiet`, or `force`

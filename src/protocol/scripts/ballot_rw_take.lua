@@ -56,7 +56,7 @@ if problem then return problem end
 local function read_fence() return redis.call('GET', KEYS[4]) end
 local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, NOW_US)
 local is_same = mine and mine.proposal == proposal
--- The question of a contest that its owner has left behind, which comes late.
+-- The question of a round that its owner has left behind, which comes late.
 local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)
 -- For a reader whose clocks are an hour behind this one it would note a proposal that nobody can
 -- outrun when this clock is right again.

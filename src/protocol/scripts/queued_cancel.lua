@@ -7,7 +7,7 @@
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "mark.lua"
--- #include "unsettled.lua"
+-- #include "grace_period.lua"
 -- #include "grace.lua"
 -- #include "handover.lua"
 

@@ -1,8 +1,8 @@
 -- Prepares a database for a client. Run on every connect, before any lock is taken over that
 -- connection. It lifts the fence counter to the server's clock and to what this client has seen, as
 -- a restart or a failover may have brought back an old one (hazard 30). It notes when the server is
--- unsettled: when the last client before this one has met another server here, or another run of
--- it, and when this one has lost a connection.
+-- in its grace period: when the last client before this one has met another server here, or another
+-- run of it, and when this one has lost a connection.
 --
 -- A server out of memory may carry it out as well, because holds are kept and given back by way of
 -- a new connection even then (hazard 13), and a release may grant. It refuses what may need memory
@@ -15,7 +15,7 @@
 
 -- #include "fence.lua"
 -- #include "refusal.lua"
--- #include "unsettled.lua"
+-- #include "grace_period.lua"
 
 local now = now_us()
 -- A user who may not ask is told an error, which names no run.
@@ -28,7 +28,7 @@ if problem then return problem end
 -- Where no client has been before nobody can wait.
 local is_changed = run and type(known) == 'string' and known ~= run
 local for_now = is_changed and CHANGED or ARGV[1] == 'back' and CUT_OFF or 0
-local life = FENCE_LIFE + math.max(for_now, unsettled_for() or 0)
+local life = FENCE_LIFE + math.max(for_now, grace_left_ms() or 0)
 
 redis.call('PEXPIRE', KEYS[2], life)
 counter = type(counter) == 'string' and tonumber(counter) or 0

@@ -11,7 +11,7 @@
 -- #include "refusal.lua"
 -- #include "kind.lua"
 -- #include "holders.lua"
--- #include "unsettled.lua"
+-- #include "grace_period.lua"
 -- #include "grace.lua"
 -- #include "admission.lua"
 

@@ -37,7 +37,7 @@ end
 
 -- Here, so that the common case does without.
 -- #include "inbox.lua"
--- #include "unsettled.lua"
+-- #include "grace_period.lua"
 -- #include "grace.lua"
 -- #include "admission.lua"
 

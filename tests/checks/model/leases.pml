@@ -1,6 +1,6 @@
 /* The leases of a quorum: that no two clients hold the lock at any time. The servers are
-   src/protocol/scripts/ballot_*.lua and member.lua, the clients src/deployment/voting.cpp,
-   src/quorum/tally.cpp and src/lock/hold.cpp.
+   src/protocol/scripts/ballot_*.lua and member.lua, the clients src/deployment/redlock_coordinator.cpp,
+   src/quorum/vote_count.cpp and src/lock/hold.cpp.
 
    Time passes in ticks. A lease is LEASE of them by its client's clock, and a server is told DRIFT
    more. It is as bad as it may be: each server's clock is ahead by DRIFT at the end of a lease.
@@ -37,7 +37,7 @@
 #define QUARANTINE KEPT_FOR(LEASE)
 #endif
 
-/* tally.hpp, needed_of() */
+/* vote_count.hpp, needed_of() */
 #ifdef HALF_IS_A_QUORUM
 #define QUORUM 1
 #else
@@ -96,7 +96,7 @@ inline forget(which) {
 proctype wire(byte client; byte server) {
 end:
   do
-  /* ballot_take.lua; it is counted in tally.cpp. */
+  /* ballot_take.lua; it is counted in vote_count.cpp. */
   :: d_step { now_in[client] != 0 && !holds[client] && quarantine[server] == 0 &&
        (owner[server] == 0 || owner[server] == client) &&
        !HAS_VOTE(server, client, now_in[client]) ->
@@ -210,7 +210,7 @@ end:
        left[me] = LEASE;
        is_over[me] = false;
        renews[me] = false; is_renewed[me] = false; renewed[me] = 0; renewal[me] = 0 }
-  /* tally.cpp, decide(); hold.cpp, begin() */
+  /* vote_count.cpp, decide(); hold.cpp, begin() */
   :: d_step { !holds[me] && !is_over[me] && COUNT(votes[me]) >= QUORUM ->
        assert(!holds[3 - me]);
 #ifdef LEASE_FROM_THE_ANSWER

@@ -1,6 +1,6 @@
 /* The fencing tokens of a quorum's read-write lock: that each grant's token is above those of all
    grants that were told before it was asked for, and that nobody writes while others have the lock.
-   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/voting.cpp. One
+   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/redlock_coordinator.cpp. One
    client reads, and another writes, or reads, too, by -DOTHER_READS; each asks up to CONTESTS times.
 
    The network and time are those of tokens.pml: a question is carried out at any moment after it was
@@ -104,7 +104,7 @@ end:
 #else
 #define IS_ABOVE_ALL(number) ((number) > told[me])
 #endif
-/* voting.cpp, follow_contest() and propose_again() */
+/* voting.cpp, follow_round() and propose_again() */
 #define SECOND(number)                                                                   \
   :: d_step { me != WRITER && !holds[me] && !is_over[me] && second[me] == 0 &&           \
        COUNT(votes[me]) >= QUORUM && told[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \

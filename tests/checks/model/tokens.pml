@@ -1,5 +1,5 @@
 /* The fencing tokens of a quorum: that each grant's token is above those of all earlier grants. The
-   servers are src/protocol/scripts/ballot_*.lua, the clients src/deployment/voting.cpp and
+   servers are src/protocol/scripts/ballot_*.lua, the clients src/deployment/redlock_coordinator.cpp and
    src/quorum.
 
    The network is as bad as it can be: a question is carried out at any moment after it was sent, at
@@ -26,7 +26,7 @@
 #define EACH_PROPOSAL(what) what(1) what(2) what(3) what(4) what(5) what(6)
 #endif
 
-/* tally.hpp, needed_of() */
+/* vote_count.hpp, needed_of() */
 #ifdef HALF_IS_A_QUORUM
 #define QUORUM 1
 #else
@@ -268,7 +268,7 @@ end:
   :: d_step { is_over[me] && proposal[me] != 0 ->
        has_given_back[me] = true; votes[me] = 0; is_over[me] = false }
 #endif
-  /* tally.cpp, decide(); hold.cpp, begin() */
+  /* vote_count.cpp, decide(); hold.cpp, begin() */
   :: d_step { granted[me] == 0 && COUNT(votes[me]) >= QUORUM && IS_IN_TIME ->
 #ifdef TOKENS_ARE_COUNTED
        highest = 0;

@@ -1,5 +1,5 @@
 // Slots that are moved key by key, as `redis-cli --cluster reshard` does, while their locks are in
-// use. Until the last key has arrived no script sees all keys of a lock (hazard 29), and no caller
+// use. Until the last key has attached no script sees all keys of a lock (hazard 29), and no caller
 // may notice that otherwise than by the time that it takes.
 #include <gtest/gtest.h>
 
@@ -220,7 +220,7 @@ TEST_F(clusters, hazard_29_the_last_waiter_is_handed_a_lock_whose_slot_is_on_its
   expect_released(wanted);
 }
 
-// The slot stays where it is, so nobody arrives anywhere.
+// The slot stays where it is, so nobody attaches anywhere.
 TEST_F(clusters, hazard_29_what_was_refused_is_asked_again_after_an_aborted_move) {
   const auto client = open_client(all->url());
   const auto lock = open_lock(client, "order");

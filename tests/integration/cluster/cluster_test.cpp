@@ -258,7 +258,7 @@ TEST_F(clusters, a_cluster_that_is_down_is_not_kept_busy_by_those_who_use_many_s
   EXPECT_GT(held, 100) << "at the two that have lived on";
 }
 
-TEST_F(clusters, hazard_27_a_slot_arrives_at_a_server_that_has_forgotten_its_scripts) {
+TEST_F(clusters, hazard_27_a_slot_attaches_at_a_server_that_has_forgotten_its_scripts) {
   const auto client = open_client(all->url());
   for (int i = 0; i < 6; ++i) expect_acquired(open_lock(client, "known " + std::to_string(i)));
   for (std::size_t i = 0; i < all->size(); ++i) all->at(i).command({"SCRIPT", "FLUSH"});

@@ -67,7 +67,7 @@ TEST_F(quorum_faults, one_server_whose_clock_is_far_ahead_keeps_nobody_out) {
   constexpr time_ns ahead_us = 3 * hour_ns / ns_per_us;
   std::int64_t last = 0;
   for (int i = 0; i < 6; ++i) {
-    // As its greeting leaves it there.
+    // As its handshake leaves it there.
     servers[0]->command({"SET", "mortise:fence", std::to_string(wall_now_us() + ahead_us)});
     const auto [client, lock] = open_user(url());
     for (int turn = 0; turn < 3; ++turn) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lock/portion.hpp"
+#include "lock/amount.hpp"
 #include "support/call_script.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"
@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::string> keys = {"{mortise:a}", "{mortise:a}:ballot", "{mortise:a}:writer",
                                        "mortise:fence", "mortise:quarantine"};
 const std::string reader = "1";
-const std::string writer = std::to_string(lock::whole_weight);
+const std::string writer = std::to_string(lock::exclusive_permits);
 
 class quorum_rw_scripts : public ::testing::Test {
  protected:
@@ -81,13 +81,13 @@ TEST_F(quorum_rw_scripts, a_reader_that_says_a_higher_proposal_lifts_the_ballot)
   EXPECT_TRUE(is_taken("one", reader, 5));
   EXPECT_TRUE(is_taken("one", reader, 9));
   EXPECT_EQ(proposed(9), server.command({"GET", keys[1]}));
-  EXPECT_EQ("0", release("one", 5)) << "the release of the contest before (hazard 16)";
+  EXPECT_EQ("0", release("one", 5)) << "the release of the round before (hazard 16)";
   EXPECT_EQ("1", release("one", 9));
   EXPECT_FALSE(is_taken("two", writer, 9));
 }
 
-// A question that comes late takes nothing from the contest that its owner is in now (hazard 16).
-TEST_F(quorum_rw_scripts, the_question_of_an_earlier_contest_changes_nothing) {
+// A question that comes late takes nothing from the round that its owner is in now (hazard 16).
+TEST_F(quorum_rw_scripts, the_question_of_an_earlier_round_changes_nothing) {
   EXPECT_TRUE(is_taken("one", reader, 5));
   EXPECT_FALSE(is_taken("one", reader, 4));
   EXPECT_EQ("0", release("one", 4));

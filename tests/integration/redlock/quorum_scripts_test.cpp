@@ -120,7 +120,7 @@ TEST_F(quorum_scripts, a_quarantine_that_no_client_has_seen_counts) {
   EXPECT_LT(2 * hour_us / 1000 - 2 * minute_us / 1000, left_ms) << "it outlives older ballots";
 }
 
-// A release of the contest before, on its way for long, meets the vote of this one (hazard 16).
+// A release of the round before, on its way for long, meets the vote of this one (hazard 16).
 TEST_F(quorum_scripts, a_release_that_was_overtaken_takes_nothing) {
   EXPECT_TRUE(take("one", 1));
   EXPECT_TRUE(take("one", 2));

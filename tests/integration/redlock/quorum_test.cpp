@@ -118,7 +118,7 @@ TEST_F(quorum, a_client_opens_with_a_quorum_and_says_what_it_lacks_without) {
       << message;
 }
 
-// ---- contests -------------------------------------------------------------------------------
+// ---- rounds -------------------------------------------------------------------------------
 
 // Each has the lock often, and tokens rise from one to the next, whoever has it and whichever
 // server is away meanwhile (hazards 25, 30).

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/respondent.hpp"
+#include "client/listing_responder.hpp"
 #include "protocol/listing.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"
@@ -27,7 +27,7 @@ std::string inbox_of_client(test_server& server) {
 }
 
 std::string question(std::uint64_t round, std::uint64_t serial) {
-  return protocol::write_question({round, serial, 0, "asker"});
+  return protocol::write_request({round, serial, 0, "asker"});
 }
 
 // How many commands PUBLISH the server has carried out.
@@ -43,7 +43,7 @@ TEST(listing, tells_of_more_locks_than_a_page_has) {
   const auto client = open_client(server.url());
   const auto other = open_client(server.url());
   std::vector<lock_handle> locks;
-  const auto count = 2 * client::respondent::page_entries + 100;
+  const auto count = 2 * client::listing_responder::page_entries + 100;
   for (std::size_t i = 0; i < count; ++i) {
     locks.push_back(open_lock(client, ("lock " + std::to_string(i)).c_str()));
     ASSERT_EQ(MORTISE_OK, mortise_lock_try(locks.back().get(), nullptr));
@@ -246,14 +246,14 @@ TEST(listing, who_asks_all_the_time_is_not_answered_all_the_time) {
   }
   const auto most = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    return 1 + static_cast<int>(client::respondent::pages_per_second * (1 + passed.count()));
+    return 1 + static_cast<int>(client::listing_responder::pages_per_second * (1 + passed.count()));
   };
   int answers = 0;
-  for (int i = 0; i < 200 && answers < client::respondent::pages_per_second; ++i) {
+  for (int i = 0; i < 200 && answers < client::listing_responder::pages_per_second; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     answers = published(server) - before - questions;
   }
-  EXPECT_GE(answers, client::respondent::pages_per_second);
+  EXPECT_GE(answers, client::listing_responder::pages_per_second);
   EXPECT_LE(published(server) - before - questions, most());
 }
 

@@ -30,7 +30,7 @@ class order {
         command.is("EVALSHA") && (command.words[1] == scripts::queued_release_alone.sha1 ||
                                   command.words[1] == scripts::queued_release.sha1);
     if (is_release) given_back_ += name(command.words[3]);
-    // Where the server has it, that is a compare-and-delete; a greeting tries it on another key.
+    // Where the server has it, that is a compare-and-delete; a handshake tries it on another key.
     const bool is_delete = command.is("DELIFEQ") || command.is("DELEX");
     if (is_delete && command.words[1].starts_with("{")) given_back_ += name(command.words[1]);
     return fault::none();

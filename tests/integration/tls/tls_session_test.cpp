@@ -271,8 +271,8 @@ TEST(tls_session, a_client_that_closes_is_answered_first) {
   for (const auto& one : all) EXPECT_EQ(one.answer, "PONG");
 }
 
-// Wherever the network ends the connection, in the handshake, in the greeting or in the middle of a
-// record: what was asked has an end, and the next connection works.
+// Wherever the network ends the connection, in the handshake, in the handshake or in the middle of
+// a record: what was asked has an end, and the next connection works.
 TEST(tls_session, a_network_that_cuts_at_any_time_is_survived) {
   const tls_server server;
   tcp_proxy network("127.0.0.1:" + std::to_string(server.port()));

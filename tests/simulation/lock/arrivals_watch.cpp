@@ -24,10 +24,10 @@ std::int64_t arrivals_watch::left_ms() const {
 }
 
 void arrivals_watch::look(const arguments& command) {
-  const bool is_greeting =
+  const bool is_in_handshake =
       command.size() == 7 && command[0] == "EVAL" && command[3] == protocol::server_key;
   const auto& fault = redis_.fault;
-  if (!is_greeting || !fault.refuse_all.empty() || !fault.refuse_writes.empty()) return;
+  if (!is_in_handshake || !fault.refuse_all.empty() || !fault.refuse_writes.empty()) return;
   const auto* const known = redis_.find(protocol::server_key);
   const bool is_changed = known != nullptr && known->text != redis_.run_id;
   const auto for_now = is_changed ? changed_ms : command[5] == "back" ? cut_off_ms : 0;
@@ -43,7 +43,7 @@ bool arrivals_watch::keeps_place(const std::string& client, std::int64_t queue_e
   const auto left = queue_expires_ms - redis_.now_ms() - grace_ms;
   if (left <= 0 && left > -over_ms) return false;
   // What was noted may be lost with the data.
-  return is_unsettled() && world_.plan.is_exclusive;
+  return is_in_grace_period() && world_.plan.is_exclusive;
 }
 
 void arrivals_watch::note_waiters(const std::string& lock_key,

@@ -1,6 +1,6 @@
-// Knows when the server is unsettled, by what it has seen of its past and of the greetings: no
-// waiter may be taken for dead then, except at the end of a grace period. No dead waiter may cost
-// two grace periods.
+// Knows when the server is in its grace period, by what it has seen of its past and of the
+// handshakes: no waiter may be taken for dead then, except at the end of a grace period. No dead
+// waiter may cost two grace periods.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class arrivals_watch {
   // Before a command is carried out.
   void look(const arguments& command);
   // Whether clients may still be on their way back.
-  [[nodiscard]] bool is_unsettled() const { return left_ms() > 0; }
+  [[nodiscard]] bool is_in_grace_period() const { return left_ms() > 0; }
   // Whether a waiter in a queue with this expiry has to be taken for one that lives.
   [[nodiscard]] bool keeps_place(const std::string& client, std::int64_t queue_expires_ms) const;
   // Records the clients that wait for a lock. Called before each step.

@@ -34,7 +34,7 @@ bool head_watch::has_room(const std::string& entry, const std::string& lock_key)
     }
   }
   const auto* const permits = redis_.find(lock_key + ":permits");
-  return weight <= (permits == nullptr ? lock::whole_weight
+  return weight <= (permits == nullptr ? lock::exclusive_permits
                                        : std::strtoll(permits->text.c_str(), nullptr, 10));
 }
 
@@ -62,7 +62,7 @@ void head_watch::look(const std::string& lock_key, const std::string& queue_key)
   if (!world_.plan.is_exclusive || !world_.plan.kills_old_sessions) return;
   const auto now = world_.time.now();
   auto& seen = names_[lock_key];
-  if (arrivals_.is_unsettled()) seen.unsettled_at = now;
+  if (arrivals_.is_in_grace_period()) seen.grace_until = now;
   const auto* const queue = redis_.find(queue_key);
   if (queue == nullptr) {
     seen.head.clear();
@@ -79,8 +79,8 @@ void head_watch::look(const std::string& lock_key, const std::string& queue_key)
   const auto crowded_until = seen.crowded_at == 0 ? 0 : seen.crowded_at + seldom_ns;
   const auto from = std::max({seen.since, world_.healthy_since, crowded_until});
   const auto waited = now - from;
-  // One grace period, however long the server is unsettled.
-  if (waited > bound(state) + (seen.unsettled_at >= from ? grace_ns : 0)) {
+  // One grace period, however long the server is in its grace period.
+  if (waited > bound(state) + (seen.grace_until >= from ? grace_ns : 0)) {
     const auto* const what = state == condition::has_room ? " waits although there is room"
                              : state == condition::dead   ? " is dead and keeps out others"
                                                           : " is silent and keeps out others";

@@ -32,9 +32,9 @@ class head_watch {
   struct facts {
     std::string head;
     condition state = condition::fine;
-    time_ns since = 0;         // of both
-    time_ns unsettled_at = 0;  // when the server was so last
-    time_ns crowded_at = 0;    // when there were so many that the last of them looked seldom
+    time_ns since = 0;        // of both
+    time_ns grace_until = 0;  // when the server was so last
+    time_ns crowded_at = 0;   // when there were so many that the last of them looked seldom
   };
   [[nodiscard]] condition condition_of(const std::deque<std::string>& queue,
                                        const std::string& lock_key);

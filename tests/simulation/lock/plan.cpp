@@ -36,7 +36,7 @@ std::vector<named_lock> draw_locks(chance& dice) {
     named_lock made{"name " + std::to_string(locks.size())};
     made.kind = dice.one_of({lock::lock_kind::mutex, lock::lock_kind::mutex, lock::lock_kind::rw,
                              lock::lock_kind::semaphore});
-    if (made.kind == lock::lock_kind::rw) made.limit = lock::whole_weight;
+    if (made.kind == lock::lock_kind::rw) made.limit = lock::exclusive_permits;
     if (made.kind == lock::lock_kind::semaphore) made.limit = dice.between(1, 6);
     locks.push_back(made);
   }
@@ -81,8 +81,8 @@ void plan_silent(plan& made, chance& dice) {
 
 // The server comes and goes with its queues, processes die, and nothing else is wrong that would
 // excuse whom it passes over.
-void plan_unsettled(plan& made, chance& dice) {
-  made.kind = "unsettled";
+void plan_grace_period(plan& made, chance& dice) {
+  made.kind = "grace_period";
   made.duration = dice.between(10, 40) * ns_per_s;
   made.clients = static_cast<int>(dice.between(3, 8));
   made.leases_ms = {dice.one_of<std::int64_t>({200, 1000, 5000, 30'000})};
@@ -137,7 +137,7 @@ plan make_plan(std::uint64_t seed) {
   if (kind < 12) {
     plan_calm(made, dice);
   } else if (kind < 20) {
-    plan_unsettled(made, dice);
+    plan_grace_period(made, dice);
   } else if (kind < 30) {
     plan_contended(made, dice);
   } else if (kind < 75) {

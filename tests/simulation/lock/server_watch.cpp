@@ -134,7 +134,7 @@ void server_watch::check_order(const std::string& lock_key, const std::string& a
   }
   const auto served = facts.arrived.find(after.owner);
   if (after.owner != before.owner && served != facts.arrived.end()) {
-    if (!is_alive(after.owner) && !arrivals_.is_unsettled()) {
+    if (!is_alive(after.owner) && !arrivals_.is_in_grace_period()) {
       complain(lock_key, after.owner + " is dead and was served");
     }
     if (after.owner != actor && arrivals_.is_waited_for_again(lock_key, client_of(after.owner))) {

@@ -19,7 +19,7 @@ constexpr std::int64_t answer_ms = 1000;
 constexpr std::int64_t asked_ttl_ms = 330'000;
 // How long a grant lasts at most that nobody has confirmed.
 constexpr std::int64_t unconfirmed_ms = 2000;
-constexpr std::int64_t unconfirmed_and_unsettled_ms = 5000;
+constexpr std::int64_t unconfirmed_and_grace_ms = 5000;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ shared_watch::sight shared_watch::look(const step& of) {
     seen.queue = queue->items;
     seen.queue_expires_ms = queue->expires_ms;
   }
-  seen.permits = lock::whole_weight;
+  seen.permits = lock::exclusive_permits;
   if (!of.permits_key.empty()) {
     const auto* known = redis_.find(of.permits_key);
     seen.permits =
@@ -144,13 +144,13 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
       std::any_of(before.holders.begin(), before.holders.end(),
                   [&](const auto& item) { return owner_of(item.first) == owner; });
   // Who does not answer costs the others no more than this.
-  const auto most = arrivals_.is_unsettled() ? unconfirmed_and_unsettled_ms : unconfirmed_ms;
+  const auto most = arrivals_.is_in_grace_period() ? unconfirmed_and_grace_ms : unconfirmed_ms;
   if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > most) {
     complain(done, entry + " was let in for long");
   }
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
   // What a broken connection still had under way may come after its client has gone.
-  if (owner != done.actor && !is_alive(entry, before) && !arrivals_.is_unsettled()) {
+  if (owner != done.actor && !is_alive(entry, before) && !arrivals_.is_in_grace_period()) {
     complain(done, entry + " is dead and was let in");
   }
   if (owner != done.actor && arrivals_.is_waited_for_again(done.lock_key, client_of(entry))) {
@@ -195,7 +195,7 @@ void shared_watch::check_passed(const step& done, const std::string& entry, cons
   if (weight_of(entry) > after.permits) return;
   const auto now = redis_.now_ms();
   const bool is_unanswered = seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms;
-  const bool is_silent = now - seen.sign_ms >= silent_ms && !arrivals_.is_unsettled();
+  const bool is_silent = now - seen.sign_ms >= silent_ms && !arrivals_.is_in_grace_period();
   if (client_of(entry) != client_of(before.queue.front()) || !(is_silent || is_unanswered)) {
     complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
                        std::to_string(now - seen.sign_ms) + " ms ago");

@@ -19,18 +19,18 @@ simulated_client::simulated_client(world& around, simulated_server& server, int 
       id_("c" + std::to_string(number)),
       is_resp2_(around.dice.happens(250)) {}
 
-std::shared_ptr<simulated_gatekeeper> simulated_client::new_handle(const named_lock& of,
-                                                                   bool is_strict) {
+std::shared_ptr<simulated_gate_driver> simulated_client::new_handle(const named_lock& of,
+                                                                    bool is_strict) {
   const auto& rules = of.rules();
-  const bool is_shared = client::registry<simulated_gatekeeper>::may_share(rules.facts, is_strict);
+  const bool is_shared = client::registry<simulated_gate_driver>::may_share(rules.facts, is_strict);
   auto joined =
       gates_.join(of.kind, rules.keys(of.name).front(), is_shared, [&](std::uint64_t gate_id) {
-        return std::make_shared<simulated_gatekeeper>(*this, gate_id, of);
+        return std::make_shared<simulated_gate_driver>(*this, gate_id, of);
       });
   for (const auto* const other : users_) {
-    if (other->name() != of.name || other->gatekeeper() == nullptr) continue;
+    if (other->name() != of.name || other->gate_driver() == nullptr) continue;
     const bool may_pass_on = !is_strict && !other->is_strict();
-    if (may_pass_on != (other->gatekeeper() == joined)) {
+    if (may_pass_on != (other->gate_driver() == joined)) {
       world_.violate(id_ + ": the gates of two handles are " + (may_pass_on ? "two" : "one"));
     }
   }
@@ -59,7 +59,7 @@ void simulated_client::connect() {
     return;
   }
   is_connecting_ = true;
-  greetings_left_ = 0;
+  handshakes_left_ = 0;
   commands_.link = link;
   messages_.link = second;
   for (auto* half : {&commands_, &messages_}) {
@@ -91,16 +91,16 @@ void simulated_client::greet(stream& on, bool is_for_messages) {
     for (const auto* script : scripts::all()) writer.command({"SCRIPT", "LOAD", script->text});
     writer.command({"EVAL", scripts::seed.text, "2", protocol::server_key, protocol::fence_key,
                     has_been_up_ ? "back" : "new", "0"});
-    greetings_left_ += static_cast<int>(old_sessions_.size() + scripts::all().size()) + 1;
-    if (!is_resp2_) ++greetings_left_;
+    handshakes_left_ += static_cast<int>(old_sessions_.size() + scripts::all().size()) + 1;
+    if (!is_resp2_) ++handshakes_left_;
   }
-  if (is_for_messages) ++greetings_left_;
+  if (is_for_messages) ++handshakes_left_;
   on.link->send(std::move(bytes));
 }
 
-void simulated_client::take_greeting(const redis::value& reply) {
+void simulated_client::take_handshake(const redis::value& reply) {
   if (reply.is_error()) return fall_down();
-  if (--greetings_left_ == 0) become_up();
+  if (--handshakes_left_ == 0) become_up();
 }
 
 void simulated_client::become_up() {
@@ -132,7 +132,7 @@ void simulated_client::fall_down() {
     ++world_.seen[count::broken_answers];
     lock::step_result said;
     said.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
-    broken.gatekeeper->on_answer(broken.tenure, broken.serial, said);
+    broken.gate_driver->on_answer(broken.claim_id, broken.serial, said);
   }
   world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
                     [this] { run([this] { connect(); }); });
@@ -140,13 +140,13 @@ void simulated_client::fall_down() {
 
 // ---- sending --------------------------------------------------------------------------------
 
-bool simulated_client::ask(simulated_gatekeeper& by, const lock::question& asked) {
+bool simulated_client::ask(simulated_gate_driver& by, const lock::step_request& asked) {
   if (!is_up_ || is_dead_) return false;
   // A bound of the engine may be hit.
   if (world_.plan.has_oddities && world_.dice.happens(2)) return false;
   request made;
-  made.gatekeeper = by.shared_from_this();
-  made.tenure = asked.tenure;
+  made.gate_driver = by.shared_from_this();
+  made.claim_id = asked.claim_id;
   made.serial = asked.serial;
   made.what = asked.what;
   made.is_sent = false;
@@ -240,13 +240,13 @@ void simulated_client::take(stream& from, const redis::value& reply) {
   const bool is_push = reply.type() == redis::kind::push;
   if (is_push || &from == &messages_) {
     if (reply.at(0).text() == "message") return take_message(reply);
-    if (!is_push) take_greeting(reply);
+    if (!is_push) take_handshake(reply);
     return;
   }
   if (is_up_) {
     take_answer(reply);
   } else {
-    take_greeting(reply);
+    take_handshake(reply);
   }
 }
 
@@ -272,15 +272,14 @@ void simulated_client::take_answer(const redis::value& reply) {
     if (first.is_without_script && reply.is_error()) known_ = redis::compare_and_delete::none;
     first.said = first.is_without_script
                      ? protocol::read_compare_and_delete(reply)
-                     : protocol::read_step(first.gatekeeper->rules(), first.what, reply);
+                     : protocol::read_step(first.gate_driver->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);
   open_.pop_front();
-  world_.say("%s: answer to step %d of tenure %lu: %d", id_.c_str(),
-             static_cast<int>(answered.what), answered.tenure,
-             static_cast<int>(answered.said.what));
-  answered.gatekeeper->on_answer(answered.tenure, answered.serial, answered.said);
+  world_.say("%s: answer to step %d of claim %lu: %d", id_.c_str(), static_cast<int>(answered.what),
+             answered.claim_id, static_cast<int>(answered.said.what));
+  answered.gate_driver->on_answer(answered.claim_id, answered.serial, answered.said);
   // The server does not serve: it is left, and connected to anew.
   if (answered.said.what == lock::answer::unsent) fall_down();
 }

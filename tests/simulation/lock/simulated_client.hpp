@@ -22,12 +22,12 @@ namespace mortise::simulation {
 class simulated_client;
 class user;
 
-// A gate in its simulated surroundings: what client/gatekeeper is in the real ones.
-class simulated_gatekeeper final : public std::enable_shared_from_this<simulated_gatekeeper>,
-                                   public lock::link,
-                                   public lock::gate_listener {
+// A gate in its simulated surroundings: what client/gate_driver is in the real ones.
+class simulated_gate_driver final : public std::enable_shared_from_this<simulated_gate_driver>,
+                                    public lock::lock_io,
+                                    public lock::gate_listener {
  public:
-  simulated_gatekeeper(simulated_client& owner, std::uint64_t id, const named_lock& of);
+  simulated_gate_driver(simulated_client& owner, std::uint64_t id, const named_lock& of);
 
   // Runs one step of the gate at the client's present time, then looks at every holder and plans
   // the timer. Everything that touches the gate goes through here.
@@ -38,7 +38,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   }
   void on_timer();
   void on_message(const protocol::message& told);
-  void on_answer(std::uint64_t tenure, std::uint32_t serial, const lock::step_result& said);
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const lock::step_result& said);
   // Looks at what every holder believes right now.
   void observe();
 
@@ -51,13 +51,13 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   [[nodiscard]] bool has_made(std::string_view token) const;
   // Whether it had heard by then (true time) that somebody waits for this claim.
   [[nodiscard]] bool had_heard(std::string_view token, time_ns by) const;
-  [[nodiscard]] bool is_idle() const { return gate_.is_idle() && open_questions_ == 0; }
+  [[nodiscard]] bool is_idle() const { return gate_.is_idle() && open_requests_ == 0; }
   [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::string& key() const { return keys_.front(); }
   [[nodiscard]] time_ns local_now() const;
 
-  // lock::link
-  bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
+  // lock::lock_io
+  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
@@ -71,7 +71,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
 
  private:
   struct settle_on_exit {
-    simulated_gatekeeper& self;
+    simulated_gate_driver& self;
     ~settle_on_exit() {
       self.observe();
       self.plan_timer();
@@ -86,7 +86,7 @@ class simulated_gatekeeper final : public std::enable_shared_from_this<simulated
   const protocol::table& rules_;
   const protocol::key_set keys_;
   lock::gate gate_;
-  int open_questions_ = 0;
+  int open_requests_ = 0;
   std::uint64_t attempts_ = 0;
   time_ns timer_at_ = time_never;                      // true time
   std::map<std::string, time_ns, std::less<>> heard_;  // of who waits for a claim, and when
@@ -98,7 +98,7 @@ class simulated_client {
 
   void connect();
   // One of its users has a handle from now on; checks that it shares its gate with whom it should.
-  std::shared_ptr<simulated_gatekeeper> new_handle(const named_lock& of, bool is_strict);
+  std::shared_ptr<simulated_gate_driver> new_handle(const named_lock& of, bool is_strict);
   void add(user& who) { users_.push_back(&who); }
   [[nodiscard]] const std::vector<user*>& users() const { return users_; }
   // Runs it now, or when the process runs again; never after its death.
@@ -126,15 +126,15 @@ class simulated_client {
   [[nodiscard]] time_ns running_since() const { return paused_until_; }
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] world& around() { return world_; }
-  [[nodiscard]] client::registry<simulated_gatekeeper>& gates() { return gates_; }
+  [[nodiscard]] client::registry<simulated_gate_driver>& gates() { return gates_; }
 
   const drifting_clock clock;
 
  private:
-  friend class simulated_gatekeeper;
+  friend class simulated_gate_driver;
   struct request {
-    std::shared_ptr<simulated_gatekeeper> gatekeeper;
-    std::uint64_t tenure;
+    std::shared_ptr<simulated_gate_driver> gate_driver;
+    std::uint64_t claim_id;
     std::uint32_t serial;
     lock::step what;
     int replies_left;
@@ -152,13 +152,13 @@ class simulated_client {
     redis::parser parser;
   };
 
-  bool ask(simulated_gatekeeper& by, const lock::question& asked);
+  bool ask(simulated_gate_driver& by, const lock::step_request& asked);
   void set_trap();
   void flush();
   void greet(stream& on, bool is_for_messages);
   void read(stream& from);
   void take(stream& from, const redis::value& reply);
-  void take_greeting(const redis::value& reply);
+  void take_handshake(const redis::value& reply);
   void take_message(const redis::value& pushed);
   void take_answer(const redis::value& reply);
   void become_up();
@@ -170,7 +170,7 @@ class simulated_client {
   simulated_server& server_;
   const std::string id_;
   const bool is_resp2_;
-  client::registry<simulated_gatekeeper> gates_;
+  client::registry<simulated_gate_driver> gates_;
   std::vector<user*> users_;
   std::uint64_t last_told_ = 0;  // the gate that had the last message
   stream commands_;
@@ -178,8 +178,8 @@ class simulated_client {
   std::deque<request> open_;
   std::vector<std::int64_t> old_sessions_;
   std::vector<std::function<void()>> postponed_;
-  int greetings_left_ = 0;
-  redis::compare_and_delete known_ = redis::compare_and_delete::none;  // by the greeting
+  int handshakes_left_ = 0;
+  redis::compare_and_delete known_ = redis::compare_and_delete::none;  // by the handshake
   std::uint64_t era_ = 0;  // counts connections, so that what is planned for an old one is void
   std::uint64_t silence_era_ = 0;  // that a check for silence is planned for
   time_ns last_heard_ = 0;

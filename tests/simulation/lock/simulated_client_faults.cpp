@@ -102,8 +102,8 @@ void simulated_client::close() {
 
 // ---- its gates ------------------------------------------------------------------------------
 
-simulated_gatekeeper::simulated_gatekeeper(simulated_client& owner, std::uint64_t id,
-                                           const named_lock& of)
+simulated_gate_driver::simulated_gate_driver(simulated_client& owner, std::uint64_t id,
+                                             const named_lock& of)
     : client_(owner),
       id_(id),
       name_(of.name),
@@ -111,32 +111,33 @@ simulated_gatekeeper::simulated_gatekeeper(simulated_client& owner, std::uint64_
       keys_(rules_.keys(name_)),
       gate_(rules_.facts, *this, *this) {}
 
-time_ns simulated_gatekeeper::local_now() const { return client_.now(); }
+time_ns simulated_gate_driver::local_now() const { return client_.now(); }
 
-bool simulated_gatekeeper::ask(const lock::question& asked,
-                               const lock::operation* /*by*/) noexcept {
+bool simulated_gate_driver::ask(const lock::step_request& asked,
+                                const lock::operation* /*by*/) noexcept {
   const bool is_sent = client_.ask(*this, asked);
-  if (is_sent) ++open_questions_;
-  client_.world_.say("%s: asks step %d of tenure %lu, ttl %ld, %s", client_.id_.c_str(),
-                     static_cast<int>(asked.what), asked.tenure, asked.ttl_ms,
+  if (is_sent) ++open_requests_;
+  client_.world_.say("%s: asks step %d of claim_id %lu, ttl %ld, %s", client_.id_.c_str(),
+                     static_cast<int>(asked.what), asked.claim_id, asked.ttl_ms,
                      is_sent ? std::string(asked.token).c_str() : "in vain");
   return is_sent;
 }
 
-std::string simulated_gatekeeper::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
-                                                  lock::claim_reuse reuse) {
+std::string simulated_gate_driver::new_owner_token(std::string_view label,
+                                                   std::int64_t grant_ttl_ms,
+                                                   lock::claim_reuse reuse) {
   return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms, reuse});
 }
 
-std::int64_t simulated_gatekeeper::random_below(std::int64_t bound) noexcept {
+std::int64_t simulated_gate_driver::random_below(std::int64_t bound) noexcept {
   return client_.world_.dice.below(bound);
 }
 
-outcome simulated_gatekeeper::problem() const {
+outcome simulated_gate_driver::problem() const {
   return client_.is_up_ ? outcome{} : outcome::of(status::unreachable, "not connected");
 }
 
-user& simulated_gatekeeper::user_of(lock::owner& who) {
+user& simulated_gate_driver::user_of(lock::owner& who) {
   for (auto* const candidate : client_.users_) {
     if (&candidate->owner() == &who) return *candidate;
   }
@@ -144,21 +145,21 @@ user& simulated_gatekeeper::user_of(lock::owner& who) {
   return *client_.users_.front();
 }
 
-void simulated_gatekeeper::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
+void simulated_gate_driver::on_lost(lock::owner& who) noexcept { user_of(who).on_lost(); }
 
-void simulated_gatekeeper::on_at_risk(lock::owner& who, reason /*why*/) noexcept {
+void simulated_gate_driver::on_at_risk(lock::owner& who, reason /*why*/) noexcept {
   user_of(who).on_at_risk();
 }
 
-void simulated_gatekeeper::observe() {
+void simulated_gate_driver::observe() {
   if (client_.is_dead_) return;
   const auto now = local_now();
   for (auto* const who : client_.users_) {
-    if (who->gatekeeper().get() == this) who->observe(now);
+    if (who->gate_driver().get() == this) who->observe(now);
   }
 }
 
-void simulated_gatekeeper::plan_timer() {
+void simulated_gate_driver::plan_timer() {
   const auto next = gate_.next_timer();
   if (next >= time_never || client_.is_dead_) return;
   auto& world = client_.world_;
@@ -175,7 +176,7 @@ void simulated_gatekeeper::plan_timer() {
   });
 }
 
-void simulated_gatekeeper::on_timer() {
+void simulated_gate_driver::on_timer() {
   timer_at_ = time_never;
   enter([](lock::gate& gate, time_ns now) { gate.on_timer(now); });
   if (gate_.next_timer() <= local_now()) {
@@ -185,7 +186,7 @@ void simulated_gatekeeper::on_timer() {
   client_.gates_.retire_if_idle(*this);
 }
 
-void simulated_gatekeeper::on_message(const protocol::message& told) {
+void simulated_gate_driver::on_message(const protocol::message& told) {
   client_.last_told_ = id_;
   if (told.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
   if (told.kind == protocol::message_kind::wanted) {
@@ -194,22 +195,22 @@ void simulated_gatekeeper::on_message(const protocol::message& told) {
   enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, told, now); });
 }
 
-bool simulated_gatekeeper::had_heard(std::string_view token, time_ns by) const {
+bool simulated_gate_driver::had_heard(std::string_view token, time_ns by) const {
   const auto found = heard_.find(token);
   return found != heard_.end() && found->second < by;
 }
 
-void simulated_gatekeeper::on_answer(std::uint64_t tenure, std::uint32_t serial,
-                                     const lock::step_result& said) {
+void simulated_gate_driver::on_answer(std::uint64_t claim_id, std::uint32_t serial,
+                                      const lock::step_result& said) {
   if (client_.gates_.find(id_).get() != this) {
     client_.world_.violate("a gate was forgotten with a question open");
   }
-  --open_questions_;
-  enter([&](lock::gate& gate, time_ns now) { gate.on_answer(tenure, serial, said, now); });
+  --open_requests_;
+  enter([&](lock::gate& gate, time_ns now) { gate.on_answer(claim_id, serial, said, now); });
   client_.gates_.retire_if_idle(*this);
 }
 
-bool simulated_gatekeeper::has_made(std::string_view token) const {
+bool simulated_gate_driver::has_made(std::string_view token) const {
   return token.starts_with("m1:" + client_.id_ + ":" + std::to_string(id_) + ".");
 }
 

@@ -27,7 +27,7 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
 }
 
 void user::renew_handle() {
-  gatekeeper_ = client_.new_handle(lock_, is_strict_);
+  gate_driver_ = client_.new_handle(lock_, is_strict_);
   owner_ = std::make_unique<lock::owner>();
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
@@ -51,7 +51,7 @@ bool user::is_settled() const {
 // A freed handle's memory must not be touched any more.
 void user::check_poison() {
   for (const auto& gone : forgotten_) {
-    if (gone->hold_count(lock::hold_mode::whole) != poison || gone->token != poison)
+    if (gone->hold_count(lock::hold_mode::exclusive) != poison || gone->token != poison)
       violate("a freed handle was used");
   }
 }
@@ -73,17 +73,17 @@ void user::act() {
 
 // ---- acquiring ------------------------------------------------------------------------------
 
-lock::portion user::choose_portion() {
+lock::amount user::choose_amount() {
   switch (lock_.kind) {
     case lock::lock_kind::mutex:
       break;
     case lock::lock_kind::rw:
       if (world_.dice.happens(world_.plan.write_per_mille)) {
-        return {lock::hold_mode::whole, lock::whole_weight};
+        return {lock::hold_mode::exclusive, lock::exclusive_permits};
       }
-      return {lock::hold_mode::part, 1};
+      return {lock::hold_mode::shared, 1};
     case lock::lock_kind::semaphore:
-      return {lock::hold_mode::part, world_.dice.between(1, lock_.limit)};
+      return {lock::hold_mode::shared, world_.dice.between(1, lock_.limit)};
   }
   return {};
 }
@@ -94,7 +94,7 @@ void user::acquire() {
   acquires_.push_back(std::make_unique<acquiring_operation>(*this));
   auto& wanted = *acquires_.back();
   wanted.owner = owner_.get();
-  wanted.wanted = choose_portion();
+  wanted.wanted = choose_amount();
   const auto mode = wanted.wanted.mode;
   wanted.is_try = dice.happens(plan.try_per_mille);
   const auto now = client_.now();
@@ -114,7 +114,7 @@ void user::acquire() {
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
   wait_ = &wanted;
-  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     wanted.accepted_at = world_.time.now();
     auto result = gate.acquire(wanted, at);
     wanted.is_accepted = result.ok();
@@ -123,7 +123,7 @@ void user::acquire() {
   if (!answer.ok()) {
     if (wanted.is_finished) violate("an operation was rejected and finished");
     wait_ = nullptr;
-    const bool is_above = mode == lock::hold_mode::whole && depth(mode) == 0;
+    const bool is_above = mode == lock::hold_mode::exclusive && depth(mode) == 0;
     const auto expected = was_held && !is_raising_ && (is_above || !owner_->may_reenter(mode))
                               ? status::already_held
                           : was_lost ? status::lost
@@ -158,7 +158,7 @@ void user::give_up_at(acquiring_operation& wanted, time_ns local, status why) {
 }
 
 void user::give_up(acquiring_operation& wanted, status why) {
-  gatekeeper_->enter([&](lock::gate& gate, time_ns now) { gate.abandon(wanted, why, now); });
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) { gate.abandon(wanted, why, now); });
   if (!wanted.is_finished) violate("an abandoned acquire goes on");
 }
 
@@ -183,7 +183,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   wait_ = nullptr;
   auto& dice = world_.dice;
   if (!how.ok()) {
-    tally(how);
+    vote_count(how);
     const bool is_possible = how.code == status::closed
                                  ? client_.is_over() || is_forgetting_
                                  : how.code != status::lost && how.code != status::not_owner;
@@ -216,7 +216,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   live_with_hold();
 }
 
-void user::tally(const outcome& how) {
+void user::vote_count(const outcome& how) {
   switch (how.code) {
     case status::not_acquired:
       ++world_.seen[count::not_acquired];

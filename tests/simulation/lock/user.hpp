@@ -36,8 +36,8 @@ class user {
 
   [[nodiscard]] lock::owner& owner() { return *owner_; }
   // nullptr between two handles.
-  [[nodiscard]] const std::shared_ptr<simulated_gatekeeper>& gatekeeper() const {
-    return gatekeeper_;
+  [[nodiscard]] const std::shared_ptr<simulated_gate_driver>& gate_driver() const {
+    return gate_driver_;
   }
   [[nodiscard]] bool is_strict() const { return is_strict_; }
   [[nodiscard]] bool is_holding() const { return hold_.is_active && !hold_.is_over; }
@@ -95,7 +95,7 @@ class user {
   void later(time_ns delay, void (user::*what)());
   void act();
   void act_again();
-  [[nodiscard]] lock::portion choose_portion();
+  [[nodiscard]] lock::amount choose_amount();
   void change_mode();
   void raise();
   void lower();
@@ -122,13 +122,13 @@ class user {
   void forget();
   void end_hold(time_ns at);
   void check_sharing();
-  void tally(const outcome& how);
+  void vote_count(const outcome& how);
   void violate(const std::string& what) const;
 
   simulated_client& client_;
   const named_lock lock_;
   const bool is_strict_;
-  std::shared_ptr<simulated_gatekeeper> gatekeeper_;
+  std::shared_ptr<simulated_gate_driver> gate_driver_;
   world& world_;
   const std::string label_;
   const std::int64_t lease_ms_;

@@ -10,7 +10,7 @@ namespace mortise::simulation {
 // ---- what the library says about the hold ---------------------------------------------------
 
 void user::observe(time_ns local_now) {
-  const auto& gate = gatekeeper_->gate();
+  const auto& gate = gate_driver_->gate();
   const bool is_held = gate.is_held(*owner_, local_now);
   if (!hold_.is_active) {
     if (is_held) violate("held without a grant");
@@ -30,7 +30,7 @@ void user::observe(time_ns local_now) {
     violate("the deadline of a hold moved back");
   }
   hold_.valid_until = valid_until;
-  for (const auto mode : {lock::hold_mode::whole, lock::hold_mode::part}) {
+  for (const auto mode : {lock::hold_mode::exclusive, lock::hold_mode::shared}) {
     if (owner_->hold_count(mode) != depth(mode)) violate("a hold is counted wrongly");
   }
   if (owner_->token != hold_.token) violate("the token changed during a hold");
@@ -41,11 +41,11 @@ void user::observe(time_ns local_now) {
 // was known that somebody waits for it.
 void user::check_sharing() {
   if (lock_.kind != lock::lock_kind::rw) return;
-  const auto& gate = gatekeeper_->gate();
+  const auto& gate = gate_driver_->gate();
   const auto claim = gate.owner_token(*owner_);
-  if (gatekeeper_->had_heard(claim, hold_.asked)) violate("a reader came in before who waits");
+  if (gate_driver_->had_heard(claim, hold_.asked)) violate("a reader came in before who waits");
   for (auto* const other : client_.users()) {
-    const bool is_here = other->gatekeeper() == gatekeeper_ && other != this;
+    const bool is_here = other->gate_driver() == gate_driver_ && other != this;
     if (!is_here || gate.owner_token(other->owner()) != claim) continue;
     if (is_strict_) violate("a strict reader shares");
     ++world_.seen[count::shared];
@@ -147,16 +147,16 @@ void user::unlock() {
   asked.deadline = asked.due;
   asked.valid_when_asked = was_held ? hold_.valid_until : 0;
   const bool is_last = hold_.depth[0] + hold_.depth[1] <= 1;
-  const auto mode = depth(lock::hold_mode::whole) > 0 &&
-                            (depth(lock::hold_mode::part) == 0 || world_.dice.happens(500))
-                        ? lock::hold_mode::whole
-                        : lock::hold_mode::part;
+  const auto mode = depth(lock::hold_mode::exclusive) > 0 &&
+                            (depth(lock::hold_mode::shared) == 0 || world_.dice.happens(500))
+                        ? lock::hold_mode::exclusive
+                        : lock::hold_mode::shared;
   if (was_held && is_last) end_hold(world_.time.now());
   if (depth(mode) > 0) --depth(mode);
-  if (was_held && !is_last && mode == lock::hold_mode::whole && depth(mode) == 0) {
-    change_hold(1, lock::hold_mode::part);  // it goes on reading
+  if (was_held && !is_last && mode == lock::hold_mode::exclusive && depth(mode) == 0) {
+    change_hold(1, lock::hold_mode::shared);  // it goes on reading
   }
-  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.unlock(*owner_, mode, &asked, at);
     asked.is_accepted = result.ok();
@@ -185,7 +185,7 @@ void user::extend() {
   const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
   asked.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
   asked.hold = hold_.number;
-  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.extend(*owner_, lease, asked, at);
     asked.is_accepted = result.ok();
@@ -210,7 +210,7 @@ void user::on_unlocked(const other_operation& done, const outcome& how) {
   if (how.ok()) {
     ++world_.seen[count::unlocked];
   } else {
-    tally(how);
+    vote_count(how);
   }
   if (how.code == status::lost && client_.now() < done.valid_when_asked &&
       world_.plan.is_exclusive) {
@@ -221,7 +221,7 @@ void user::on_unlocked(const other_operation& done, const outcome& how) {
 void user::on_other(other_operation& done, const outcome& how, std::int64_t token) {
   if (done.why_ == purpose::unlock) return on_unlocked(done, how);
   if (done.why_ == purpose::raise) return on_raised(how, token);
-  if (!how.ok()) return tally(how);
+  if (!how.ok()) return vote_count(how);
   if (done.why_ == purpose::lower) {
     ++world_.seen[count::downgraded];
     return;
@@ -240,12 +240,12 @@ void user::forget() {
   observe(client_.now());
   if (hold_.is_active) end_hold(world_.time.now());
   is_forgetting_ = true;
-  gatekeeper_->enter([&](lock::gate& gate, time_ns now) { gate.forget(*owner_, now); });
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) { gate.forget(*owner_, now); });
   is_forgetting_ = false;
-  client_.gates().leave(*std::exchange(gatekeeper_, nullptr));
+  client_.gates().release(*std::exchange(gate_driver_, nullptr));
   hold_ = {};
   forgotten_.push_back(std::move(owner_));
-  forgotten_.back()->hold_count(lock::hold_mode::whole) = poison;
+  forgotten_.back()->hold_count(lock::hold_mode::exclusive) = poison;
   forgotten_.back()->token = poison;
   renew_handle();
   later(world_.dice.spread(world_.plan.think_ns), &user::act);

@@ -5,8 +5,8 @@ namespace mortise::simulation {
 
 void user::change_mode() {
   if (is_busy() || is_raising_ || is_retired_ || !hold_.is_active) return;
-  if (is_only(lock::hold_mode::part)) return raise();
-  if (is_only(lock::hold_mode::whole)) lower();
+  if (is_only(lock::hold_mode::shared)) return raise();
+  if (is_only(lock::hold_mode::exclusive)) lower();
 }
 
 void user::raise() {
@@ -17,7 +17,7 @@ void user::raise() {
   const auto timeout = world_.plan.command_timeout_ms * ns_per_ms;
   asked.due = client_.now() + (world_.dice.happens(200) ? world_.dice.spread(timeout) : timeout);
   asked.deadline = asked.due;
-  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.raise(*owner_, asked, at);
     asked.is_accepted = result.ok();
@@ -37,12 +37,12 @@ void user::on_raised(const outcome& how, std::int64_t token) {
     if (how.code == status::timed_out || how.code == status::not_owner) {
       violate(std::string("raise ended: ") + status_text(how.code));
     }
-    return tally(how);
+    return vote_count(how);
   }
   ++world_.seen[count::upgraded];
   if (!is_holding()) return violate("a hold that is over was raised");
   if (token <= hold_.token) violate("a raised hold has no new token");
-  change_hold(lock_.limit, lock::hold_mode::whole);
+  change_hold(lock_.limit, lock::hold_mode::exclusive);
   hold_.token = token;
 }
 
@@ -54,8 +54,8 @@ void user::lower() {
   asked.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
   asked.deadline = asked.due;
   // From the call on it only reads, whatever comes of it.
-  if (was_held) change_hold(1, lock::hold_mode::part);
-  const auto answer = gatekeeper_->enter([&](lock::gate& gate, time_ns at) {
+  if (was_held) change_hold(1, lock::hold_mode::shared);
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     asked.accepted_at = world_.time.now();
     auto result = gate.lower(*owner_, 1, asked, at);
     asked.is_accepted = result.ok();

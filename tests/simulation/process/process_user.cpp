@@ -32,10 +32,10 @@ user::user(process& of, int number, lock::lock_kind kind)
       name_("name " + std::to_string(number)),
       rules_(rules_at(of.servers(), kind)),
       keys_(keys_at(of.servers(), rules_, name_)),
-      gate_(rules_.facts, static_cast<lock::link&>(*this),
+      gate_(rules_.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)) {
   owner_.lease_ms = of.plan().lease_ms;
-  if (kind == lock::lock_kind::rw) owner_.limit = lock::whole_weight;
+  if (kind == lock::lock_kind::rw) owner_.limit = lock::exclusive_permits;
 }
 
 std::string user::channel() const {
@@ -51,7 +51,7 @@ auto user::enter(Step&& step) {
   return step(gate_, of_.now());
 }
 
-// What the gatekeeper does after each step: the deadline of the hold, the channel, the timer.
+// What the gate_driver does after each step: the deadline of the hold, the channel, the timer.
 void user::settle() {
   const auto now = of_.now();
   if (is_holding_ && gate_.is_held(owner_, now)) valid_until_ = gate_.valid_until(owner_);
@@ -91,9 +91,9 @@ void user::acquire() {
   is_try = dice.happens(200);
   wanted = {};
   if (is_rw()) {
-    wanted = {lock::hold_mode::part, 1};
+    wanted = {lock::hold_mode::shared, 1};
     if (dice.happens(of_.plan().write_per_mille)) {
-      wanted = {lock::hold_mode::whole, lock::whole_weight};
+      wanted = {lock::hold_mode::exclusive, lock::exclusive_permits};
     }
   }
   // Where a server lost what it has granted, others may have had higher ones than this one knows.
@@ -180,25 +180,25 @@ void user::note_token(std::int64_t token) {
   if (token != 0) of_.servers().note_token(named(), token);
 }
 
-bool user::ask(const lock::question& asked, const lock::operation* by) noexcept {
+bool user::ask(const lock::step_request& asked, const lock::operation* by) noexcept {
   if (idle_.empty()) {
-    inquiries_.push_back(of_.servers().new_inquiry(*this, named()));
-    idle_.push_back(inquiries_.back().get());
+    requests_.push_back(of_.servers().new_request(*this, named()));
+    idle_.push_back(requests_.back().get());
   }
   auto* const next = idle_.back();
-  next->tenure = asked.tenure;
+  next->claim_id = asked.claim_id;
   next->serial = asked.serial;
   if (next->send(asked, rules_, keys_, by) != status::ok) return false;
   idle_.pop_back();
   return true;
 }
 
-void user::on_result(deployment::inquiry& answered, const lock::step_result& said,
+void user::on_result(deployment::lock_request& answered, const lock::step_result& said,
                      time_ns /*now*/) noexcept {
   note_token(said.last_token);
   idle_.push_back(&answered);
   enter([&](lock::gate& gate, time_ns now) {
-    gate.on_answer(answered.tenure, answered.serial, said, now);
+    gate.on_answer(answered.claim_id, answered.serial, said, now);
   });
 }
 

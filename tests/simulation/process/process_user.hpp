@@ -14,8 +14,8 @@ namespace mortise::process_simulation {
 
 class process;
 
-class user final : public deployment::inquirer,
-                   private lock::link,
+class user final : public deployment::lock_requester,
+                   private lock::lock_io,
                    private lock::gate_listener,
                    private lock::acquire_operation {
  public:
@@ -48,9 +48,9 @@ class user final : public deployment::inquirer,
   [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
-  void on_result(deployment::inquiry& answered, const lock::step_result& said,
+  void on_result(deployment::lock_request& answered, const lock::step_result& said,
                  time_ns now) noexcept override;
-  bool ask(const lock::question& asked, const lock::operation* by) noexcept override;
+  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
@@ -67,8 +67,8 @@ class user final : public deployment::inquirer,
   const protocol::key_set keys_;
   lock::owner owner_;
   lock::gate gate_;
-  std::vector<std::unique_ptr<deployment::inquiry>> inquiries_;
-  std::vector<deployment::inquiry*> idle_;
+  std::vector<std::unique_ptr<deployment::lock_request>> requests_;
+  std::vector<deployment::lock_request*> idle_;
   std::uint64_t attempts_ = 0;
   bool is_acquiring_ = false, is_holding_ = false, is_retired_ = false, is_listening_ = false;
   time_ns timer_at_ = time_never;  // true time

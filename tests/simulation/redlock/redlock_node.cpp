@@ -26,15 +26,15 @@ node::node(world& around, time_ns ahead_ns, std::int64_t drift_ppm)
     : clock(epoch_ns + ahead_ns, around.dice.between(-drift_ppm, drift_ppm)),
       redis([this, &around] { return clock.read(around.time.now()) / ns_per_us; }) {}
 
-class connection::asking final : public mortise::deployment::inquiry {
+class connection::asking final : public mortise::deployment::lock_request {
  public:
-  asking(connection& of, mortise::deployment::inquirer& who) : of_(of), who_(who) {}
+  asking(connection& of, mortise::deployment::lock_requester& who) : of_(of), who_(who) {}
   ~asking() override {
     for (auto& item : of_.open_) {
       if (item.by == this) item.by = nullptr;
     }
   }
-  status send(const lock::question& asked, const protocol::table& rules,
+  status send(const lock::step_request& asked, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
     ++sent_;
     return of_.send(*this, asked, rules, keys);
@@ -54,7 +54,7 @@ class connection::asking final : public mortise::deployment::inquiry {
   const std::shared_ptr<asking*> alive_ = std::make_shared<asking*>(this);
   std::uint64_t sent_ = 0;
   connection& of_;
-  mortise::deployment::inquirer& who_;
+  mortise::deployment::lock_requester& who_;
 };
 
 connection::connection(world& around, node& to, mortise::deployment::listener& hears,
@@ -77,15 +77,15 @@ outcome connection::problem(const mortise::deployment::named_key& /*lock*/) cons
   return is_up_ ? outcome() : outcome::of(status::unreachable, "not connected");
 }
 
-std::unique_ptr<mortise::deployment::inquiry> connection::new_inquiry(
-    mortise::deployment::inquirer& asker, const mortise::deployment::named_key& /*lock*/) {
+std::unique_ptr<mortise::deployment::lock_request> connection::new_request(
+    mortise::deployment::lock_requester& asker, const mortise::deployment::named_key& /*lock*/) {
   return std::make_unique<asking>(*this, asker);
 }
 
 // ---- there and back -------------------------------------------------------------------------
 
 // The vote that a server is given anew ends with the others (hazard 17).
-void connection::check_top_up(const lock::question& asked) {
+void connection::check_top_up(const lock::step_request& asked) {
   auto& lapses = lapses_[std::string(asked.token)];
   const auto until = local_.read(world_.time.now()) + to_ns(asked.ttl_ms);
   if (asked.what != lock::step::reacquire) {
@@ -95,7 +95,7 @@ void connection::check_top_up(const lock::question& asked) {
   }
 }
 
-status connection::send(asking& by, const lock::question& asked, const protocol::table& rules,
+status connection::send(asking& by, const lock::step_request& asked, const protocol::table& rules,
                         const protocol::key_set& keys) {
   if (!is_up_) return status::unreachable;
   check_top_up(asked);

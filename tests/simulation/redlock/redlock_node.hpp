@@ -44,8 +44,9 @@ class connection final : public testing::quiet_deployment {
 
   outcome begin() override;
   void close(time_ns /*linger_ns*/) noexcept override { cut(); }
-  std::unique_ptr<mortise::deployment::inquiry> new_inquiry(
-      mortise::deployment::inquirer& asker, const mortise::deployment::named_key& lock) override;
+  std::unique_ptr<mortise::deployment::lock_request> new_request(
+      mortise::deployment::lock_requester& asker,
+      const mortise::deployment::named_key& lock) override;
   void note_token(const mortise::deployment::named_key& /*lock*/,
                   std::int64_t token) noexcept override {
     seen_ = std::max(seen_, token);
@@ -69,14 +70,14 @@ class connection final : public testing::quiet_deployment {
     const protocol::table* rules;
   };
 
-  status send(asking& by, const lock::question& asked, const protocol::table& rules,
+  status send(asking& by, const lock::step_request& asked, const protocol::table& rules,
               const protocol::key_set& keys);
   void arrive(std::uint64_t era, std::uint64_t process, const std::string& bytes);
   void deliver(std::uint64_t era, const std::string& bytes);
   void connect();
   void come_up();
   std::string call(const protocol::command& said);
-  void check_top_up(const lock::question& asked);
+  void check_top_up(const lock::step_request& asked);
 
   world& world_;
   node& node_;

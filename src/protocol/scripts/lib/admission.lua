@@ -1,11 +1,11 @@
 -- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
--- passed. Needs inbox.lua, holders.lua, unsettled.lua and grace.lua.
+-- passed. Needs inbox.lua, holders.lua, grace_period.lua and grace.lua.
 
 -- A head looks every second or two. After LATE ms of silence a script asks the head to look, once.
 -- The head loses its place after ANSWER ms without a look, or after GONE ms of silence. So a slow
--- server costs a live head nothing, and one newcomer can pass a head that was silent for long. On
--- an unsettled server a head is always asked first, because it may have just reconnected. A TTL of
--- the queue near ASKED marks that the head was asked.
+-- server costs a live head nothing, and one newcomer can pass a head that was silent for long. On a
+-- server in its grace period a head is always asked first, because it may have just reconnected. A
+-- TTL of the queue near ASKED marks that the head was asked.
 local LATE, GONE, ANSWER = 2000, 5000, 1000
 local ASKED = 330000
 
@@ -22,7 +22,7 @@ local function is_there(owner)
   -- A mark of a grace period: it lasts, or no waiter has looked since its end.
   local silent = (is_noted and GRACE or QUEUE_LIFE) - left
   if silent < LATE then return true end
-  if silent >= GONE and not unsettled_for() then return false end
+  if silent >= GONE and not grace_left_ms() then return false end
   tell(owner, 'N 0')
   redis.call('PEXPIRE', KEYS[3], ASKED + ANSWER)
   return true
@@ -78,8 +78,8 @@ end
 -- an entry that needs no message because it reads this reply; it gets a lease until `caller_end` at
 -- once instead of the short lease of a grant that nobody has confirmed. A head for whom there is no
 -- room is told when to look, if the head has changed; the dead, who hear nothing, are passed over,
--- but not while the server is unsettled. Returns how many were let in, the token, and whether
--- somebody waits on.
+-- but not while the server is in its grace period. Returns how many were let in, the token, and
+-- whether somebody waits on.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last, others = 0, nil, 0
   is_new_head = end_grace(caller, owner_of) or is_new_head
@@ -107,7 +107,7 @@ local function let_in(caller, caller_end, limit, is_new_head)
         drop(head)
       end
     elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 or
-        unsettled_for() then
+        grace_left_ms() then
       if head == caller or is_new_head then renew_queue() end
       break
     end

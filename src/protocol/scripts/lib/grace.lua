@@ -1,10 +1,10 @@
 -- Shared by the steps that grant to waiters: the grace period of a queue. KEYS[3] queue. Needs
--- inbox.lua and unsettled.lua.
+-- inbox.lua and grace_period.lua.
 --
--- A waiter whose inbox has no subscriber is dead, or is reconnecting. On an unsettled server the
--- queue waits for such waiters, all together, for one grace period. At its end the waiters that are
--- still unreachable are removed. So dead waiters delay the others once, even if one flapping client
--- keeps the server unsettled (hazard 24).
+-- A waiter whose inbox has no subscriber is dead, or is reconnecting. On a server in its grace
+-- period the queue waits for such waiters, all together, for one grace period. At its end the
+-- waiters that are still unreachable are removed. So dead waiters delay the others once, even if
+-- one flapping client keeps the server in its grace period (hazard 24).
 
 -- The queue is kept for this long after the last sign of life of its head, in ms. A sign is a look
 -- by the head itself, or a change of the head. The time that has passed is the head's silence.
@@ -29,12 +29,12 @@ end
 
 -- How many ms to wait for an unreachable waiter; nil if not at all. Starts the grace period.
 local function grace_for()
-  local unsettled = unsettled_for()
-  if not unsettled then return nil end
+  local in its grace period = grace_left_ms()
+  if not in its grace period then return nil end
   local left = grace_left()
   if left and left > 0 then return left end
-  redis.call('PEXPIRE', KEYS[3], GRACE + unsettled)
-  return unsettled
+  redis.call('PEXPIRE', KEYS[3], GRACE + grace_period)
+  return grace_period
 end
 
 -- Removes the waiters that are still unreachable after the grace period, except `asker`, which is

@@ -1,6 +1,5 @@
--- Shared by the steps of `queued`: the handover to the next waiter.
--- KEYS[1] lock, KEYS[2] fence, KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua, unsettled.lua
--- and grace.lua.
+-- Shared by the steps of `queued`: the handover to the next waiter. KEYS[1] lock, KEYS[2] fence,
+-- KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua, grace_period.lua and grace.lua.
 
 -- The entries of a `queued` lock's queue are owner tokens.
 local function owner_of(entry)
@@ -24,11 +23,11 @@ local function unmark()
 end
 
 -- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
--- by itself then. Heads that nobody hears for are dead, unless the server is unsettled, and are
--- dropped here; when nobody is left, the mark comes off.
+-- by itself then. Heads that nobody hears for are dead, unless the server is in its grace period,
+-- and are dropped here; when nobody is left, the mark comes off.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  while head and tell(head, 'N ' .. ttl) == 0 and not unsettled_for() do
+  while head and tell(head, 'N ' .. ttl) == 0 and not grace_left_ms() do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
   end
@@ -47,9 +46,9 @@ end
 -- Makes the next live waiter the owner and tells it. The state is written before the message goes
 -- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
--- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an
--- unsettled server the next is granted it whether anybody hears that or not, for as long as the
--- grace period lasts, and finds the grant by asking (hazard 24).
+-- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an in
+-- its grace period server the next is granted it whether anybody hears that or not, for as long as
+-- the grace period lasts, and finds the grant by asking (hazard 24).
 local function hand_over(caller, caller_ttl)
   end_grace(caller, owner_of)
   local owner, others = pop_head()

@@ -1,0 +1,87 @@
+// The process of `mortise exec` that holds the lock, and runs the command meanwhile.
+#pragma once
+
+#include <signal.h>
+
+#include <memory>
+
+#include "cli/exec/channel.hpp"
+#include "cli/exec/clock.hpp"
+#include "cli/exec/deadlines.hpp"
+#include "cli/exec/locks.hpp"
+#include "cli/exec/plan.hpp"
+#include "cli/exec/processes.hpp"
+#include "cli/exec/program.hpp"
+#include "cli/exec/shared_deadline.hpp"
+#include "cli/exec/stderr_writer.hpp"
+
+namespace mortise::cli::exec {
+
+class lock_holder {
+ public:
+  // `mask` is that of the signals which the command has blocked. Throws a failure.
+  lock_holder(const plan& wanted, shared_deadline& shared, channel& launcher, const sigset_t& mask,
+              stderr_writer& messages);
+  ~lock_holder();
+  lock_holder(const lock_holder&) = delete;
+  lock_holder& operator=(const lock_holder&) = delete;
+
+  // Acquires, runs the command, and gives back; what the launcher is to be told. Throws a failure.
+  message run();
+  // After run(), and after the launcher was told: holds the lock until --at-least is over, where
+  // its lease would take longer. Throws a failure.
+  void keep_rest();
+  // If it throws while the command runs, the lock must not be given back.
+  bool has_started() const { return has_started_; }
+
+ private:
+  // Why a command does not run to its own end.
+  enum class cause { none, lost, at_most, launcher_gone };
+
+  bool await_grant();
+  void set_limits();
+  void write_token_file();
+  int open_token_file();
+  variables variables_of_command() const;
+  bool is_time_over() const;
+  void check_before_start();
+  bool await_go();
+  void start();
+  deadlines publish_deadlines();
+  void watch();
+  void look_at_command();
+  bool is_over();
+  void wait(int timeout_ms);
+  void hear();
+  void read_news();
+  void look_at_time();
+  void end_command(cause why, const char* text);
+  void run_on_lost();
+  message give_back();
+  void keep_at_least(int64_t until_ns);
+  message ending() const;
+
+  const plan& plan_;
+  shared_deadline& shared_deadline_;
+  channel& launcher_;
+  sigset_t mask_;
+  locks locks_;
+  timer timer_;
+  int signals_;  // SIGCHLD, as a descriptor
+  processes processes_;
+  stderr_writer& messages_;
+  limits limits_;
+  int64_t acquired_at_ns_ = 0;
+  int64_t refresh_ns_ = 0;  // how often the deadline is looked at
+  int64_t kill_at_ns_ = 0;
+  int64_t kept_until_ns_ = 0;  // 0: nothing is left to release
+  bool is_cancelled_ = false;
+  bool may_start_ = false;
+  bool has_started_ = false;
+  bool is_lost_ = false;
+  bool is_gone_ = false;  // all that had to end
+  cause cause_ = cause::none;
+  std::optional<state> ended_;
+};
+
+}  // namespace mortise::cli::exec

@@ -1,0 +1,187 @@
+#include "client/gate_driver.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/random.hpp"
+#include "client/client.hpp"
+#include "client/lock_handle.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// How soon one that could not listen for want of memory tries again.
+constexpr time_ns deaf_ns = 50 * ns_per_ms;
+
+// A renewal may lower a writer to a reader.
+bool may_give_back(lock::step what) noexcept {
+  switch (what) {
+    case lock::step::renew:
+    case lock::step::release_alone:
+    case lock::step::release:
+    case lock::step::cancel:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Of a release that failed.
+log_subject subject_of(status code) noexcept {
+  if (code == status::lost) return log_subject::lost;
+  return code == status::refused ? log_subject::refused : log_subject::unreachable;
+}
+
+}  // namespace
+
+gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
+                         std::string_view name, const protocol::table& rules,
+                         protocol::key_set keys)
+    : client_(owner),
+      id_(id),
+      kind_(kind),
+      rules_(rules),
+      name_(name),
+      keys_(std::move(keys)),
+      channel_(rules.channel != nullptr ? rules.channel(name) : ""),
+      order_(key()),
+      gate_(rules.facts, static_cast<lock::lock_io&>(*this),
+            static_cast<lock::gate_listener&>(*this)),
+      chance_(random_number() | 1U) {}
+
+gate_driver::~gate_driver() { client_.reactor().cancel(*this); }
+
+void gate_driver::plan() noexcept {
+  if (!channel_.empty()) listen_or_not();
+  is_idle_.store(gate_.is_idle() && free_requests_.size() == requests_.size());
+  // Of a grant; and of somebody who waits for what is retained, for whom the client would else find
+  // that out with whatever it asks next.
+  if (gate_.awaits_message() != awaits_message_) {
+    awaits_message_ = !awaits_message_;
+    client_.servers().expect_messages(named(), awaits_message_ ? 1 : -1);
+  }
+  // A timer that is armed too early costs one look for nothing, setting it anew costs a system
+  // call: so it is only ever moved forward.
+  auto next = gate_.next_timer();
+  if (is_deaf_) next = std::min(next, boot_now() + deaf_ns);
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  client_.reactor().schedule(*this, next);
+}
+
+// Only while somebody waits, so that a lock that is free costs no more.
+void gate_driver::listen_or_not() noexcept try {
+  const bool is_wanted = gate_.is_queued();
+  is_deaf_ = false;
+  if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
+  if (is_wanted) return client_.listen(named(), channel_, id_);
+  client_.unlisten(named(), channel_, id_);
+} catch (const std::bad_alloc&) {
+  client_.unlisten(named(), channel_, id_);
+  is_listening_ = false;
+  is_deaf_ = true;
+}
+
+void gate_driver::on_timer(time_ns /*now*/) noexcept {
+  // Its last user may be going away at this moment.
+  const auto self = weak_from_this().lock();
+  if (!self) return;
+  enter([&](lock::gate& gate, time_ns now) {
+    armed_for_ = time_never;
+    gate.on_timer(now);
+  });
+  client_.gates().retire_if_idle(*this);
+}
+
+bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by) noexcept try {
+  last_sent_ = status::no_memory;
+  if (free_requests_.empty()) {
+    // Room for its return to the free list is made first, so that an answer never needs memory.
+    free_requests_.reserve(requests_.size() + 1);
+    requests_.push_back(client_.servers().new_request(*this, named()));
+    free_requests_.push_back(requests_.back().get());
+  }
+  auto* const next = free_requests_.back();
+  next->claim_id = asked.claim_id;
+  next->serial = asked.serial;
+  if (may_give_back(asked.what)) order_.before_giving_back();
+  last_sent_ = next->send(asked, rules_, keys_, by);
+  if (last_sent_ != status::ok) return false;
+  free_requests_.pop_back();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;  // nothing was sent
+}
+
+void gate_driver::on_result(deployment::lock_request& answered, const lock::step_result& said,
+                            time_ns /*now*/) noexcept {
+  // The client keeps every gate_driver that has an open lock_request; from now on this one may have
+  // none.
+  const auto self = shared_from_this();
+  if (said.last_token != 0) client_.servers().note_token(named(), said.last_token);
+  enter([&](lock::gate& gate, time_ns now) {
+    const auto claim = answered.claim_id;
+    const auto serial = answered.serial;
+    free_requests_.push_back(&answered);
+    if (said.what == lock::answer::granted) order_.after_grant();
+    gate.on_answer(claim, serial, said, now);
+  });
+  client_.gates().retire_if_idle(*this);
+}
+
+void gate_driver::on_message(const protocol::message& told) noexcept {
+  if (told.last_token != 0) client_.servers().note_token(named(), told.last_token);
+  enter([&](lock::gate& gate, time_ns now) {
+    if (told.kind == protocol::message_kind::grant) order_.after_grant();
+    protocol::tell(gate, told, now);
+  });
+}
+
+std::string gate_driver::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                                         lock::claim_reuse reuse) {
+  return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, reuse});
+}
+
+std::int64_t gate_driver::random_below(std::int64_t bound) noexcept {
+  // xorshift64 (Marsaglia): no call into the kernel for a number that only spreads timers.
+  chance_ ^= chance_ << 13U;
+  chance_ ^= chance_ >> 7U;
+  chance_ ^= chance_ << 17U;
+  return bound <= 0 ? 0 : static_cast<std::int64_t>(chance_ % static_cast<std::uint64_t>(bound));
+}
+
+bool gate_driver::is_granted_by_message() const noexcept {
+  return client_.servers().is_granted_by_message(named());
+}
+
+outcome gate_driver::problem() const {
+  auto problem = client_.servers().problem(named());
+  // A connection that has just broken may not have said yet why.
+  if (problem.ok() && last_sent_ == status::unreachable) {
+    problem = outcome::of(status::unreachable, "the connection to the server broke");
+    problem.is_retryable = true;
+  }
+  return problem;
+}
+
+outcome gate_driver::lack() const noexcept {
+  if (last_sent_ == status::limit) return lock_io::lack();
+  return outcome::of(status::no_memory);  // also where there was none to put the question down
+}
+
+void gate_driver::on_lost(lock::owner& loser) noexcept {
+  lock_handle::of(loser).notice_lost();
+  client_.log().note(log_subject::lost, outcome::lost(loser.loss), name_);
+}
+
+void gate_driver::on_at_risk(lock::owner& holder, reason why) noexcept {
+  lock_handle::of(holder).notice_at_risk(why);
+}
+
+void gate_driver::on_not_released(const outcome& how) noexcept {
+  client_.log().note(subject_of(how.code), how, name_);
+}
+
+}  // namespace mortise::client

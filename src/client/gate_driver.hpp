@@ -1,0 +1,128 @@
+// A gate in the real world: its mutex, its timer, and its way to the servers.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/event_queue.hpp"
+#include "client/handover_order.hpp"
+#include "deployment/deployment.hpp"
+#include "lock/gate.hpp"
+#include "net/reactor.hpp"
+#include "net/wake_scope.hpp"
+#include "protocol/inbox.hpp"
+
+namespace mortise::client {
+
+class client;
+
+class gate_driver final : public std::enable_shared_from_this<gate_driver>,
+                          private lock::lock_io,
+                          private lock::gate_listener,
+                          private deployment::lock_requester,
+                          private net::timer {
+ public:
+  gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind, std::string_view name,
+              const protocol::table& rules, protocol::key_set keys);
+  ~gate_driver() override;
+
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] lock::lock_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
+  [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
+  [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
+  [[nodiscard]] deployment::named_key named() const noexcept { return {name_, key()}; }
+
+  // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
+  // the timer after it. Everything that touches the gate goes through here. `entered` is filled
+  // with that time.
+  template <class Step>
+  auto enter(Step&& step, time_ns* entered = nullptr) {
+    std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
+    const net::wake_scope together;      // callers wake up when the mutex is free
+    const std::lock_guard guard(mutex_);
+    const auto now = boot_now();
+    if (entered != nullptr) *entered = now;
+    const settle_on_exit settle{*this, unread};
+    return step(gate_, now);
+  }
+  // A message to the inbox that is about this gate.
+  void on_message(const protocol::message& told) noexcept;
+  // Takes a finished node that no queue wants, from inside of enter().
+  void bury(std::unique_ptr<event_node> node) noexcept {
+    node->behind = std::move(unread_);
+    unread_ = std::move(node);
+  }
+
+  // Reading needs no plan.
+  template <class Look>
+  auto look(Look&& look) const {
+    const std::lock_guard guard(mutex_);
+    return look(gate_, boot_now());
+  }
+
+  // Whether nothing is open at the server any more; any thread, as of the last entry.
+  [[nodiscard]] bool is_idle() const noexcept { return is_idle_.load(); }
+  // How many handles use it; changed by the registry only.
+  std::atomic<int> handles{0};
+
+ private:
+  struct settle_on_exit {
+    gate_driver& self;
+    std::unique_ptr<event_node>& unread;
+    ~settle_on_exit() {
+      self.plan();
+      unread = std::move(self.unread_);
+    }
+  };
+
+  void plan() noexcept;
+  void listen_or_not() noexcept;
+
+  // lock::lock_io
+  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
+  std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
+                              lock::claim_reuse reuse) override;
+  std::int64_t random_below(std::int64_t bound) noexcept override;
+  [[nodiscard]] outcome problem() const override;
+  [[nodiscard]] bool is_granted_by_message() const noexcept override;
+  [[nodiscard]] outcome lack() const noexcept override;
+  // lock::gate_listener
+  void on_lost(lock::owner& loser) noexcept override;
+  void on_at_risk(lock::owner& holder, reason why) noexcept override;
+  void on_not_released(const outcome& how) noexcept override;
+  // deployment::lock_requester
+  void on_result(deployment::lock_request& answered, const lock::step_result& said,
+                 time_ns now) noexcept override;
+  // net::timer
+  void on_timer(time_ns now) noexcept override;
+
+  client& client_;
+  const std::uint64_t id_;
+  const lock::lock_kind kind_;
+  const protocol::table& rules_;
+  const std::string name_;
+  const protocol::key_set keys_;
+  const std::string channel_;  // empty for none
+  handover_order order_;
+  mutable std::mutex mutex_;
+  lock::gate gate_;
+  std::uint64_t attempts_ = 0;
+  std::uint64_t chance_;  // state of a small generator; only spreads timers
+  std::vector<std::unique_ptr<deployment::lock_request>> requests_;  // all of them
+  std::vector<deployment::lock_request*> free_requests_;
+  std::unique_ptr<event_node> unread_;
+  time_ns armed_for_ = time_never;
+  status last_sent_ = status::ok;  // how the last question was sent
+  bool awaits_message_ = false;    // as the servers were told
+  bool is_listening_ = false;      // to the channel
+  bool is_deaf_ = false;           // there was no memory to listen: tried again soon
+  std::atomic<bool> is_idle_{true};
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,118 @@
+// The part of a voting that gives votes back: at once, or when a server can be told.
+#include <new>
+#include <utility>
+
+#include "deployment/redlock_coordinator.hpp"
+
+namespace mortise::deployment {
+
+using lock::answer;
+using lock::step_request;
+using lock::step_result;
+using quorum::is_release;
+using quorum::is_take;
+
+// Who has not answered is told behind what it was asked; who cannot be told, when it is back.
+void redlock_coordinator::give_back(const quorum_round& asked, acquisition& about, time_ns now) {
+  about.is_kept = false;
+  for (std::size_t server = 0; server < states_.size(); ++server) {
+    if (!about.votes.may_have(server)) continue;
+    const auto sent = send_release(server, asked.asked().token, about, false, now);
+    if (sent != status::ok && sent != status::unreachable) deliver_later(server, now);
+  }
+}
+
+status redlock_coordinator::send_release(std::size_t server, std::string_view token,
+                                         acquisition& about, bool is_of_batch,
+                                         time_ns now) noexcept {
+  step_request back;
+  back.what = about.give_back;
+  back.token = token;
+  back.proposal = about.proposal;
+  return send_in_background(server, back, about, is_of_batch, now);
+}
+
+// Nobody else would give these votes back before their leases end. Whatever a server lacks room for
+// stays owed: only the end of the lease, or a refusal for good, ends that.
+void redlock_coordinator::deliver(std::size_t server, time_ns now) noexcept {
+  auto& owed = states_[server].owed;
+  if (!owed.is_due(now)) return;
+  bool is_any = false;
+  for (auto& [token, about] : acquisitions_) {
+    if (about.is_kept || !about.votes.lacks_release(server)) continue;
+    if (owed.is_full()) return;  // the last answer sends the next batch
+    const auto sent = send_release(server, token, about, true, now);
+    if (sent == status::unreachable) return owed.end();
+    if (sent != status::ok) return deliver_later(server, now);
+    owed.note_sent();
+    is_any = true;
+  }
+  if (!is_any) owed.end();
+}
+
+void redlock_coordinator::deliver_later(std::size_t server, time_ns now) noexcept {
+  auto& owed = states_[server].owed;
+  owed.postpone(now, chance());
+  plan_look(owed.due_at());
+}
+
+// What a server's answer tells of its vote. Where the server has not carried out a release it is
+// sent another one; where its connection has ended, that follows when it is back.
+void redlock_coordinator::note_step(acquisition& about, std::size_t server,
+                                    const step_request& asked, const step_result& said,
+                                    time_ns now) noexcept {
+  about.votes.note_answer(server, asked.what, said, asked.proposal >= about.proposal);
+  const bool is_cut = said.what == answer::broken || said.what == answer::unsent;
+  if (!is_release(asked.what) || about.is_kept || is_cut) return;
+  if (about.votes.lacks_release(server)) deliver_later(server, now);
+}
+
+status redlock_coordinator::send_in_background(std::size_t server, const step_request& asked,
+                                               acquisition& about, bool is_of_batch,
+                                               time_ns now) noexcept try {
+  auto& state = states_[server];
+  auto& item = state.background_requests.take([&] {
+    auto& self = static_cast<background_request_listener&>(*this);
+    return std::make_unique<background_request>(servers_.at(server), server, self);
+  });
+  auto sent = status::no_memory;
+  try {
+    sent = item.send(asked, *about.rules, about.keys, now);
+  } catch (const std::bad_alloc&) {
+  }
+  if (sent != status::ok) {
+    state.background_requests.put(item);
+    return sent;
+  }
+  item.is_of_batch = is_of_batch;
+  about.votes.note_sent(server, asked.what);
+  if (is_take(asked.what)) ++state.takes;
+  return status::ok;
+} catch (const std::bad_alloc&) {
+  return status::no_memory;
+}
+
+void redlock_coordinator::on_background_result(background_request& which, const step_result& said,
+                                               time_ns now) noexcept {
+  const lock_type lock(mutex_);
+  const auto server = which.server();
+  auto& state = states_[server];
+  // An answer that is heard twice is one.
+  if (!state.background_requests.is_used(which)) return;
+  const auto& asked = which.asked();
+  const bool is_again = said.what == answer::no_script && is_wanted(asked);
+  if (is_again && which.send_text(now)) return;
+  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
+  if (is_take(asked.what)) --state.takes;
+  if (const auto known = acquisitions_.find(asked.token); known != acquisitions_.end()) {
+    note_step(known->second, server, asked, said, now);
+    drop_if_over(asked.token);
+  }
+  state.background_requests.put(which);
+  if (!std::exchange(which.is_of_batch, false)) return;
+  state.owed.note_answered();
+  deliver(server, now);
+  if (state.owed.is_on()) plan_look(state.owed.due_at());
+}
+
+}  // namespace mortise::deployment

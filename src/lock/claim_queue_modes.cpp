@@ -1,0 +1,84 @@
+// How the only holder of a claim queue changes its mode: a reader that becomes the writer, and
+// back.
+#include "lock/claim_queue.hpp"
+
+#include <utility>
+
+namespace mortise::lock {
+
+// Whether a hold of this protocol can change its mode.
+outcome claim_queue::check_modes() const {
+  if (gate_.protocol.can_raise) return {};
+  return outcome::of(status::unsupported, gate_.protocol.subject, gate_.protocol.name,
+                     " cannot upgrade or downgrade a hold; unlock, and acquire again");
+}
+
+outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::shared); !checked.ok()) return checked;
+  if (!holders_.is_one()) {
+    // The server knows one reader, and would give it all.
+    done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
+    return {};
+  }
+  gate_.operations.accept(done);
+  done.broken_before = current_->broken();
+  if (!current_->raise(&done, now) && gate_.has_connection()) {
+    gate_.operations.retract(done);
+    return gate_.io.lack();
+  }
+  raising_ = &done;
+  return {};
+}
+
+outcome claim_queue::lower(lock::owner& owner, std::int64_t weight, operation& done, time_ns now) {
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::exclusive); !checked.ok()) return checked;
+  return lower_hold(owner, weight, &done, now);
+}
+
+// From here on the hold counts as a part only, whatever comes of the question: every later renewal
+// asks for no more than that.
+outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t weight, operation* done,
+                                time_ns now) {
+  if (done != nullptr) {
+    extensions_.accept(*done);
+    done->broken_before = current_->broken();
+  }
+  owner.count_hold_end(now);
+  owner.count_hold(hold_mode::shared, now);
+  owner.hold_count(hold_mode::exclusive) = 0;
+  if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
+  const bool is_asked = current_->lower(weight, done, now) != 0;
+  if (done == nullptr) return {};
+  if (is_asked || !gate_.has_connection()) {
+    extensions_.add(*done, owner, current_->asked_until());
+  } else {
+    gate_.operations.end(*done, gate_.io.lack());
+  }
+  return {};
+}
+
+void claim_queue::raised(time_ns now) {
+  auto& holder = *holders_.first();
+  if (holder.hold_count(hold_mode::exclusive) > 0) return;  // by the answer to an earlier question
+  if (raising_ == nullptr) {
+    // Who asked has given up, and was told that this handle goes on with a part.
+    current_->lower(1, nullptr, now);
+    return;
+  }
+  is_shared_ = false;  // also when it reads again: nobody else may have a writer's token
+  holder.token = current_->take_token();
+  holder.hold_once(hold_mode::exclusive);
+  holder.count_hold_end(now);
+  holder.count_hold(hold_mode::exclusive, now);
+  finish_raise({});
+}
+
+void claim_queue::finish_raise(const outcome& how) {
+  if (raising_ == nullptr) return;
+  gate_.operations.end(*std::exchange(raising_, nullptr), how,
+                       how.ok() ? holders_.first()->token : 0);
+}
+
+}  // namespace mortise::lock

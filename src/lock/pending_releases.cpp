@@ -1,0 +1,133 @@
+#include "lock/pending_releases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mortise::lock {
+
+namespace {
+
+statistics::release release_of(answer result) noexcept {
+  switch (result) {
+    case answer::released:
+    case answer::cancelled:
+      return statistics::release::released;
+    case answer::handed_over:
+      return statistics::release::handed_over;
+    case answer::not_owner:
+      return statistics::release::lost;
+    default:
+      return statistics::release::failed;
+  }
+}
+
+}  // namespace
+
+answer pending_releases::add(pending_release leaving, time_ns now) {
+  leaving.claim->release(leaving.done, now);
+  pending_.push_back(std::move(leaving));
+  tell_sent(pending_.back());
+  return drop_released();
+}
+
+// An unlock that does not wait for the answer. What could not be sent is waited for all the same.
+void pending_releases::tell_sent(pending_release& gone) {
+  if (gone.done == nullptr || gone.done->awaits_answer || !gone.claim->is_release_in_flight())
+    return;
+  gone.was_told_sent = true;
+  tell(gone, {});
+}
+
+answer pending_releases::on_answer(std::uint64_t claim_id, std::uint32_t serial,
+                                   const step_result& said, time_ns now) {
+  for (auto& gone : pending_) {
+    if (gone.claim->id() != claim_id) continue;
+    // A refused pending_release goes on by itself, but whoever waits for it is told.
+    if (gone.claim->on_answer(serial, said, now) == claim_event::refused) tell_result(gone);
+    return drop_released();
+  }
+  return answer::unknown;
+}
+
+answer pending_releases::on_timer(time_ns now) {
+  for (auto& gone : pending_) gone.claim->on_timer(now);
+  return drop_released();
+}
+
+void pending_releases::on_up(time_ns now) {
+  for (auto& gone : pending_) gone.claim->on_up(now);
+}
+
+time_ns pending_releases::next_timer() const noexcept {
+  auto next = time_never;
+  for (const auto& gone : pending_) next = std::min(next, gone.claim->next_timer());
+  return next;
+}
+
+pending_release* pending_releases::of(const operation& unlock) noexcept {
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const auto& item) { return item.done == &unlock; });
+  return found == pending_.end() ? nullptr : &*found;
+}
+
+bool pending_releases::are_awaited() const noexcept {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const auto& item) { return !item.was_told_sent; });
+}
+
+void pending_releases::tell(pending_release& gone, const outcome& how) {
+  if (gone.owner != nullptr) std::exchange(gone.owner, nullptr)->state = owner_state::idle;
+  if (gone.done != nullptr) operations_.end(*std::exchange(gone.done, nullptr), how);
+}
+
+void pending_releases::forget(const lock::owner& owner) {
+  for (auto& gone : pending_) {
+    if (gone.owner == &owner) tell(gone, outcome::of(status::closed));
+  }
+}
+
+void pending_releases::close(time_ns now) {
+  for (auto& gone : pending_) {
+    tell(gone, client_freed());
+    gone.claim->release_at_once(now);
+  }
+}
+
+answer pending_releases::tell_result(pending_release& gone) {
+  const auto result = gone.claim->release_result();
+  outcome how;
+  switch (result) {
+    case answer::released:
+    case answer::handed_over:
+    case answer::cancelled:
+      break;
+    case answer::not_owner:
+      how = outcome::lost(reason::server_lost);
+      break;
+    default:
+      how = gone.claim->details();
+      if (how.ok()) how = outcome::of(status::unknown, "the server did not answer");
+      how.is_ambiguous = how.code == status::unknown;
+      break;
+  }
+  if (std::exchange(gone.was_told_sent, false) && !how.ok()) listener_.on_not_released(how);
+  tell(gone, how);
+  return result;
+}
+
+// Word of the lock comes with an answer, and so of one pending_release at a time.
+answer pending_releases::drop_released() {
+  auto result = answer::unknown;
+  for (std::size_t i = 0; i < pending_.size();) {
+    if (pending_[i].claim->phase() != claim_phase::over) {
+      ++i;
+      continue;
+    }
+    result = tell_result(pending_[i]);
+    if (auto* const in = pending_[i].counts) in->released(release_of(result));
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return result;
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,35 @@
+// What an owner's terms come to for the claim that it goes by.
+#pragma once
+
+#include "lock/acquire_operation.hpp"
+#include "lock/attempt.hpp"
+#include "lock/lease.hpp"
+#include "lock/step_requests.hpp"
+
+namespace mortise::lock {
+
+inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
+  lease_terms terms;
+  terms.lease_ms = holder.lease_ms;
+  terms.renews = holder.renews;
+  terms.drift_ppm = holder.drift_ppm;
+  terms.lifetimes_ms = holder.lifetimes_ms;
+  if (!holder.renews) {
+    terms.until = from + to_ns(holder.lease_ms);
+  } else if (holder.max_hold_ms >= 0) {
+    terms.until = from + to_ns(holder.max_hold_ms);
+  }
+  return terms;
+}
+
+// How often a try asks at most while the votes of a quorum are split. Those who give up leave the
+// lock to the others; and one who sees too few servers cannot tell a holder from a split.
+constexpr std::int64_t split_attempts = 8;
+
+inline wait_terms wait_terms_of(const acquire_operation& wanted, bool follows_own = false,
+                                const contention& expected = {}) noexcept {
+  const auto attempts = wanted.is_try ? split_attempts : wanted.owner->poll.attempts;
+  return {!wanted.is_try, wanted.owner->poll.interval_ms, attempts, follows_own, expected};
+}
+
+}  // namespace mortise::lock

@@ -1,0 +1,304 @@
+#include "protocol/server_probe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "base/decimal.hpp"
+#include "protocol/table.hpp"
+#include "redis/command.hpp"
+
+namespace mortise::protocol {
+
+namespace {
+
+// Nothing is ever stored there.
+constexpr std::string_view key = "{mortise:health}";
+constexpr std::string_view key_at_place = "mortise:health";
+constexpr std::string_view channel = "mortise:inbox:health";
+constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
+// Nobody has it.
+constexpr std::string_view no_client = "9007199254740991";
+constexpr std::string_view some_keys = "100";
+constexpr std::size_t longest_info = 64U << 10U;
+
+// The words of a command.
+class words {
+ public:
+  template <class... Word>
+  constexpr words(const Word&... word)
+      : list_{std::string_view(word)...}, count_(sizeof...(word)) {}
+  constexpr operator std::span<const std::string_view>() const { return {list_.data(), count_}; }
+  [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
+
+ private:
+  std::array<std::string_view, 5> list_;
+  std::size_t count_;
+};
+
+// A right, and how it is tried. Within a transaction that is never carried out; even if it were,
+// these commands would leave nothing behind.
+struct trial {
+  used_right right;
+  words how = {};  // none where it is seen in another way
+};
+
+constexpr trial trials[] = {
+    {{"ping", false}, {"PING"}},
+    {{"select", false}, {"SELECT"}},  // the number of the database follows
+    {{"info", false}},
+    {{"client|kill", false}},
+    // A connection that may not is not there: see greeting.
+    {{"subscribe", true}},
+    {{"publish", false}, {"PUBLISH", channel, ""}},
+    {{"pubsub|numsub", false}, {"PUBSUB", "NUMSUB", channel}},
+    {{"multi", true}},
+    {{"exec", true}},
+    {{"eval", true}},
+    {{"evalsha", true}, {"EVALSHA", no_script, "0"}},
+    {{"script|load", false}, {"SCRIPT", "LOAD", "return 1"}},
+    {{"get", true}, {"GET", key}},
+    {{"set", true}, {"SET", key, "", "XX"}},
+    {{"mget", false}, {"MGET", key}},
+    {{"incr", true}, {"INCR", key}},
+    {{"incrby", true}, {"INCRBY", key, "0"}},
+    {{"pttl", true}, {"PTTL", key}},
+    {{"pexpire", true}, {"PEXPIRE", key, "1"}},
+    {{"time", true}, {"TIME"}},
+    {{"llen", true}, {"LLEN", key}},
+    {{"lindex", true}, {"LINDEX", key, "0"}},
+    {{"lpos", true}, {"LPOS", key, ""}},
+    {{"lrange", false}, {"LRANGE", key, "0", "0"}},
+    {{"lpop", true}, {"LPOP", key}},
+    {{"rpush", true}, {"RPUSH", key, ""}},
+    {{"lrem", false}, {"LREM", key, "0", ""}},
+    {{"exists", true}, {"EXISTS", key}},
+    {{"type", false}, {"TYPE", key}},
+    {{"zadd", true}, {"ZADD", key, "XX", "0", ""}},
+    {{"zrem", true}, {"ZREM", key, ""}},
+    {{"zscore", true}, {"ZSCORE", key, ""}},
+    {{"zcount", false}, {"ZCOUNT", key, "0", "0"}},
+    {{"zrangebyscore", true}, {"ZRANGEBYSCORE", key, "0", "0"}},
+    {{"zrevrangebyscore", false}, {"ZREVRANGEBYSCORE", key, "0", "0"}},
+    // The last, for what the others could have left.
+    {{"del", true}, {"DEL", key}},
+};
+
+constexpr auto rights = [] {
+  std::array<used_right, std::size(trials)> found{};
+  for (std::size_t i = 0; i < found.size(); ++i) found[i] = trials[i].right;
+  return found;
+}();
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
+
+bool is_essential(std::string_view right) {
+  const auto* const found = std::find_if(
+      rights.begin(), rights.end(), [&](const used_right& item) { return item.name == right; });
+  // The keys and the channels.
+  return found == rights.end() || found->is_essential;
+}
+
+void add(std::vector<std::string_view>& list, std::string_view item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+// ---- readers of replies ----------------------------------------------------------------------
+
+// A server that takes no writes says so when they are queued, without looking at rights.
+bool is_about_state(std::string_view error) {
+  static constexpr std::array<std::string_view, 9> states = {
+      "OOM",  "MISCONF",    "NOREPLICAS", "READONLY",   "LOADING",
+      "BUSY", "MASTERDOWN", "TRYAGAIN",   "CLUSTERDOWN"};
+  return std::find(states.begin(), states.end(), first_word(error)) != states.end();
+}
+
+void read_trial(server_facts& into, const redis::value& reply, std::string_view right) {
+  if (!reply.is_error()) return;
+  const auto error = reply.text();
+  if (first_word(error) == "MOVED") {
+    into.is_key_elsewhere = true;
+    return;
+  }
+  if (is_about_state(error)) {
+    if (into.write_error.value_or("").empty()) into.write_error = first_word(error);
+    return;
+  }
+  auto& found = into.rights;
+  if (!error.starts_with("NOPERM")) {
+    add(found.missing, right);
+    found.is_essential_missing |= is_essential(right);
+    return;
+  }
+  std::string_view lack = right;
+  if (has(error, "a channel") || has(error, "the channels")) lack = "&mortise:*";
+  if (has(error, "a key") || has(error, "the keys")) lack = "~{mortise:*";
+  add(found.refused, lack);
+  found.is_essential_refused |= is_essential(lack);
+}
+
+void read_nothing(server_facts& /*into*/, const redis::value& /*reply*/, std::string_view) {}
+
+// The end of a transaction that is wrong on purpose.
+void read_end_of_trials(server_facts& into, const redis::value& reply, std::string_view) {
+  into.rights.is_known = reply.is_error();
+  const bool is_seen = into.rights.is_known && !into.is_key_elsewhere;
+  if (is_seen && !into.write_error) into.write_error = "";
+}
+
+void read_info(server_facts& into, const redis::value& reply, std::string_view right) {
+  if (!reply.is_error()) into.info = reply.text().substr(0, longest_info);
+  read_trial(into, reply, right);
+}
+
+void read_config(server_facts& into, const redis::value& reply, std::string_view parameter) {
+  if (reply.is_error() || reply.at(0).text() != parameter) return;
+  into.config.emplace(parameter, reply.at(1).text());
+}
+
+void read_role(server_facts& into, const redis::value& reply, std::string_view) {
+  if (reply.at(0).text().empty()) return;
+  into.role = reply.at(0).text();
+  if (into.role == "master") into.replica_count = static_cast<std::int64_t>(reply.at(2).size());
+}
+
+void read_eval(server_facts& into, const redis::value& reply, std::string_view right) {
+  into.has_eval = !reply.is_error();
+  read_trial(into, reply, right);
+}
+
+void read_client_kill(server_facts& into, const redis::value& reply, std::string_view right) {
+  into.has_client_kill = !reply.is_error();
+  read_trial(into, reply, right);
+}
+
+void read_fence_type(server_facts& into, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::status) into.fence_type = reply.text();
+  const auto error = first_word(reply.is_error() ? reply.text() : std::string_view());
+  into.is_fence_elsewhere = error == "MOVED" || error == "ASK";
+}
+
+void read_fence(server_facts& into, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::text) into.fence = reply.text();
+}
+
+void read_fence_ttl(server_facts& into, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::integer) into.fence_ttl_ms = reply.integer();
+}
+
+void read_keys(server_facts& into, const redis::value& reply, std::string_view) {
+  if (reply.is_error() || reply.size() != 2) return;
+  server_facts::key_sample found;
+  const auto& names = reply.at(1);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto name = names.at(i).text();
+    ++found.seen;
+    if (!name.starts_with("mortise:") && !name.starts_with("{mortise:")) ++found.foreign;
+  }
+  into.keys = found;
+}
+
+}  // namespace
+
+std::span<const used_right> used_rights() noexcept { return rights; }
+
+int server_probe::write_round(std::string& out, time_ns now) {
+  asked_.clear();
+  answered_ = 0;
+  sent_ns_ = now;
+  ++round_;
+  if (round_ == 1) begin(out);
+  if (round_ == 2) look_around(out);
+  return static_cast<int>(asked_.size());
+}
+
+server_probe::server_probe(std::int64_t database, const probe_keys& keys)
+    : database_(database),
+      key_(keys.place.empty() ? std::string(key) : std::string(key_at_place).append(keys.place)),
+      fence_(std::string(fence_key).append(keys.fence_place)) {
+  facts_.fence_lifted_ns = keys.lifted_ns;
+}
+
+void server_probe::ask(std::string& out, step_request what,
+                       std::span<const std::string_view> words) {
+  redis::command_writer writer(out);
+  writer.begin(words.size());
+  for (const auto word : words) writer.arg(word == key ? key_ : word == fence_key ? fence_ : word);
+  asked_.push_back(what);
+}
+
+// As short as it can be, so that its time tells the way there and back; and whether there are
+// transactions, on which the second round relies.
+void server_probe::begin(std::string& out) {
+  ask(out, {read_nothing, {}}, words{"TIME"});
+  ask(out, {read_trial, "multi"}, words{"MULTI"});
+  ask(out, {read_trial, "exec"}, words{"EXEC"});
+}
+
+void server_probe::look_around(std::string& out) {
+  const bool has_transactions = facts_.rights.refused.empty() && facts_.rights.missing.empty();
+  ask(out, {read_info, "info"}, words{"INFO"});
+  // One by one: before 7.0 it takes one only, and each may be hidden. Never a pattern: there are
+  // passwords among the parameters.
+  for (const std::string_view parameter :
+       {"maxmemory-policy", "maxmemory", "appendonly", "appendfsync", "save",
+        "min-replicas-to-write", "lua-time-limit"}) {
+    ask(out, {read_config, parameter}, words{"CONFIG", "GET", parameter});
+  }
+  ask(out, {read_role, {}}, words{"ROLE"});
+  ask(out, {read_eval, "eval"}, words{"EVAL", "return 1", "0"});
+  ask(out, {read_client_kill, "client|kill"}, words{"CLIENT", "KILL", "ID", no_client});
+  ask(out, {read_fence_type, {}}, words{"TYPE", fence_key});
+  ask(out, {read_fence, {}}, words{"GET", fence_key});
+  ask(out, {read_fence_ttl, {}}, words{"PTTL", fence_key});
+  ask(out, {read_keys, {}}, words{"SCAN", "0", "COUNT", some_keys});
+  if (has_transactions) try_rights(out);
+}
+
+// Whether a command may be queued is what its right says, and nothing of it is carried out: the
+// first is wrong, which makes the server discard the transaction.
+void server_probe::try_rights(std::string& out) {
+  ask(out, {read_nothing, {}}, words{"MULTI"});
+  ask(out, {read_nothing, {}}, words{"ECHO"});
+  for (const auto& item : trials) {
+    const auto& name = item.right.name;
+    if (item.how.empty()) continue;
+    if (name == "select") {
+      ask(out, {read_trial, name}, words{"SELECT", decimal(database_)});
+    } else {
+      ask(out, {read_trial, name}, item.how);
+    }
+  }
+  ask(out, {read_end_of_trials, {}}, words{"EXEC"});
+}
+
+void server_probe::take(const redis::value& reply, time_ns now, std::int64_t wall_us) {
+  if (answered_ == asked_.size()) return;
+  facts_.heard_ns = now;
+  if (answered_ == 0) {
+    const auto took = now - sent_ns_;
+    if (round_ == 1) note_time(reply, now, wall_us);
+    facts_.round_trip_ns = round_ == 1 ? took : std::min(facts_.round_trip_ns, took);
+  }
+  const auto& what = asked_[answered_++];
+  what.read(facts_, reply, what.about);
+}
+
+// The server looked at its clock about half way.
+void server_probe::note_time(const redis::value& reply, time_ns now, std::int64_t wall_us) {
+  const auto seconds = whole_number(reply.at(0).text());
+  const auto rest_us = whole_number(reply.at(1).text());
+  constexpr std::int64_t most_seconds = 1'000'000'000'000;
+  if (!seconds || !rest_us || *seconds < 0 || *seconds > most_seconds) return;
+  if (*rest_us < 0 || *rest_us >= 1'000'000) return;
+  const auto half_ns = (now - sent_ns_) / 2;
+  const auto server_us = *seconds * 1'000'000 + *rest_us;
+  facts_.clock = {server_us, now - half_ns, half_ns / ns_per_us};
+  facts_.clock_offset_us = server_us - (wall_us - half_ns / ns_per_us);
+}
+
+}  // namespace mortise::protocol

@@ -1,0 +1,68 @@
+// What a health check asks of a server, in two rounds, and what the answers tell. It changes
+// nothing at the server. No socket and no clock: bytes out, replies and times in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "protocol/server_facts.hpp"
+#include "redis/resp.hpp"
+
+namespace mortise::protocol {
+
+// A right that Mortise uses, as an ACL names it.
+struct used_right {
+  std::string_view name;
+  bool is_essential;  // without it some lock does not work
+};
+// All of them.
+std::span<const used_right> used_rights() noexcept;
+
+// The keys that are looked at.
+struct probe_keys {
+  std::string place = {};        // of all but the fence counter (see place_of)
+  std::string fence_place = {};  // of that one
+  time_ns lifted_ns = 0;         // since when the client has kept the counter up; 0: it does not
+};
+
+class server_probe {
+ public:
+  explicit server_probe(std::int64_t database, const probe_keys& keys = {});
+
+  // Appends what the next round says; how many replies it has, each of which is due in take().
+  int write_round(std::string& out, time_ns now);
+  // The next reply, at this time of the two clocks.
+  void take(const redis::value& reply, time_ns now, std::int64_t wall_us);
+
+  // Whether the last round has been written.
+  [[nodiscard]] bool is_over() const noexcept { return round_ == 2; }
+  [[nodiscard]] const server_facts& facts() const noexcept { return facts_; }
+
+ private:
+  // Who reads a reply, and what it is about: a right, a parameter.
+  struct step_request {
+    void (*read)(server_facts& into, const redis::value& reply, std::string_view about);
+    std::string_view about;
+  };
+
+  void ask(std::string& out, step_request what, std::span<const std::string_view> words);
+  void begin(std::string& out);
+  void look_around(std::string& out);
+  void try_rights(std::string& out);
+  void note_time(const redis::value& reply, time_ns now, std::int64_t wall_us);
+
+  const std::int64_t database_;
+  const std::string key_;
+  const std::string fence_;
+  int round_ = 0;
+  std::vector<step_request> asked_;
+  std::size_t answered_ = 0;
+  time_ns sent_ns_ = 0;
+  server_facts facts_;
+};
+
+}  // namespace mortise::protocol

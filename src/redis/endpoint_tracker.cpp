@@ -1,0 +1,82 @@
+#include "redis/endpoint_tracker.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace mortise::redis {
+
+namespace {
+
+// A text is worth nothing that would end the connection.
+std::string text_or_nothing(const net::address& of) noexcept try {
+  return of.text();
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+}  // namespace
+
+endpoint_tracker::endpoint_tracker(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
+                                   net::transport_factory make_transport, time_ns answer_ns,
+                                   endpoint_listener& listener)
+    : name_(name->text()),
+      is_fixed_(name->is_immediate()),
+      listener_(listener),
+      lookup_(loop, name, *this),
+      check_(loop, name, std::move(make_transport), answer_ns, listener) {}
+
+std::string endpoint_tracker::text() const noexcept {
+  if (!address_) return joined({name_});
+  auto now = text_or_nothing(*address_);
+  if (now == name_) return now;
+  if (!left_ || is_back()) return joined({name_, " (", now, ")"});
+  return joined({name_, " moved from ", text_or_nothing(*left_), " (", why_left_, ") to ", now});
+}
+
+std::string endpoint_tracker::text_away() const noexcept {
+  if (!left_) return joined({name_});
+  const auto before = text_or_nothing(*left_);
+  if (before == name_) return joined({name_, " (", why_left_, ")"});
+  return joined({name_, " was ", before, " (", why_left_, ")"});
+}
+
+void endpoint_tracker::change_name(std::string name, bool is_fixed) noexcept {
+  name_ = std::move(name);
+  is_fixed_ = is_fixed;
+  lookup_.forget();
+  address_.reset();
+  left_.reset();
+}
+
+void endpoint_tracker::arrive(const net::address& at) noexcept { address_ = at; }
+
+void endpoint_tracker::leave(const char* why) noexcept {
+  left_ = address_;
+  why_left_ = why;
+}
+
+void endpoint_tracker::look(time_ns deadline, const char* why) noexcept try {
+  why_looked_ = why;
+  if (!is_fixed_) lookup_.start(deadline);
+} catch (const std::bad_alloc&) {
+  // It is looked again, as long as the server is silent.
+}
+
+void endpoint_tracker::look_away() noexcept {
+  lookup_.abandon();
+  check_.end();
+}
+
+// What cannot be found out now leaves everything as it is.
+void endpoint_tracker::on_resolved(net::resolution found) noexcept {
+  if (!found.result.ok() || found.addresses.empty() || !address_) return;
+  const auto& all = found.addresses;
+  if (std::find(all.begin(), all.end(), *address_) != all.end()) return;
+  auto why = outcome::of(status::unreachable, name_, " moved from ", text_or_nothing(*address_),
+                         " (", why_looked_, ") to ", text_or_nothing(all.front()));
+  why.cause = why_looked_;
+  listener_.on_elsewhere(std::move(why));
+}
+
+}  // namespace mortise::redis

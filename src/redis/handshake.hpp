@@ -1,0 +1,110 @@
+// The first words on a new connection, and what the server's answers mean. No I/O here: bytes out,
+// replies in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "redis/resp.hpp"
+#include "redis/service_gaps.hpp"
+#include "redis/session.hpp"
+
+namespace mortise::redis {
+
+class handshake {
+ public:
+  // What kind of connection is greeted: one for everything, RESP2's for commands, RESP2's for
+  // messages.
+  enum class form { resp3, resp2_commands, resp2_messages };
+  // The session before, whose connection may still have commands on their way.
+  struct predecessor {
+    std::int64_t client_id = 0;
+    std::string run_id = {};  // empty where the server would not tell
+  };
+
+  // Refers to both.
+  handshake(const connection_config& config, form how, predecessor before, const login& as);
+
+  // What is to be sent now; then nothing until a step says `send`.
+  wiped_bytes take_bytes() { return std::exchange(bytes_, {}); }
+
+  enum class step {
+    more,       // wait for the next reply
+    send,       // take_bytes() and send them
+    done,       // greeted: facts() is complete
+    refused,    // problem() says why
+    fall_back,  // the server has no RESP3 for us
+  };
+  step take(const value& reply);
+
+  [[nodiscard]] bool is_answered() const { return answered_ > 0; }
+  [[nodiscard]] const session_facts& facts() const { return facts_; }
+  [[nodiscard]] const outcome& problem() const { return problem_; }
+  // Whether the refusal is one that passes by itself, like LOADING, or that another server under
+  // the same name would not give, like a replica's.
+  [[nodiscard]] bool is_passing() const { return is_passing_; }
+
+ private:
+  enum class item {
+    hello,
+    auth,
+    set_name,
+    client_id,
+    role,
+    info,
+    inbox,
+    kill,
+    select,
+    subscribe,
+    load_script,
+    probe_delifeq,
+    probe_delex,
+    exec,
+    setup,
+  };
+
+  void say(item what, std::initializer_list<std::string_view> words);
+  void say_first_part();
+  void say_which_run();
+  [[nodiscard]] std::string remedy_of_login() const;
+  void say_second_part();
+  step go_on();
+  void say_probes();
+  step take_hello(const value& reply);
+  [[nodiscard]] bool is_without_resp3(std::string_view error) const;
+  step take_error(std::string_view error, item what);
+  step take_error_of_setup(std::string_view error);
+  void note_gap(item what, std::string_view error);
+  step refuse_for_gaps(std::string_view server_text);
+  step refuse(const std::string& message, std::string_view server_text);
+  step check_server();
+  step check_version();
+  void note_info(std::string_view text);
+  void note_version(std::string_view text);
+  void note_probe(item what);
+  [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
+  [[nodiscard]] bool is_predecessor_here() const;
+
+  const connection_config& config_;
+  const form form_;
+  const login& as_;
+  const predecessor before_;
+  wiped_bytes bytes_;  // a login is among them
+  std::vector<item> expected_;
+  std::size_t answered_ = 0;
+  std::vector<std::string> setup_;  // as it was said
+  std::size_t setup_answered_ = 0;
+  bool has_said_all_ = false;
+  bool has_asked_role_ = false;
+  service_gaps lacking_;         // that the server has said so far
+  bool is_inbox_heard_ = false;  // by a connection before this one
+  session_facts facts_;
+  outcome problem_;
+  bool is_passing_ = false;
+};
+
+}  // namespace mortise::redis

@@ -1,0 +1,308 @@
+// What the answers of the servers of a quorum come to together.
+#include "quorum/vote_count.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "quorum/proposals.hpp"
+
+namespace mortise::quorum {
+namespace {
+
+using lock::answer;
+using lock::step;
+using lock::step_result;
+
+step_result said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
+  step_result result;
+  result.what = what;
+  result.ttl_ms = ttl_ms;
+  result.last_token = token;
+  return result;
+}
+
+// The result after each of the answers.
+std::vector<std::optional<step_result>> feed(vote_count& votes,
+                                             const std::vector<step_result>& answers) {
+  std::vector<std::optional<step_result>> results;
+  for (std::size_t server = 0; server < answers.size(); ++server) {
+    results.push_back(votes.count(server, answers[server]));
+  }
+  return results;
+}
+
+TEST(vote_count, more_than_half_of_all_is_a_quorum) {
+  for (std::size_t servers = 1; servers <= most_servers; ++servers) {
+    EXPECT_GT(2 * needed_of(servers), servers);
+    EXPECT_LE(2 * (needed_of(servers) - 1), servers);
+  }
+}
+
+TEST(vote_count, a_quorum_is_enough_and_the_others_are_not_waited_for) {
+  vote_count votes(step::try_take, 5, 7);
+  const auto yes = said(answer::granted);
+  const auto results = feed(votes, {yes, said(answer::unsent), yes, yes, yes});
+  EXPECT_FALSE(results[0] || results[1] || results[2]);
+  ASSERT_TRUE(results[3]);
+  EXPECT_EQ(answer::granted, results[3]->what);
+  EXPECT_EQ(7, results[3]->last_token);
+  EXPECT_FALSE(results[4]) << "it was told already";
+}
+
+// Two of four are none (hazard 25).
+// No server of a quorum knows who waits, so a client that passes the lock on never goes on for
+// ever.
+TEST(vote_count, whoever_has_a_quorum_is_told_that_others_may_wait) {
+  for (const auto& [what, yes] :
+       {std::pair{step::try_take, answer::granted}, std::pair{step::renew, answer::renewed}}) {
+    vote_count votes(what, 3, 1);
+    votes.count(0, said(yes));
+    const auto result = votes.count(1, said(yes));
+    ASSERT_TRUE(result);
+    EXPECT_TRUE(result->others_wait);
+  }
+}
+
+TEST(vote_count, half_of_an_even_number_is_none) {
+  vote_count votes(step::try_take, 4, 7);
+  const auto yes = said(answer::granted);
+  const auto no = said(answer::not_free, 500, 3);
+  const auto results = feed(votes, {yes, yes, no, no});
+  EXPECT_FALSE(results[2]);
+  ASSERT_TRUE(results[3]);
+  EXPECT_EQ(answer::not_free, results[3]->what);
+}
+
+TEST(vote_count, an_answer_that_comes_twice_is_one) {
+  vote_count votes(step::try_take, 3, 7);
+  EXPECT_FALSE(votes.count(0, said(answer::granted)));
+  EXPECT_FALSE(votes.count(0, said(answer::granted)));
+  EXPECT_TRUE(votes.count(1, said(answer::granted)));
+}
+
+TEST(vote_count, who_does_not_answer_counts_as_one_of_all) {
+  vote_count votes(step::try_take, 3, 7);
+  votes.count(0, said(answer::granted));
+  const auto result = votes.give_up(250 * ns_per_ms);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what) << "the votes of a round are given back";
+  EXPECT_EQ(status::unreachable, result->details.code);
+  EXPECT_EQ(0b110U, votes.in_doubt().to_ulong());
+  EXPECT_FALSE(votes.count(1, said(answer::granted))) << "a late vote grants nothing";
+  EXPECT_EQ(0b11U, votes.agreed().to_ulong()) << "but is known, to be given back";
+}
+
+TEST(vote_count, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
+  vote_count votes(step::try_take, 5, 7);
+  const auto results = feed(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
+                                    said(answer::not_free, 200, 3)});
+  ASSERT_TRUE(results[2]);
+  EXPECT_EQ(300, results[2]->ttl_ms);
+  EXPECT_FALSE(votes.is_split());
+}
+
+TEST(vote_count, votes_that_are_split_are_told) {
+  vote_count votes(step::try_take, 5, 7);
+  const auto yes = said(answer::granted);
+  feed(votes, {yes, yes, said(answer::not_free, 100, 3), said(answer::not_free, 100, 4),
+               said(answer::not_free, 100, 4)});
+  EXPECT_TRUE(votes.is_split());
+}
+
+// A server that is away may have voted for the other, but keeps nobody from asking again.
+TEST(vote_count, votes_of_the_servers_that_are_left_can_be_split) {
+  vote_count votes(step::try_take, 3, 7);
+  feed(votes, {said(answer::granted), said(answer::not_free, 100, 3), said(answer::unsent)});
+  EXPECT_TRUE(votes.is_split());
+  vote_count others(step::try_take, 5, 7);
+  feed(others, {said(answer::not_free, 100, 3), said(answer::not_free, 100, 3),
+                said(answer::not_free, 100, 4)});
+  EXPECT_FALSE(others.is_split()) << "two may vote for one of them";
+}
+
+// The first no could be of one that has no quorum either.
+TEST(vote_count, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
+  const auto gone = said(answer::unsent);
+  vote_count split(step::try_take, 3, 7);
+  const auto later = feed(split, {gone, said(answer::not_free, 100, 3), said(answer::granted)});
+  EXPECT_FALSE(later[1]);
+  ASSERT_TRUE(later[2]);
+  EXPECT_TRUE(split.is_split());
+  vote_count lost(step::try_take, 3, 7);
+  const auto known =
+      feed(lost, {gone, said(answer::not_free, 100, 3), said(answer::not_free, 100, 3)});
+  ASSERT_TRUE(known[2]);
+  EXPECT_FALSE(lost.is_split());
+  vote_count silent(step::try_take, 3, 7);
+  silent.count(0, said(answer::not_free, 100, 3));
+  silent.count(1, gone);
+  EXPECT_TRUE(silent.give_up(250 * ns_per_ms)) << "a server that hangs is not waited for";
+}
+
+TEST(vote_count, a_proposal_that_is_too_low_is_told_with_the_highest) {
+  vote_count votes(step::try_take, 3, 7);
+  const auto results = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
+  ASSERT_TRUE(results[1]);
+  EXPECT_TRUE(votes.is_outrun());
+  EXPECT_EQ(9, votes.highest_token());
+
+  vote_count held(step::try_take, 3, 7);
+  feed(held, {said(answer::not_free, 100, 9), said(answer::not_free, 100, 9)});
+  EXPECT_FALSE(held.is_outrun()) << "a higher one would not succeed either";
+}
+
+// Hazard 17.
+TEST(vote_count, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
+  const auto yes = said(answer::renewed);
+  const auto no = said(answer::not_owner);
+  vote_count renewed(step::renew, 5, 7);
+  EXPECT_EQ(answer::renewed, feed(renewed, {yes, no, no, yes, yes})[4]->what);
+  EXPECT_EQ(0b110U, renewed.vacant().to_ulong());
+  vote_count lost(step::renew, 5, 7);
+  EXPECT_EQ(answer::not_owner, feed(lost, {no, yes, no, no})[3]->what);
+  vote_count unclear(step::renew, 5, 7);
+  const auto broken = said(answer::broken);
+  const auto results = feed(unclear, {yes, yes, no, broken, broken});
+  EXPECT_FALSE(results[3]);
+  EXPECT_EQ(answer::broken, results[4]->what) << "neither";
+}
+
+TEST(vote_count, a_vote_that_another_has_is_not_vacant) {
+  vote_count votes(step::renew, 3, 7);
+  auto replaced = said(answer::not_owner);
+  replaced.is_replaced = true;
+  votes.count(0, replaced);
+  EXPECT_TRUE(votes.vacant().none());
+}
+
+TEST(vote_count, a_release_is_over_when_a_quorum_has_confirmed_it) {
+  vote_count votes(step::release, 3, 7);
+  EXPECT_EQ(answer::released, feed(votes, {said(answer::released), said(answer::not_owner),
+                                           said(answer::released)})[2]
+                                  ->what);
+}
+
+TEST(vote_count, what_a_quorum_refuses_is_refused_at_once) {
+  auto denied = said(answer::refused);
+  denied.details = outcome::of(status::refused, "no");
+  auto passing = denied;
+  passing.is_passing = true;
+  vote_count votes(step::try_take, 3, 7);
+  const auto results = feed(votes, {denied, denied});
+  ASSERT_TRUE(results[1]);
+  EXPECT_EQ(answer::refused, results[1]->what);
+  EXPECT_EQ(status::refused, results[1]->details.code);
+  vote_count others(step::try_take, 3, 7);
+  const auto later = feed(others, {passing, denied});
+  ASSERT_TRUE(later[1]);
+  EXPECT_EQ(answer::unsent, later[1]->what) << "it is worth asking again";
+}
+
+TEST(vote_count, without_servers_nothing_was_carried_out) {
+  vote_count votes(step::try_take, 3, 7);
+  const auto gone = said(answer::unsent);
+  EXPECT_EQ(answer::unsent, feed(votes, {gone, gone, gone})[1]->what);
+}
+
+// Whatever the answers and their order: one result, and a grant only with a quorum.
+TEST(vote_count, has_one_result) {
+  std::mt19937_64 chance(1);  // NOLINT: the same each time
+  const std::vector<step_result> words = {
+      said(answer::granted), said(answer::not_free, 10, 3), said(answer::not_free, -2, 9),
+      said(answer::broken),  said(answer::unsent),          said(answer::unknown),
+      said(answer::refused)};
+  for (int i = 0; i < 20'000; ++i) {
+    const auto servers = 1 + chance() % 7;
+    vote_count votes(step::try_take, servers, 7);
+    std::size_t yes = 0;
+    std::size_t results = 0;
+    for (std::size_t server = 0; server < servers; ++server) {
+      const auto& word = words[chance() % words.size()];
+      yes += word.what == answer::granted ? 1 : 0;
+      const auto result = votes.count(server, word);
+      if (!result) continue;
+      ++results;
+      EXPECT_EQ(result->what == answer::granted, yes >= needed_of(servers));
+    }
+    EXPECT_EQ(1U, results);
+  }
+}
+
+// Nobody has it, so nobody is blamed.
+TEST(vote_count, who_is_outrun_where_too_few_answer_could_not_ask) {
+  vote_count votes(step::try_take, 5, 1);
+  for (const std::size_t server : {0U, 1U}) {
+    EXPECT_FALSE(votes.count(server, said(answer::not_free, -2, 9)));
+  }
+  const auto result = votes.give_up(250 * ns_per_ms);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what);
+  EXPECT_EQ(status::unreachable, result->details.code);
+}
+
+// The second of three: until then too many refuse.
+TEST(vote_count, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_vote) {
+  vote_count votes(step::try_take, 3, 1);
+  auto refusal = said(answer::refused);
+  refusal.is_passing = true;
+  refusal.wait_ms = 500;
+  EXPECT_FALSE(votes.count(1, refusal));
+  refusal.wait_ms = 300;
+  const auto result = votes.count(2, refusal);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(answer::unsent, result->what);
+  EXPECT_EQ(300, result->wait_ms);
+}
+
+TEST(proposals, are_above_all_that_was_heard_of) {
+  proposals tokens(3);
+  EXPECT_EQ(1, tokens.next(0));
+  for (const std::size_t server : {0U, 1U}) tokens.note_time(server, 1000, 0);
+  EXPECT_EQ(1000, tokens.next(0));
+  EXPECT_EQ(1001, tokens.next(0));
+  tokens.note_token(1, 5000);
+  EXPECT_EQ(5001, tokens.next(0));
+  tokens.note_own(6000);
+  EXPECT_EQ(6010, tokens.next(0, 10));
+}
+
+TEST(proposals, follow_the_middle_one_of_the_servers_clocks) {
+  proposals tokens(3);
+  tokens.note_time(0, 10'000, ns_per_ms);
+  tokens.note_time(1, 3'600'000'000, ns_per_ms);
+  EXPECT_EQ(11'000, tokens.next(2 * ns_per_ms)) << "the lower of two";
+  tokens.note_time(2, 12'000, ns_per_ms);
+  EXPECT_EQ(13'000, tokens.next(2 * ns_per_ms));
+}
+
+// Its token would keep others from the votes of those two until their clocks are right.
+TEST(proposals, do_not_follow_clocks_of_a_minority_that_answers_first) {
+  proposals tokens(5);
+  constexpr std::int64_t ahead_us = 10'800'000'000;
+  for (const std::size_t server : {0U, 1U}) {
+    tokens.note_time(server, ahead_us, 0);
+    EXPECT_GT(ahead_us, tokens.next(0));
+  }
+  for (const std::size_t server : {2U, 3U, 4U}) {
+    tokens.note_time(server, 1'000'000, 0);
+    tokens.note_token(0, ahead_us);
+    EXPECT_GT(2'000'000, tokens.next(0));
+  }
+}
+
+// They are higher than the others would ever accept.
+TEST(proposals, do_not_follow_tokens_of_a_clock_that_is_far_ahead) {
+  constexpr std::int64_t hour_us = 3'600'000'000;
+  proposals tokens(3);
+  tokens.note_time(2, 4 * hour_us, 0);
+  for (const std::size_t server : {0U, 1U}) tokens.note_time(server, hour_us, 0);
+  tokens.note_token(2, 4 * hour_us);
+  EXPECT_EQ(hour_us, tokens.next(0));
+  tokens.note_token(1, hour_us + hour_us / 2);
+  EXPECT_EQ(hour_us + hour_us / 2 + 1, tokens.next(0)) << "this one they accept";
+}
+
+}  // namespace
+}  // namespace mortise::quorum
