@@ -117,7 +117,7 @@ bool simulated_gate_driver::ask(const lock::step_request& asked,
                                 const lock::operation* /*by*/) noexcept {
   const bool is_sent = client_.ask(*this, asked);
   if (is_sent) ++open_requests_;
-  client_.world_.say("%s: asks step %d of claim_id %lu, ttl %ld, %s", client_.id_.c_str(),
+  client_.world_.say("%s: sends step %d of claim %lu, ttl %ld, %s", client_.id_.c_str(),
                      static_cast<int>(asked.what), asked.claim_id, asked.ttl_ms,
                      is_sent ? std::string(asked.token).c_str() : "in vain");
   return is_sent;

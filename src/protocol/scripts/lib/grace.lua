@@ -29,12 +29,12 @@ end
 
 -- How many ms to wait for an unreachable waiter; nil if not at all. Starts the grace period.
 local function grace_for()
-  local in its grace period = grace_left_ms()
-  if not in its grace period then return nil end
+  local left_ms = grace_left_ms()
+  if not left_ms then return nil end
   local left = grace_left()
   if left and left > 0 then return left end
-  redis.call('PEXPIRE', KEYS[3], GRACE + grace_period)
-  return grace_period
+  redis.call('PEXPIRE', KEYS[3], GRACE + left_ms)
+  return left_ms
 end
 
 -- Removes the waiters that are still unreachable after the grace period, except `asker`, which is

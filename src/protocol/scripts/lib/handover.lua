@@ -47,7 +47,7 @@ end
 -- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
 -- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an in
--- its grace period server the next is granted it whether anybody hears that or not, for as long as
+-- its grace period the next is granted it whether anybody hears that or not, for as long as
 -- the grace period lasts, and finds the grant by asking (hazard 24).
 local function hand_over(caller, caller_ttl)
   end_grace(caller, owner_of)
