@@ -9,11 +9,11 @@ namespace mortise::lock {
 
 namespace {
 
-// How a waiter looks again by itself, because a message was lost, or because whoever has the lock
-// or is before it is silent (hazard 24). It looks when the present lease ends, the head first; and
-// it trusts in that lease for no longer than an interval, as another may have the lock by then. For
-// the first few the interval is below what a grant lasts, so that they find their own without a
-// message. It grows with the place, so that n waiters cost the server O(log n) looks a second.
+// The waiter's own checks. They cover lost messages, and silent holders or predecessors (hazard
+// 24). The waiter checks when the present lease ends, the head first. It trusts this lease for at
+// most one interval, because another client may hold the lock by then. For the first places the
+// interval is below the lease of a grant, so these waiters find their grant without a message. The
+// interval grows with the place, so n waiters cost the server O(log n) checks a second.
 constexpr std::int64_t look_cap_ms = 15'000;
 constexpr std::int64_t look_first_places = 8;
 constexpr time_ns look_slack_ns = 2 * ns_per_ms;
@@ -23,16 +23,16 @@ constexpr std::int64_t look_places_max = 10'000;
 
 }  // namespace
 
-// ---- questions ------------------------------------------------------------------------------
+// ---- requests ------------------------------------------------------------------------------
 
 void attempt::start(bool directly, const operation* by, step_requests& to, time_ns now) {
-  // Where the cheap way is a script too, there is no point in asking twice.
+  // If the cheap step is also a script, a second request has no benefit.
   const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   reference_ns_ = now;
   if (terms_.follows_own && terms_.waits && protocol_.how != wait_method::queue) {
-    // Right behind our own release we would always be the first, as no queue keeps the others'
-    // turn. So this begins as if it had asked and been refused.
+    // Directly after our own release we would always be first, because no queue keeps the turns. So
+    // the attempt starts like one after a refused request.
     is_queued_ = true;
     return plan_poll(-1, to, now);
   }
@@ -44,14 +44,14 @@ void attempt::start(bool directly, const operation* by, step_requests& to, time_
          now, &ask_at_);
 }
 
-// Whether it waits from the start counts no more, and how contended the lock is stays known.
+// Takes the terms of the next waiter, and keeps the known contention.
 void attempt::take_over(const wait_terms& terms) noexcept {
   const auto expected = terms_.expected;
   terms_ = terms;
   terms_.expected = expected;
 }
 
-// For a token that the server may know already.
+// The server may already know the token.
 void attempt::ask_again(step_requests& to, time_ns now) {
   if (to.serial() == 0) reference_ns_ = now;
   to.ask({.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = to.ttl_ms()}, now,
@@ -64,7 +64,8 @@ claim_event attempt::on_answer(const open_request& asked, const step_result& sai
   switch (said.what) {
     case answer::granted:
       if (said.last_token >= least_token) return claim_event::granted;
-      // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
+      // The fence counter was lost. A request by script repairs the counter before the grant is
+      // reported.
       ask_again(to, now);
       return claim_event::none;
     case answer::not_free:
@@ -76,17 +77,17 @@ claim_event attempt::on_answer(const open_request& asked, const step_result& sai
       reference_us_ = said.server_us;
       place_ = said.place;
       plan_look(said.ttl_ms, said.place, to, now);
-      // What the answer knows can be older than a message that came before it (RESP2).
+      // The reply can be older than a message that arrived before it (RESP2).
       if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
       return claim_event::none;
     case answer::no_script:
       to.ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now, &ask_at_);
       return claim_event::none;
     case answer::broken:
-      return claim_event::none;  // asked again by on_up()
+      return claim_event::none;  // on_up() sends it again
     case answer::unsent:
       if (!said.details.ok()) to.keep_details(said);
-      return claim_event::none;  // here as well
+      return claim_event::none;  // also here
     default:
       to.keep_details(said);
       return claim_event::refused;
@@ -104,7 +105,7 @@ claim_event attempt::on_not_free(const open_request& asked, const step_result& s
     return claim_event::none;
   }
   if (terms_.poll_attempts > 0) --terms_.poll_attempts;
-  // Nobody has it while the votes are split, so a try asks again, too, as long as it may last.
+  // No client has the lock while the votes are split, so a try also asks again within its limits.
   const bool asks_again = terms_.waits || said.is_split;
   if (!asks_again || terms_.poll_attempts == 0) return claim_event::not_free;
   is_queued_ = true;
@@ -112,7 +113,7 @@ claim_event attempt::on_not_free(const open_request& asked, const step_result& s
   plan_poll(said.ttl_ms, to, now);
   if (said.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + said.look_in_ns);
   if (std::exchange(told_free_, false)) {
-    // The answer can be older than the message (RESP2).
+    // The reply can be older than the message (RESP2).
     ask_within(terms_.expected.turn_window(), to, now);
   } else if (said.is_split) {
     plan_split(to, now);
@@ -147,39 +148,38 @@ void attempt::on_head(std::int64_t ttl_ms, step_requests& to, time_ns now) noexc
 }
 
 std::optional<time_ns> attempt::on_grant(std::int64_t server_us, step_requests& to, time_ns now) {
-  // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
-  // come late where they have a connection of their own (RESP2).
+  // The grant is older than a reply that did not name us as owner, so the grant has lapsed.
+  // Messages on a separate connection can be late (RESP2).
   if (server_us < reference_us_) return std::nullopt;
-  // The grant was made when the server says, which by our clock is not before this: the server
-  // carried out our question after we had sent it, and its clock is too fast by the drift at most.
-  // Counting from the message's receipt would add the time that this process may have been
-  // suspended (hazard 1).
+  // Converts the server's time of the grant into a lower bound by our clock. The server executed
+  // our request after we had sent it, and its clock is too fast by at most the drift. Counting from
+  // receipt would add the time of a suspension of this process (hazard 1).
   auto from = reference_ns_;
   if (reference_us_ != 0) {
-    // What is more than has passed here is cut off below; cut before, it can't overflow.
+    // The minimum below is the exact limit. This limit only prevents an overflow.
     const auto passed_us =
         std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
     from = std::min(now, from + least_passed_us(passed_us, to.terms().drift_ppm) * ns_per_us);
   }
   const bool is_fresh = now - from <= to_ns(std::min(grant_ms_, to.terms().lease_ms)) / 2;
   if (is_fresh && to.is_granted_by_message()) return from;
-  // Too little of it can be counted on, or no replica may have it (hazard 7), so the server is
-  // asked, which also renews it.
+  // Too little of the lease is certain, or no replica may have the grant (hazard 7). A request to
+  // the server checks the grant and also renews it.
   ask_again(to, now);
   return std::nullopt;
 }
 
 // ---- time -----------------------------------------------------------------------------------
 
-// The same token, because it is the same attempt: whatever the broken connection did, the answer
-// says where we stand (hazards 15 and 16).
+// Uses the same token, because the attempt is the same. Whatever the server executed before the
+// break, the reply reports our state (hazards 15 and 16).
 void attempt::on_up(step_requests& to, time_ns now) {
   if (to.open() == 0) ask_again(to, now);
 }
 
 void attempt::on_timer(step_requests& to, time_ns now) {
   if (now < ask_at_) return;
-  ask_at_ = now + ns_per_s;  // planned anew by the answer
+  ask_at_ = now + ns_per_s;  // the reply plans the next check
   if (to.open() == 0) ask_again(to, now);
 }
 
@@ -188,7 +188,7 @@ void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& 
   place = place < 0 ? 1 : std::min(place, look_places_max);
   const auto slower = std::max<std::int64_t>(place - 1, 0) / look_first_places;
   const auto interval = to_ns(std::min(look_interval_ms * (slower + 1), look_cap_ms));
-  // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
+  // No key (-2): the lock is free. This protocol never writes a key without expiry (-1).
   const auto left_ms =
       ttl_ms == -1 ? look_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms);
   const auto lease_end =
@@ -196,8 +196,9 @@ void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& 
   ask_at_ = now + std::min(lease_end, interval - to.random_below(interval / 10));
 }
 
-// Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The
-// interval is spread by half, because those who ask in step all lose but one (seed system S5).
+// Without a queue, the waiter asks when the present lease ends, or earlier if no message reports a
+// release. The interval varies by half, because all but one of several simultaneous requests lose
+// (seed system S5).
 void attempt::plan_poll(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept {
   const auto interval_ns = to_ns(terms_.poll_interval_ms);
   auto wait = interval_ns / 2 + to.random_below(interval_ns + 1);

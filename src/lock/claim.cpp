@@ -125,7 +125,7 @@ void claim::release(const operation* by, time_ns now) {
     return;
   }
   phase_ = claim_phase::releasing;
-  // A look that was overtaken by a message may still enqueue us, if the grant has lapsed by then.
+  // A check that a message has overtaken may still enqueue us if the grant has lapsed by then.
   const bool may_queue = hold_.may_be_queued() || requests_.open() > requests_.open(step::renew);
   auto what = step::cancel;
   if (was_held && !may_queue) what = hold_.others_wait() ? step::release : step::release_alone;

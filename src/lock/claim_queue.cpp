@@ -8,13 +8,13 @@
 
 namespace mortise::lock {
 
-// ---- what users ask for ---------------------------------------------------------------------
+// ---- calls of users ------------------------------------------------------------------------
 
 void claim_queue::enter(acquire_operation& wanted, time_ns now) {
   auto& owner = *wanted.owner;
   const bool takes_up = is_retained();
   const bool holds_now = !holders_.is_empty() && admits(wanted, now);
-  // What needs memory comes first: an operation is accepted as a whole or not at all.
+  // Allocates first: an operation is accepted completely or not at all.
   std::list<acquire_operation*> place{&wanted};
   gate_.operations.accept(wanted);
   wanted.began = now;
@@ -31,12 +31,12 @@ void claim_queue::enter(acquire_operation& wanted, time_ns now) {
   start_next(now);
 }
 
-// Counted here, the server need not know.
+// The count is local. The server does not need it.
 outcome claim_queue::acquire_again(acquire_operation& wanted) {
   auto& owner = *wanted.owner;
   if (auto checked = owner.check_again(wanted.wanted.mode); !checked.ok()) return checked;
   if (owner.hold_count(wanted.wanted.mode) == 0) {
-    // It may unlock the whole first, and then goes on holding a part.
+    // It may unlock the exclusive hold first, and then keeps a shared hold.
     if (auto checked = check_modes(); !checked.ok()) return checked;
   }
   ++owner.hold_count(wanted.wanted.mode);
@@ -49,7 +49,7 @@ outcome claim_queue::unlock(lock::owner& owner, hold_mode mode, operation* done,
     end_hold(owner, done, now);
     return {};
   }
-  // A writer that has also read goes on reading.
+  // A writer that has also acquired as a reader stays a reader.
   if (mode == hold_mode::exclusive && owner.hold_count(mode) == 1) {
     return lower_hold(owner, 1, done, now);
   }
@@ -70,13 +70,13 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
   owner.in = nullptr;
   owner.state = owner_state::idle;
   extensions_.finish_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
-  // It stays in this client: with the readers who hold by it, or with whoever is next.
+  // The claim stays with this client: with its other readers, or with the next waiter.
   if (!holders_.is_empty() || pass_on(now)) {
     owner.counts_of_hold->released(statistics::release::passed);
     if (done != nullptr) gate_.operations.end(*done, {}, owner.token);
     return;
   }
-  // Not for whoever goes away: its next acquire may never come.
+  // No retention for a freed handle, because its next acquire may never come.
   if (done != nullptr && retain(owner, now)) {
     owner.counts_of_hold->released(statistics::release::retained);
     gate_.operations.end(*done, {}, owner.token);
@@ -120,9 +120,9 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
 // ---- giving up ------------------------------------------------------------------------------
 
 void claim_queue::abandon(operation& given_up, outcome how, status why, const outcome& problem) {
-  // The hold stands, and the same may be asked for again.
+  // The hold stands, and the caller may repeat the call.
   how.is_retryable = how.code == status::unknown;
-  // What the servers were not asked, or have refused, was not carried out.
+  // A request that was not sent, or was refused, was not executed.
   const bool is_known = current_ && !current_->is_unanswered_since(given_up.broken_before);
   if (why == status::timed_out && is_known && !problem.ok()) how = problem;
   if (raising_ == &given_up) return finish_raise(how);
@@ -131,7 +131,7 @@ void claim_queue::abandon(operation& given_up, outcome how, status why, const ou
 
 void claim_queue::end_calls_of(lock::owner& owner, const outcome& how) {
   extensions_.finish_of(owner, how);
-  finish_raise(how);  // of the only holder
+  finish_raise(how);  // the call of the only holder
 }
 
 void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
@@ -140,7 +140,8 @@ void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_
   finish(given_up, how, now);
   if (!current_ || !holders_.is_empty()) return;
   if (current_->phase() == claim_phase::asking || current_->phase() == claim_phase::queued) {
-    // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
+    // The next waiter takes over the place at the server. Without a next waiter, the place is
+    // released.
     if (!waiters_.empty()) {
       const auto& next = *waiters_.front();
       if (was_first) current_->take_over(terms_of(*next.owner, now), wait_terms_of(next));
@@ -174,7 +175,7 @@ void claim_queue::close(time_ns now) {
   extensions_.finish(closed);
   finish_raise(closed);
   if (!current_) return;
-  // Somebody may wait of whom we have not heard yet, and no second question can follow.
+  // A waiter may exist that is not known yet, and no second request can follow.
   current_->on_wanted();
   holders_.each([&](lock::owner& holder) {
     holder.count_hold_end(now);

@@ -1,4 +1,4 @@
-// What is told of an acquire that is given up.
+// The result of an acquire that is given up.
 #include <algorithm>
 
 #include "base/decimal.hpp"
@@ -24,7 +24,7 @@ outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status w
   return unknown;
 }
 
-// With the time that was waited and what stood in the way.
+// Names the time waited and the obstacle.
 outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) const {
   const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
   const decimal waited_ms((now - given_up.began) / ns_per_ms);

@@ -1,5 +1,4 @@
-// The operations that wait for a hold to be prolonged: extensions, and downgrades, which a renewal
-// brings.
+// The operations that wait for a renewal of a hold: extensions and downgrades.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +19,19 @@ class extensions {
     waiting_.reserve(waiting_.size() + 1);
     operations_.accept(done);
   }
-  // Asked for by this owner: it ends when the hold is valid until then.
+  // Adds an operation of this owner. It ends when the hold is valid until `target`.
   void add(operation& done, const owner& by, time_ns target) {
     waiting_.push_back({&done, &by, target});
   }
-  // Ends those that wait for no more than this, or all.
+  // Ends the operations with a target up to `until`, or all.
   void finish(const outcome& how, time_ns until = time_never) {
     finish_where(how, [&](const auto& item) { return item.target <= until; });
   }
-  // Ends those of this owner.
+  // Ends the operations of this owner.
   void finish_of(const owner& by, const outcome& how) {
     finish_where(how, [&](const auto& item) { return item.by == &by; });
   }
-  // Ends this one.
+  // Ends this operation.
   void abandon(operation& given_up, const outcome& how) {
     finish_where(how, [&](const auto& item) { return item.done == &given_up; });
   }

@@ -12,11 +12,10 @@ gate::gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener)
   static_cast<void>(idle_queue());
 }
 
-// ---- which claim queue
-// ------------------------------------------------------------------------------
+// ---- claim queues --------------------------------------------------------------------------
 
-// What is retained is for this acquire, or is given back before it asks, so that it is not in its
-// own client's way.
+// A retained claim serves this acquire, or is released before the request. Otherwise the claim
+// would block its own client.
 claim_queue& gate::queue_for(const acquire_operation& wanted, time_ns now) {
   for (const auto& each : queues_) {
     if (each->may_take_up(wanted, now)) return *each;
@@ -29,7 +28,7 @@ claim_queue& gate::queue_for(const acquire_operation& wanted, time_ns now) {
   return idle_queue();
 }
 
-// One that was needed once is kept for the next, but no more than one at the end of all.
+// Keeps an idle claim queue for the next use, but at most one at the end of the list.
 claim_queue& gate::idle_queue() {
   while (queues_.size() > 1 && queues_.back()->is_idle() &&
          queues_[queues_.size() - 2]->is_idle()) {
@@ -54,7 +53,7 @@ void gate::settle(time_ns now) {
   for (const auto& each : queues_) each->settle(now);
 }
 
-// ---- what users ask for ---------------------------------------------------------------------
+// ---- calls of users ------------------------------------------------------------------------
 
 outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   if (is_closed()) return client_freed();
@@ -81,7 +80,7 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
   }
   auto& chosen = queue_for(wanted, now);
   if (wanted.is_try && chosen.is_ahead_of_tries() && !chosen.admits(wanted, now)) {
-    // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
+    // A handle of this client holds the lock or is ahead, so no request is necessary.
     chosen.note_taken(wanted);
     wanted.counts().acquire_answered(status::not_acquired);
     probe::wait_start(&owner, owner.lock_name);
@@ -89,7 +88,7 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     wanted.finish(outcome::because(status::not_acquired, chosen.who_is_ahead()), 0);
     return {};
   }
-  // A writer who is going to wait here is known to, before any message says so.
+  // A local writer that is about to wait is known before any message reports it.
   const bool is_writer = wanted.wanted.mode == hold_mode::exclusive;
   if (!wanted.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
     for (const auto& each : queues_) each->admit_no_more();
@@ -110,7 +109,7 @@ outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_n
   return owner.in->unlock(owner, mode, done, now);
 }
 
-// ok when it holds and no other call is at work on it.
+// ok if the owner holds and no other call is changing the hold.
 outcome gate::check_held(const lock::owner& owner) const {
   if (is_closed()) return client_freed();
   auto checked = owner.check_held();
@@ -205,7 +204,7 @@ void gate::on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_re
 
 void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                     bool others_wait, time_ns now) {
-  // A grant to a claim that is leaving needs nothing: its cancel gives the lock back.
+  // A grant to a claim in release needs no action, because the cancel releases the lock.
   if (auto* const in = queue_of(token)) in->on_grant(last_token, server_us, others_wait, now);
 }
 
@@ -251,7 +250,7 @@ time_ns gate::next_timer() const noexcept {
   return next;
 }
 
-// ---- looking --------------------------------------------------------------------------------
+// ---- queries -------------------------------------------------------------------------------
 
 bool gate::is_queued() const noexcept {
   return std::any_of(queues_.begin(), queues_.end(),

@@ -9,7 +9,7 @@ namespace mortise::lock {
 
 namespace {
 
-// Who waits, the first of them all.
+// Counts the waiters, and describes the first of all.
 void add_waiters(gate_report& told, const claim_queue& in, time_ns now) {
   told.waiters += in.waiter_count();
   const auto* const first = in.first_waiter();
@@ -31,7 +31,7 @@ void add_retained(gate_report& told, const claim_queue& in, time_ns now) {
 
 }  // namespace
 
-// Of those who hold, the one that has done so for the longest is described.
+// Describes the holder that has held for the longest time.
 void gate::add_holders(gate_report& told, const claim_queue& in, time_ns now) const {
   const auto before = told.holds;
   in.held_by().each([&](const lock::owner& holder) {
@@ -43,7 +43,7 @@ void gate::add_holders(gate_report& told, const claim_queue& in, time_ns now) co
     told.held_ns = now - holder.held_since;
     told.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
   });
-  // A writer has all that there is of a lock that counts none.
+  // A writer's weight counts as 1, because its lock counts no permits.
   const auto weight = told.holds == before ? 0 : in.claim()->weight();
   told.weight += weight == exclusive_permits ? 1 : weight;
 }

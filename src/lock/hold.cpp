@@ -9,7 +9,7 @@ namespace mortise::lock {
 
 namespace {
 
-// The deadline that the holder wants at the server, as of now.
+// The deadline that the holder needs at the server, as of now.
 time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
   const auto lease_end = terms.renews ? now + to_ns(terms.lease_ms) : terms.until;
   return std::min(lease_end, terms.until);
@@ -17,8 +17,8 @@ time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
 
 }  // namespace
 
-// The lease is the one that the server was asked for, by another handle if this one has taken over.
-// Its holder is promised no more than its own.
+// `lease_ms` is the requested lease. If this handle has taken over, another handle requested it.
+// The holder's deadline never exceeds its own lease.
 claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& said,
                         step_requests& to, time_ns now) {
   const auto wanted_ms = to.terms().lease_ms;
@@ -28,10 +28,10 @@ claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& 
   valid_until_ = from + nominal_ns_;
   asked_until_ = valid_until_;
   granted_us_ = said.server_us;
-  // Word of somebody who waits can overtake the answer, which is older then (RESP2).
+  // A message about a waiter can overtake this reply, which is then older (RESP2).
   others_wait_ = others_wait_ || said.others_wait;
   take_tokens(said.last_token, said.token_count);
-  // An answer that arrives when its lease is over is not a grant (hazard 6).
+  // A reply that arrives after the end of its lease is not a grant (hazard 6).
   if (now >= valid_until_) return lose(reason::expired);
   plan_renewal(from, to);
   return claim_event::granted;
@@ -52,7 +52,8 @@ claim_event hold::lose(reason why) noexcept {
 
 void hold::plan_renewal(time_ns from, step_requests& to) noexcept {
   told_risk_ = false;
-  // A third of the lease, give or take a tenth of that, so that many holders do not renew in step.
+  // A third of the lease, plus or minus a tenth of the third, so that many holders do not renew at
+  // the same time.
   const auto third = nominal_ns_ / 3;
   renew_at_ = from + third - third / 10 + to.random_below(third / 5 + 1);
 }
@@ -61,19 +62,18 @@ void hold::keep(const lease_terms& terms, step_requests& to, time_ns now) {
   to.set_terms(terms);
   told_risk_ = is_resting_ = false;
   if (std::exchange(is_too_long_, false)) {
-    // Nobody was told of a later deadline, so the lease may be shortened (hazard 17).
+    // No caller has seen a later deadline, so the lease may be shortened (hazard 17).
     renew(terms.lease_ms, 0, nullptr, to, now);
   }
-  // Also for a hold that is not renewed: a short grant has to be confirmed, unless it is over
-  // before.
+  // Also for an unrenewed hold: a short grant must be confirmed, unless the hold ends before.
   renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
   renew_if_wanted(to, now);
 }
 
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
                           step_requests& to, time_ns now) {
-  // Never ask for less than was asked for before: an answer to the earlier question would promise
-  // what the later one took back.
+  // Never requests less than before. Otherwise the reply to the earlier request would promise time
+  // that the later request has withdrawn.
   const auto target = std::max(now + to_ns(lease_ms), asked_until_);
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
   if (!to.ask({.what = step::renew,
@@ -91,12 +91,12 @@ std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const ope
 void hold::renew_if_wanted(step_requests& to, time_ns now) {
   if (now < renew_at_) return;
   if (to.open(step::raise) > 0) {
-    renew_at_ = time_never;  // planned anew by the answer
+    renew_at_ = time_never;  // the reply plans the next renewal
     return;
   }
   const auto& terms = to.terms();
   const auto target = wanted_until(terms, now);
-  // Tries are a ninth of the lease apart, so that at least three fit before the margin (hazard 18).
+  // Retries are a ninth of the lease apart, so at least three fit before the margin (hazard 18).
   renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
   if (target <= valid_until_ + ns_per_ms) {
     if (!terms.renews || target >= terms.until) renew_at_ = time_never;
@@ -107,7 +107,7 @@ void hold::renew_if_wanted(step_requests& to, time_ns now) {
   renew((target - now) / ns_per_ms, 0, nullptr, to, now);
 }
 
-// Whether the hold has survived, also one that is not to be prolonged.
+// Checks whether the hold has survived, also a hold that is not renewed.
 void hold::find_out(step_requests& to, time_ns now) {
   if (to.open() == 0) renew(0, 0, nullptr, to, now);
 }
@@ -118,13 +118,13 @@ void hold::on_up(step_requests& to, time_ns now) {
   find_out(to, now);
 }
 
-// A message is only a hint (hazard 24), and anybody could have said it: the server decides.
+// A message is only a hint (hazard 24), and any client can send one. The server decides.
 void hold::on_forced(step_requests& to, time_ns now) {
   forced_since_ = to.serial();
   find_out(to, now);
 }
 
-// What was asked before the message may have been answered before the force.
+// A request before the message may have been answered before the forced release.
 void hold::look_into_force(const open_request& asked, const step_result& said, step_requests& to,
                            time_ns now) {
   const bool is_owner =
@@ -134,7 +134,7 @@ void hold::look_into_force(const open_request& asked, const step_result& said, s
   find_out(to, now);
 }
 
-// A renewal that was asked for before may still be answered by the server that was left (hazard 7).
+// The previous server may still answer an earlier renewal (hazard 7).
 void hold::on_unacknowledged(const step_requests& to) noexcept {
   unacknowledged_since_ = to.serial();
 }
@@ -157,10 +157,10 @@ time_ns hold::next_timer() const noexcept {
   return std::min({valid_until_, renew_at_, told_risk_ ? time_never : margin()});
 }
 
-// ---- all of it, and a part ------------------------------------------------------------------
+// ---- upgrades and downgrades ---------------------------------------------------------------
 
-// A renewal asks for a part until the answer to this is there, and so would undo it: none is begun
-// in the meantime.
+// Until the reply to this request, a renewal would ask for shared mode and undo the upgrade. So no
+// renewal begins in the meantime.
 bool hold::raise(const operation* by, step_requests& to, time_ns now) {
   return to.ask({.what = step::raise, .by = by}, now);
 }
@@ -168,17 +168,17 @@ bool hold::raise(const operation* by, step_requests& to, time_ns now) {
 std::uint32_t hold::lower(std::int64_t weight, const operation* by, step_requests& to,
                           time_ns now) {
   to.set_weight(weight);
-  // A deadline of its own, so that the answer to an earlier renewal is not taken for this one's.
+  // A distinct deadline, so that the reply to an earlier renewal does not count for this one.
   ++asked_until_;
   return renew(0, 0, by, to, now);
 }
 
-// ---- answers --------------------------------------------------------------------------------
+// ---- replies -------------------------------------------------------------------------------
 
 claim_event hold::on_answer(const open_request& asked, const step_result& said, step_requests& to,
                             time_ns now) {
   if (asked.what != step::renew && asked.what != step::raise) return on_late_look(said);
-  // The deadline decides, not the answer: once it has passed nothing brings the hold back.
+  // The deadline decides, not the reply. No reply restores a hold after its deadline.
   if (now >= valid_until_) return lose(threat(to.terms()));
   if (said.what == answer::not_owner) {
     if (forced_since_) return lose(reason::forced);
@@ -190,8 +190,8 @@ claim_event hold::on_answer(const open_request& asked, const step_result& said, 
   return what;
 }
 
-// A look that a message has overtaken. If the lock was deleted in between it has found us gone, and
-// has put us into the queue (hazard 14).
+// A check that a message has overtaken. If the lock was deleted in between, the server found no
+// hold of ours and has enqueued us (hazard 14).
 claim_event hold::on_late_look(const step_result& said) noexcept {
   if (said.what == answer::granted || said.what == answer::unsent) return claim_event::none;
   may_be_queued_ = true;
@@ -204,7 +204,8 @@ claim_event hold::on_raise_answer(const open_request& asked, const step_result& 
   if (renew_at_ == time_never) renew_at_ = now;
   switch (said.what) {
     case answer::granted:
-      // Undone by a renewal that came behind it, because the script or the user's patience failed.
+      // A later renewal has undone the upgrade, because the script was missing or the caller gave
+      // up.
       if (renewal_serial_ > asked.serial) return claim_event::not_raised;
       to.set_weight(to.wanted().limit);
       take_tokens(said.last_token, said.token_count);
@@ -213,12 +214,13 @@ claim_event hold::on_raise_answer(const open_request& asked, const step_result& 
       return claim_event::not_raised;
     case answer::broken:
     case answer::unsent:
-      return claim_event::none;  // asked again by raise_again(), behind a renewal that undoes it
+      return claim_event::none;  // raise_again() repeats it after a renewal that undoes it
     case answer::no_script:
       if (to.ask({.what = step::raise, .with_text = true}, now)) return claim_event::none;
       [[fallthrough]];
     default:
-      // If the server did carry it out, the next renewal, which still asks for a part, undoes it.
+      // If the server executed the upgrade, the next renewal undoes it, because it asks for shared
+      // mode.
       to.keep_details(said);
       return claim_event::raise_failed;
   }
@@ -243,10 +245,10 @@ claim_event hold::on_renew_answer(const open_request& asked, const step_result& 
     case answer::broken:
     case answer::unsent:
       if (!said.details.ok()) to.keep_details(said);
-      return claim_event::none;  // asked again by on_up()
+      return claim_event::none;  // on_up() sends it again
     case answer::no_script:
-      // No less than was asked for since: that may have been carried out, if others have brought
-      // the script back, and this comes behind it.
+      // Requests no less than later renewals did. If other clients have reloaded the script, a
+      // later renewal may be executed already, and this request follows it.
       if (to.ask({.what = step::renew,
                   .ttl_ms = to.ttl_ms((asked_until_ - now) / ns_per_ms + 1),
                   .target = asked_until_,

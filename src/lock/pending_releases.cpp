@@ -30,7 +30,7 @@ answer pending_releases::add(pending_release leaving, time_ns now) {
   return drop_released();
 }
 
-// An unlock that does not wait for the answer. What could not be sent is waited for all the same.
+// Ends an unlock that does not wait for the reply. An unsent release is still awaited.
 void pending_releases::tell_sent(pending_release& gone) {
   if (gone.done == nullptr || gone.done->awaits_answer || !gone.claim->is_release_in_flight())
     return;
@@ -42,7 +42,7 @@ answer pending_releases::on_answer(std::uint64_t claim_id, std::uint32_t serial,
                                    const step_result& said, time_ns now) {
   for (auto& gone : pending_) {
     if (gone.claim->id() != claim_id) continue;
-    // A refused pending_release goes on by itself, but whoever waits for it is told.
+    // A refused pending release retries by itself, but its unlock gets the result.
     if (gone.claim->on_answer(serial, said, now) == claim_event::refused) tell_result(gone);
     return drop_released();
   }
@@ -115,7 +115,7 @@ answer pending_releases::tell_result(pending_release& gone) {
   return result;
 }
 
-// Word of the lock comes with an answer, and so of one pending_release at a time.
+// A result comes with a reply, and so for one pending release at a time.
 answer pending_releases::drop_released() {
   auto result = answer::unknown;
   for (std::size_t i = 0; i < pending_.size();) {

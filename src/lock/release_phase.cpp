@@ -11,7 +11,7 @@ void release_phase::begin(step what, time_ns held_until, const operation* by, st
   what_ = what;
   held_until_ = held_until;
   began_ = now;
-  // A place in the queue is forgotten with the queue; a hold or a grant to nobody lapses.
+  // A place in the queue ends with the queue. A hold or a grant without a holder lapses.
   ends_at_ = what_ == step::cancel
                  ? now + to_ns(queue_life_ms)
                  : std::max(held_until_, now + to_ns(grant_lease_ms)) + to_ns(to.ttl_ms());
@@ -57,7 +57,7 @@ claim_event release_phase::on_answer(const open_request& asked, const step_resul
       ask(to, now);
       return claim_event::none;
     case answer::broken:
-      is_unknown_ = true;  // asked again after the reconnect
+      is_unknown_ = true;  // on_up() sends it again
       return claim_event::none;
     case answer::unsent:
       if (!said.details.ok()) to.keep_details(said);
@@ -67,9 +67,9 @@ claim_event release_phase::on_answer(const open_request& asked, const step_resul
       return refuse(said, to, now);
     case answer::cancelled:
       if (held_until_ == 0) return end(said.what);
-      [[fallthrough]];  // only queued, not the owner, although it had been granted to us
+      [[fallthrough]];  // only queued, although the lock was granted to us
     case answer::not_owner:
-      // After a release whose answer was lost this is what success looks like.
+      // After a release whose reply was lost, success looks like this.
       return end(is_unknown_ && now < held_until_ ? answer::released : answer::not_owner);
     default:
       return end(said.what);
@@ -80,13 +80,13 @@ claim_event release_phase::refuse(const step_result& said, step_requests& to, ti
   result_ = said.what;
   to.keep_details(said);
   is_unknown_ = is_unknown_ || said.what == answer::unknown;
-  // All attempts were refused as well, so nothing is there.
+  // All acquire requests were also refused, so nothing is at the server.
   if (what_ == step::cancel && to.left_no_trace()) return claim_event::released;
-  // What is refused for good is tried on for long; what is not understood is soon given up.
+  // A refused release is retried for long. An unknown reply ends the retries soon.
   if (said.what == answer::unknown && now - began_ > to_ns(grant_lease_ms))
     return claim_event::released;
-  // Whoever waits for the leave is told, and it is tried on, less and less often: a place or a lock
-  // that nobody wants costs all others its lease.
+  // The waiting unlock gets the result, and the retries become less and less frequent. A place or a
+  // lock that no client uses costs all others its lease.
   ask_at_ = to.retry_time(now, (now - began_) / 2);
   return claim_event::refused;
 }

@@ -10,10 +10,10 @@ namespace mortise::lock {
 
 namespace {
 
-// What cannot be asked now is asked after this, with full jitter on top.
+// The delay before an unsent request is retried, plus full jitter.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
-// Four answers say that an attempt to get the lock left nothing at the server.
+// Four results show that a request for the lock left nothing at the server.
 bool leaves_a_trace(step asked, const step_result& said) noexcept {
   const bool is_attempt = asked == step::try_take || asked == step::acquire ||
                           asked == step::reacquire || asked == step::retake;
@@ -28,7 +28,7 @@ step_requests::step_requests(std::uint64_t claim_id, std::string token, const am
                              const lease_terms& terms, lock_io& io)
     : io_(io), claim_id_(claim_id), token_(std::move(token)), wanted_(wanted), terms_(terms) {}
 
-// Has a place for the answer before anything is sent.
+// Reserves a place for the reply before anything is sent.
 bool step_requests::ask(const step_options& wanted, time_ns now, time_ns* retry_at) {
   step_request asked;
   asked.claim_id = claim_id_;
