@@ -29,16 +29,18 @@ class attempt {
 
   // Same contract as the functions of the same name in `claim`. A granting reply counts from the
   // time at which its request was sent.
-  void start(bool directly, const operation* by, step_requests& to, time_ns now);
-  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
-                        time_ns now);
+  void start(bool directly, const operation* requester, step_requests& requests, time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result,
+                        step_requests& requests, time_ns now);
   // The time from which a grant by message counts, or nothing if the grant is not reliable.
-  std::optional<time_ns> on_grant(std::int64_t server_us, step_requests& to, time_ns now);
-  void on_head(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept;
-  void on_free(step_requests& to, time_ns now);
-  void on_up(step_requests& to, time_ns now);
-  void on_timer(step_requests& to, time_ns now);
-  void retry_later(step_requests& to, time_ns now) noexcept { ask_at_ = to.retry_time(now); }
+  std::optional<time_ns> on_grant(std::int64_t server_us, step_requests& requests, time_ns now);
+  void on_head(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept;
+  void on_free(step_requests& requests, time_ns now);
+  void on_up(step_requests& requests, time_ns now);
+  void on_timer(step_requests& requests, time_ns now);
+  void retry_later(step_requests& requests, time_ns now) noexcept {
+    ask_at_ = requests.retry_time(now);
+  }
   void take_over(const wait_terms& terms) noexcept;
 
   [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
@@ -54,14 +56,15 @@ class attempt {
 
  private:
   // Asks for the place in the queue, or for the grant if the lock is available.
-  void ask_again(step_requests& to, time_ns now);
+  void ask_again(step_requests& requests, time_ns now);
   // Asks at a random time within the window, so that other clients have a chance. 0: at once.
-  void ask_within(time_ns window_ns, step_requests& to, time_ns now);
-  void plan_split(step_requests& to, time_ns now) noexcept;
-  claim_event on_not_free(const open_request& asked, const step_result& said, step_requests& to,
-                          time_ns now);
-  void plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& to, time_ns now) noexcept;
-  void plan_poll(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept;
+  void ask_within(time_ns window_ns, step_requests& requests, time_ns now);
+  void plan_split(step_requests& requests, time_ns now) noexcept;
+  claim_event on_not_free(const open_request& request, const step_result& result,
+                          step_requests& requests, time_ns now);
+  void plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& requests,
+                 time_ns now) noexcept;
+  void plan_poll(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept;
 
   const protocol_facts& protocol_;
   wait_terms terms_;

@@ -29,11 +29,11 @@ class claim {
         const lease_terms& terms, const wait_terms& wait, lock_io& io);
 
   // Sends the first request. `directly` skips the cheap try because the lock is likely taken.
-  void start(bool directly, const operation* by, time_ns now) {
-    attempt_.start(directly, by, requests_, now);
+  void start(bool directly, const operation* requester, time_ns now) {
+    attempt_.start(directly, requester, requests_, now);
   }
   // A reply to one of its requests.
-  claim_event on_answer(std::uint32_t serial, const step_result& said, time_ns now);
+  claim_event on_answer(std::uint32_t serial, const step_result& result, time_ns now);
   // A grant by message.
   claim_event on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
                        time_ns now);
@@ -54,12 +54,14 @@ class claim {
 
   // Requests at least `lease_ms` from now, and tokens. Returns the request's serial, or 0 if it
   // could not be sent.
-  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
+  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                       time_ns now) {
-    return hold_.renew(lease_ms, reserve, by, requests_, now);
+    return hold_.renew(lease_ms, reserve, requester, requests_, now);
   }
   // Upgrades to exclusive mode if no other holder shares the lock. False if not sent.
-  bool raise(const operation* by, time_ns now) { return hold_.raise(by, requests_, now); }
+  bool raise(const operation* requester, time_ns now) {
+    return hold_.raise(requester, requests_, now);
+  }
   // Repeats an upgrade after on_up() if the previous connection did not answer it.
   void raise_again(time_ns now) {
     if (requests_.open(step::raise) == 0) hold_.raise(nullptr, requests_, now);
@@ -68,8 +70,8 @@ class claim {
   void want_until(time_ns target) noexcept { hold_.want_until(target); }
   // Downgrades to `weight`. The renewal that is sent here applies it, or any later one. Returns the
   // request's serial, or 0.
-  std::uint32_t lower(std::int64_t weight, const operation* by, time_ns now) {
-    return hold_.lower(weight, by, requests_, now);
+  std::uint32_t lower(std::int64_t weight, const operation* requester, time_ns now) {
+    return hold_.lower(weight, requester, requests_, now);
   }
   // Applies a new holder's terms: plans its renewals, and confirms the grant now if necessary.
   void keep(const lease_terms& terms, time_ns now) { hold_.keep(terms, requests_, now); }
@@ -85,7 +87,7 @@ class claim {
   // Other terms for the present holder, from its next renewal on.
   void amend(const lease_terms& terms) noexcept { requests_.set_terms(terms); }
   // Releases the hold or the place. The claim is over at once if nothing can be at the server.
-  void release(const operation* by, time_ns now);
+  void release(const operation* requester, time_ns now);
   // No second request can follow. A release_alone in progress becomes a release, which hands over
   // to a waiter.
   void release_at_once(time_ns now);
@@ -107,9 +109,9 @@ class claim {
   [[nodiscard]] std::int64_t limit() const noexcept { return requests_.wanted().limit; }
   // The present mode, also after an upgrade or a downgrade.
   [[nodiscard]] hold_mode mode() const noexcept {
-    const auto& of = requests_.wanted();
-    if (of.weight == exclusive_permits) return hold_mode::exclusive;
-    return of.weight == of.limit ? of.mode : hold_mode::shared;
+    const auto& requested = requests_.wanted();
+    if (requested.weight == exclusive_permits) return hold_mode::exclusive;
+    return requested.weight == requested.limit ? requested.mode : hold_mode::shared;
   }
   [[nodiscard]] time_ns valid_until() const noexcept { return hold_.valid_until(); }
   // The latest deadline that was ever requested.

@@ -24,14 +24,14 @@ namespace mortise::lock {
 
 class claim_queue {
  public:
-  explicit claim_queue(gate_context& of) : gate_(of) {}
+  explicit claim_queue(gate_context& context) : gate_(context) {}
   claim_queue(const claim_queue&) = delete;
   claim_queue& operator=(const claim_queue&) = delete;
 
   // Accepts an acquire of an owner that is in no claim queue.
-  void enter(acquire_operation& wanted, time_ns now);
+  void enter(acquire_operation& acquire, time_ns now);
   // The other calls are for an owner that holds or waits in this claim queue.
-  outcome acquire_again(acquire_operation& wanted);
+  outcome acquire_again(acquire_operation& acquire);
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
   outcome raise(owner& owner, operation& done, time_ns now);
@@ -39,12 +39,12 @@ class claim_queue {
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
-  [[nodiscard]] bool has_open(const operation& of) const noexcept {
-    return raising_ == &of || extensions_.has(of);
+  [[nodiscard]] bool has_open(const operation& call) const noexcept {
+    return raising_ == &call || extensions_.has(call);
   }
   // An extension, an upgrade or a downgrade.
-  void abandon(operation& given_up, outcome how, status why, const outcome& problem);
-  void end_calls_of(owner& owner, const outcome& how);
+  void abandon(operation& given_up, outcome result, status why, const outcome& problem);
+  void end_calls_of(owner& owner, const outcome& result);
   void close(time_ns now);
 
   // Whether a try would be refused, because another handle of this client is ahead.
@@ -68,7 +68,7 @@ class claim_queue {
   }
 
   // Events.
-  void on_answer(std::uint32_t serial, const step_result& said, time_ns now);
+  void on_answer(std::uint32_t serial, const step_result& result, time_ns now);
   void on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
   void on_wanted(time_ns now);
   void on_forced(time_ns now);
@@ -98,7 +98,7 @@ class claim_queue {
     return current_ ? std::min(current_->valid_until(), holder.joint.until) : 0;
   }
   // Records that others hold or await the lock, so the acquire waits or is refused.
-  void note_taken(acquire_operation& wanted) noexcept;
+  void note_taken(acquire_operation& acquire) noexcept;
 
  private:
   void end_hold(lock::owner& owner, operation* done, time_ns now);
@@ -136,8 +136,8 @@ class claim_queue {
   // Releases the claim, for an unlock that waits for it or is counted, if any.
   void release_claim(time_ns now, pending_release leaving = {});
   [[nodiscard]] outcome failure_of_request() const;
-  void finish(acquire_operation& ended, const outcome& how, time_ns now);
-  void finish_raise(const outcome& how);
+  void finish(acquire_operation& ended, const outcome& result, time_ns now);
+  void finish_raise(const outcome& result);
 
   gate_context& gate_;
   std::list<acquire_operation*> waiters_;

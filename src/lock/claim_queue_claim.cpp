@@ -36,10 +36,10 @@ bool claim_queue::pass_to_next(time_ns now) {
     return true;
   }
   // Only the owner may draw tokens, so a renewal draws them.
-  const auto wanted = passes_.tokens_to_draw(current_->others_wait(), now);
-  is_refilling_ = current_->renew(current_->terms().lease_ms, wanted, nullptr, now) != 0;
+  const auto tokens = passes_.tokens_to_draw(current_->others_wait(), now);
+  is_refilling_ = current_->renew(current_->terms().lease_ms, tokens, nullptr, now) != 0;
   if (!is_refilling_) return false;
-  passes_.note_drawn(wanted, now);
+  passes_.note_drawn(tokens, now);
   passes_.note_pass();
   return true;
 }
@@ -65,7 +65,7 @@ void claim_queue::start_next(time_ns now) noexcept {
 
 std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& first, time_ns now) {
   const auto& owner = *first.owner;
-  const amount wanted{first.wanted.mode, first.wanted.weight, owner.limit};
+  const amount requested{first.wanted.mode, first.wanted.weight, owner.limit};
   const auto reuse = reuse_of(first);
   auto token = gate_.io.new_owner_token(
       owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
@@ -73,7 +73,7 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
   is_shared_ = may_share(first);
   shared_token_ = 0;
   return std::make_unique<lock::claim>(
-      gate_.next_claim++, std::move(token), gate_.protocol, wanted, terms_of(owner, now),
+      gate_.next_claim++, std::move(token), gate_.protocol, requested, terms_of(owner, now),
       wait_terms_of(first, gate_.pending_releases.are_awaited(), gate_.expected), gate_.io);
 }
 
@@ -145,13 +145,13 @@ void claim_queue::tell_risk() noexcept {
 
 // The result of a renewal or an upgrade with an inconclusive reply, or with none.
 outcome claim_queue::failure_of_request() const {
-  auto how = current_->details();
-  if (how.ok()) {
-    how = outcome::of(status::unknown, "the connection broke before the answer");
-    how.is_retryable = true;
+  auto result = current_->details();
+  if (result.ok()) {
+    result = outcome::of(status::unknown, "the connection broke before the answer");
+    result.is_retryable = true;
   }
-  how.is_ambiguous = how.code == status::unknown;
-  return how;
+  result.is_ambiguous = result.code == status::unknown;
+  return result;
 }
 
 void claim_queue::grant_to_next(time_ns now) {
@@ -245,9 +245,9 @@ void claim_queue::settle(time_ns now) {
 
 // ---- events ---------------------------------------------------------------------------------
 
-void claim_queue::on_answer(std::uint32_t serial, const step_result& said, time_ns now) {
+void claim_queue::on_answer(std::uint32_t serial, const step_result& result, time_ns now) {
   const bool is_first_answer = current_->phase() == claim_phase::asking;
-  const auto what = current_->on_answer(serial, said, now);
+  const auto what = current_->on_answer(serial, result, now);
   // A contended lock is likely to be contended again, until it is found free.
   if (is_first_answer && what == claim_event::granted) gate_.is_contended = current_->others_wait();
   if (what == claim_event::not_free) gate_.is_contended = true;

@@ -74,10 +74,10 @@ void claim_queue::raised(time_ns now) {
   finish_raise({});
 }
 
-void claim_queue::finish_raise(const outcome& how) {
+void claim_queue::finish_raise(const outcome& result) {
   if (raising_ == nullptr) return;
-  gate_.operations.end(*std::exchange(raising_, nullptr), how,
-                       how.ok() ? holders_.first()->token : 0);
+  gate_.operations.end(*std::exchange(raising_, nullptr), result,
+                       result.ok() ? holders_.first()->token : 0);
 }
 
 }  // namespace mortise::lock

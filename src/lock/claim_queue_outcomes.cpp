@@ -30,19 +30,19 @@ outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) c
   const decimal waited_ms((now - given_up.began) / ns_per_ms);
   const decimal ahead(std::distance(waiters_.begin(), at));
   const decimal place(current_ ? current_->place() + 1 : 0);
-  auto how = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+  auto result = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
   if (!holders_.is_empty()) {
-    how.say("waited ", waited_ms, " ms; ", who_is_ahead());
+    result.say("waited ", waited_ms, " ms; ", who_is_ahead());
   } else if (at != waiters_.begin()) {
-    how.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
+    result.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
   } else if (current_ && current_->place() >= 0) {
-    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
+    result.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
   } else {
     const bool is_told = !current_ || !current_->is_untold();
-    how.say("waited ", waited_ms, " ms; ",
-            is_told ? "another client holds it" : "this client has just released it");
+    result.say("waited ", waited_ms, " ms; ",
+               is_told ? "another client holds it" : "this client has just released it");
   }
-  return how;
+  return result;
 }
 
 }  // namespace mortise::lock

@@ -23,7 +23,7 @@ class gate {
 
   // Each of these calls rejects the operation at once (the code is not ok), or accepts it and
   // finishes it now or later.
-  outcome acquire(acquire_operation& wanted, time_ns now);
+  outcome acquire(acquire_operation& acquire, time_ns now);
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
   // ok if the owner holds in this mode and no other call is changing the hold.
@@ -71,7 +71,7 @@ class gate {
   }
 
   // Events.
-  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                  time_ns now);
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                 bool others_wait, time_ns now);
@@ -103,11 +103,11 @@ class gate {
     return holds ? owner.in->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;
-  claim_queue& queue_for(const acquire_operation& wanted, time_ns now);
+  claim_queue& queue_for(const acquire_operation& acquire, time_ns now);
   claim_queue& idle_queue();
   // The claim queue whose claim has this owner token, or nullptr.
   [[nodiscard]] claim_queue* queue_of(std::string_view token) const noexcept;
-  void add_holders(gate_report& told, const claim_queue& in, time_ns now) const;
+  void add_holders(gate_report& report, const claim_queue& queue, time_ns now) const;
 
   gate_context common_;
   std::vector<std::unique_ptr<claim_queue>> queues_;

@@ -14,8 +14,8 @@
 namespace mortise::lock {
 
 struct gate_context {
-  gate_context(const protocol_facts& protocol_facts, lock_io& to_servers, gate_listener& told)
-      : protocol(protocol_facts), io(to_servers), listener(told) {}
+  gate_context(const protocol_facts& protocol_facts, lock_io& to_servers, gate_listener& observer)
+      : protocol(protocol_facts), io(to_servers), listener(observer) {}
 
   const protocol_facts& protocol;
   lock_io& io;

@@ -13,7 +13,7 @@ class gate_listener {
   virtual void on_lost(owner& loser) noexcept = 0;
   virtual void on_at_risk(owner& holder, reason why) noexcept = 0;
   // The failure of an unlock that had ended when it was sent. Its handle may be freed.
-  virtual void on_not_released(const outcome& how) noexcept = 0;
+  virtual void on_not_released(const outcome& error) noexcept = 0;
 };
 
 }  // namespace mortise::lock

@@ -12,26 +12,27 @@ namespace mortise::lock {
 class hold {
  public:
   // Same contract as the functions of the same name in `claim`.
-  claim_event begin(time_ns from, std::int64_t lease_ms, const step_result& said, step_requests& to,
-                    time_ns now);
-  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
-                        time_ns now);
-  void on_up(step_requests& to, time_ns now);
-  claim_event on_timer(step_requests& to, time_ns now);
+  claim_event begin(time_ns from, std::int64_t lease_ms, const step_result& result,
+                    step_requests& requests, time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result,
+                        step_requests& requests, time_ns now);
+  void on_up(step_requests& requests, time_ns now);
+  claim_event on_timer(step_requests& requests, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_wanted() noexcept { others_wait_ = true; }
   // A message reports that the hold was ended by force. The server is asked at once.
-  void on_forced(step_requests& to, time_ns now);
-  void on_unacknowledged(const step_requests& to) noexcept;
+  void on_forced(step_requests& requests, time_ns now);
+  void on_unacknowledged(const step_requests& requests) noexcept;
   // The request with this serial was executed.
   void on_acknowledged(std::uint32_t serial) noexcept;
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
 
-  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* by,
-                      step_requests& to, time_ns now);
-  bool raise(const operation* by, step_requests& to, time_ns now);
-  std::uint32_t lower(std::int64_t weight, const operation* by, step_requests& to, time_ns now);
-  void keep(const lease_terms& terms, step_requests& to, time_ns now);
+  std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
+                      step_requests& requests, time_ns now);
+  bool raise(const operation* requester, step_requests& requests, time_ns now);
+  std::uint32_t lower(std::int64_t weight, const operation* requester, step_requests& requests,
+                      time_ns now);
+  void keep(const lease_terms& terms, step_requests& requests, time_ns now);
   // The claim has no holder until keep(). It is not renewed, and no risk is reported.
   void rest() noexcept { is_resting_ = true; }
   // A holder that takes up the claim by then has half of a lease, and time to renew it before it is
@@ -59,18 +60,18 @@ class hold {
   std::int64_t take_token() noexcept { return next_token_++; }
 
  private:
-  claim_event on_renew_answer(const open_request& asked, const step_result& said, step_requests& to,
-                              time_ns now);
-  claim_event on_raise_answer(const open_request& asked, const step_result& said, step_requests& to,
-                              time_ns now);
-  claim_event on_late_look(const step_result& said) noexcept;
-  void find_out(step_requests& to, time_ns now);
-  void look_into_force(const open_request& asked, const step_result& said, step_requests& to,
-                       time_ns now);
+  claim_event on_renew_answer(const open_request& request, const step_result& result,
+                              step_requests& requests, time_ns now);
+  claim_event on_raise_answer(const open_request& request, const step_result& result,
+                              step_requests& requests, time_ns now);
+  claim_event on_late_look(const step_result& result) noexcept;
+  void find_out(step_requests& requests, time_ns now);
+  void look_into_force(const open_request& request, const step_result& result,
+                       step_requests& requests, time_ns now);
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
-  void plan_renewal(time_ns from, step_requests& to) noexcept;
-  void renew_if_wanted(step_requests& to, time_ns now);
+  void plan_renewal(time_ns from, step_requests& requests) noexcept;
+  void renew_if_wanted(step_requests& requests, time_ns now);
 
   time_ns granted_at_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant

@@ -23,7 +23,7 @@ class operation {
  public:
   virtual ~operation() = default;
   // Called under the gate's mutex. It must not call back into the gate.
-  virtual void finish(const outcome& how, std::int64_t token) noexcept = 0;
+  virtual void finish(const outcome& result, std::int64_t token) noexcept = 0;
   // The operation itself if it is an acquire, or nullptr.
   virtual acquire_operation* as_acquire() noexcept { return nullptr; }
 
@@ -55,7 +55,7 @@ class lock_io {
   // Sends one step for an operation (or nullptr), whose caller may lend its thread for the reply.
   // The reply reaches gate::on_answer exactly once, never inside this call. Returns false without a
   // connection or without room. Then nothing was sent, and no reply follows.
-  virtual bool ask(const step_request& asked, const operation* by) noexcept = 0;
+  virtual bool ask(const step_request& request, const operation* requester) noexcept = 0;
   // A new owner token, never returned before (hazard 21).
   virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                                       claim_reuse reuse) = 0;

@@ -16,9 +16,9 @@ class operations {
   }
   // Undoes accept().
   void retract(operation& rejected) noexcept { deadlines_.erase({rejected.deadline, &rejected}); }
-  void end(operation& ended, const outcome& how, std::int64_t token = 0) {
+  void end(operation& ended, const outcome& result, std::int64_t token = 0) {
     if (ended.deadline != time_never) retract(ended);
-    ended.finish(how, token);
+    ended.finish(result, token);
   }
 
   [[nodiscard]] time_ns next_deadline() const noexcept {

@@ -31,7 +31,7 @@ class pending_releases {
   // The first three return what became of the lock: released, handed over, or unknown without a
   // reply.
   answer add(pending_release leaving, time_ns now);
-  answer on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
+  answer on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                    time_ns now);
   answer on_timer(time_ns now);
   void on_up(time_ns now);
@@ -41,7 +41,7 @@ class pending_releases {
   [[nodiscard]] pending_release* of(const operation& unlock) noexcept;
   // Ends the waiting unlock, if any. The handle may then acquire again, and the end of the pending
   // release must not change its state.
-  void tell(pending_release& gone, const outcome& how);
+  void tell(pending_release& release, const outcome& error);
   // forget() ends the unlocks of this handle. close() ends all unlocks, and sends the last requests
   // at once.
   void forget(const lock::owner& owner);
@@ -51,8 +51,8 @@ class pending_releases {
   [[nodiscard]] bool are_awaited() const noexcept;
 
  private:
-  void tell_sent(pending_release& gone);
-  answer tell_result(pending_release& gone);
+  void tell_sent(pending_release& release);
+  answer tell_result(pending_release& release);
   answer drop_released();
 
   operations& operations_;

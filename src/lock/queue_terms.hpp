@@ -27,10 +27,10 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
 // split.
 constexpr std::int64_t split_attempts = 8;
 
-inline wait_terms wait_terms_of(const acquire_operation& wanted, bool follows_own = false,
+inline wait_terms wait_terms_of(const acquire_operation& acquire, bool follows_own = false,
                                 const contention& expected = {}) noexcept {
-  const auto attempts = wanted.is_try ? split_attempts : wanted.owner->poll.attempts;
-  return {!wanted.is_try, wanted.owner->poll.interval_ms, attempts, follows_own, expected};
+  const auto attempts = acquire.is_try ? split_attempts : acquire.owner->poll.attempts;
+  return {!acquire.is_try, acquire.owner->poll.interval_ms, attempts, follows_own, expected};
 }
 
 }  // namespace mortise::lock

@@ -12,12 +12,13 @@ class release_phase {
  public:
   // Same contract as the functions of the same name in `claim`. `what` is cancel, release or
   // release_alone. `held_until` is 0 if the claim was not held.
-  void begin(step what, time_ns held_until, const operation* by, step_requests& to, time_ns now);
-  void at_once(step_requests& to, time_ns now);
-  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
-                        time_ns now);
-  void on_up(step_requests& to, time_ns now);
-  claim_event on_timer(step_requests& to, time_ns now);
+  void begin(step what, time_ns held_until, const operation* requester, step_requests& requests,
+             time_ns now);
+  void at_once(step_requests& requests, time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result,
+                        step_requests& requests, time_ns now);
+  void on_up(step_requests& requests, time_ns now);
+  claim_event on_timer(step_requests& requests, time_ns now);
 
   [[nodiscard]] time_ns next_timer() const noexcept { return std::min(ask_at_, ends_at_); }
   // Whether it may have been executed without a reply.
@@ -27,8 +28,8 @@ class release_phase {
   [[nodiscard]] answer result() const noexcept { return result_; }
 
  private:
-  void ask(step_requests& to, time_ns now, bool with_text = false);
-  claim_event refuse(const step_result& said, step_requests& to, time_ns now);
+  void ask(step_requests& requests, time_ns now, bool with_text = false);
+  claim_event refuse(const step_result& result, step_requests& requests, time_ns now);
   claim_event end(answer result) noexcept;
 
   step what_ = step::release;

@@ -51,9 +51,9 @@ class step_requests {
 
   // Returns false if not sent. Without a connection, on_up() asks again. Without room, the caller
   // asks again at `retry_at`, if given.
-  bool ask(const step_options& wanted, time_ns now, time_ns* retry_at = nullptr);
+  bool ask(const step_options& options, time_ns now, time_ns* retry_at = nullptr);
   // Takes a reply, and returns its request unless that was answered before.
-  std::optional<open_request> close(std::uint32_t serial, const step_result& said) noexcept;
+  std::optional<open_request> close(std::uint32_t serial, const step_result& result) noexcept;
   // When to retry a request that was refused or had no room.
   [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
 
@@ -69,7 +69,7 @@ class step_requests {
   [[nodiscard]] std::uint32_t broken() const noexcept { return broken_; }
 
   // The details of an inconclusive reply, until a conclusive one.
-  void keep_details(const step_result& said) noexcept;
+  void keep_details(const step_result& result) noexcept;
   void drop_details() noexcept { details_ = {}; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
   // Whether a retry is worthwhile.
