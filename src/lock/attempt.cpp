@@ -91,7 +91,7 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
       return claim_event::none;  // on_up() sends it again
     case answer::unsent:
       if (!result.details.ok()) requests.keep_details(result);
-      return claim_event::none;  // also here
+      return claim_event::none;  // on_up() sends it again
     default:
       requests.keep_details(result);
       return claim_event::refused;

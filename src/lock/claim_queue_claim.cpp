@@ -208,8 +208,8 @@ void claim_queue::lose(time_ns now) {
   // The risk is also reported if the clock was read too late for a timely report (hazard 20).
   const bool is_risk_told = current_->is_risk_told();
   holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_told, now); });
-  // By our clock the lease is over. The server may keep the lock a little longer, so it is
-  // released.
+  // By our clock the lease is over. The server may keep the lock a little longer, so the
+  // lock is released.
   release_claim(now);
   is_refilling_ = false;
   start_next(now);

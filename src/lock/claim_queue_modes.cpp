@@ -16,7 +16,7 @@ outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
   if (auto checked = check_modes(); !checked.ok()) return checked;
   if (auto checked = owner.check_single(hold_mode::shared); !checked.ok()) return checked;
   if (!holders_.is_one()) {
-    // The server knows one reader, and would upgrade this one reader.
+    // The server knows only one reader, and would upgrade it although other readers share it.
     done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
     return {};
   }
