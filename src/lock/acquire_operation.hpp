@@ -1,4 +1,4 @@
-// An acquire or a try, from when a gate accepts it until it ends.
+// An acquire or a try, from its acceptance by a gate until its end.
 #pragma once
 
 #include <list>
@@ -24,7 +24,7 @@ class acquire_operation : public operation {
 
  private:
   friend class claim_queue;
-  bool has_found_taken_ = false;  // and is counted for it
+  bool has_found_taken_ = false;  // it has found the lock taken, and was counted
   std::list<acquire_operation*>::iterator place_;
 };
 

@@ -8,8 +8,8 @@ namespace mortise::lock {
 // Exclusive as a writer or a mutex, or shared with others as readers and holders of permits.
 enum class hold_mode : std::uint8_t { exclusive, shared };
 
-// The permits of a writer, and the capacity of a read-write lock; the scripts' WHOLE. A reader
-// has 1.
+// The permits of a writer, and the capacity of a read-write lock. The scripts call it WHOLE. A
+// reader has 1 permit.
 constexpr std::int64_t exclusive_permits = std::int64_t{1} << 30;
 
 // A mutex is {exclusive, 1}, a reader {shared, 1}, a writer {exclusive, exclusive_permits}, and
@@ -17,7 +17,7 @@ constexpr std::int64_t exclusive_permits = std::int64_t{1} << 30;
 struct amount {
   hold_mode mode = hold_mode::exclusive;
   std::int64_t weight = 1;
-  std::int64_t limit = 1;  // of how much there is; the gate knows it from the handle
+  std::int64_t limit = 1;  // the capacity, which the gate reads from the handle
 };
 
 }  // namespace mortise::lock

@@ -9,11 +9,11 @@ namespace mortise::lock {
 
 namespace {
 
-// How a waiter looks again by itself, because a message was lost, or because whoever has the lock
-// or is before it is silent (hazard 24). It looks when the present lease ends, the head first; and
-// it trusts in that lease for no longer than an interval, as another may have the lock by then. For
-// the first few the interval is below what a grant lasts, so that they find their own without a
-// message. It grows with the place, so that n waiters cost the server O(log n) looks a second.
+// The waiter's own checks. They cover lost messages, and silent holders or predecessors (hazard
+// 24). The waiter checks when the present lease ends, the head first. It trusts this lease for at
+// most one interval, because another client may hold the lock by then. For the first places the
+// interval is below the lease of a grant, so these waiters find their grant without a message. The
+// interval grows with the place, so n waiters cost the server O(log n) checks a second.
 constexpr std::int64_t look_cap_ms = 15'000;
 constexpr std::int64_t look_first_places = 8;
 constexpr time_ns look_slack_ns = 2 * ns_per_ms;
@@ -23,184 +23,191 @@ constexpr std::int64_t look_places_max = 10'000;
 
 }  // namespace
 
-// ---- questions ------------------------------------------------------------------------------
+// ---- requests ------------------------------------------------------------------------------
 
-void attempt::start(bool directly, const operation* by, step_requests& to, time_ns now) {
-  // Where the cheap way is a script too, there is no point in asking twice.
+void attempt::start(bool directly, const operation* requester, step_requests& requests,
+                    time_ns now) {
+  // If the cheap step is also a script, a second request has no benefit.
   const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   reference_ns_ = now;
   if (terms_.follows_own && terms_.waits && protocol_.how != wait_method::queue) {
-    // Right behind our own release we would always be the first, as no queue keeps the others'
-    // turn. So this begins as if it had asked and been refused.
+    // Directly after our own release we would always be first, because no queue keeps the turns. So
+    // the attempt starts like one after a refused request.
     is_queued_ = true;
-    return plan_poll(-1, to, now);
+    return plan_poll(-1, requests, now);
   }
   if (const auto window_ns = terms_.expected.first_window(); terms_.waits && window_ns > 0) {
     is_queued_ = true;
-    return ask_within(window_ns, to, now);
+    return ask_within(window_ns, requests, now);
   }
-  to.ask({.what = is_queueing ? step::acquire : step::try_take, .ttl_ms = to.ttl_ms(), .by = by},
-         now, &ask_at_);
+  requests.ask({.what = is_queueing ? step::acquire : step::try_take,
+                .ttl_ms = requests.ttl_ms(),
+                .by = requester},
+               now, &ask_at_);
 }
 
-// Whether it waits from the start counts no more, and how contended the lock is stays known.
+// Takes the terms of the next waiter, and keeps the known contention.
 void attempt::take_over(const wait_terms& terms) noexcept {
   const auto expected = terms_.expected;
   terms_ = terms;
   terms_.expected = expected;
 }
 
-// For a token that the server may know already.
-void attempt::ask_again(step_requests& to, time_ns now) {
-  if (to.serial() == 0) reference_ns_ = now;
-  to.ask({.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = to.ttl_ms()}, now,
-         &ask_at_);
+// The server may already know the token.
+void attempt::ask_again(step_requests& requests, time_ns now) {
+  if (requests.serial() == 0) reference_ns_ = now;
+  requests.ask({.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = requests.ttl_ms()},
+               now, &ask_at_);
 }
 
-claim_event attempt::on_answer(const open_request& asked, const step_result& said,
-                               step_requests& to, time_ns now) {
-  if (said.what != answer::unsent) was_broken_ = said.what == answer::broken;
-  switch (said.what) {
+claim_event attempt::on_answer(const open_request& request, const step_result& result,
+                               step_requests& requests, time_ns now) {
+  if (result.what != answer::unsent) was_broken_ = result.what == answer::broken;
+  switch (result.what) {
     case answer::granted:
-      if (said.last_token >= least_token) return claim_event::granted;
-      // The fence counter was lost. It is repaired, by asking by script, before the grant is told.
-      ask_again(to, now);
+      if (result.last_token >= least_token) return claim_event::granted;
+      // The fence counter was lost. A request by script repairs the counter before the grant is
+      // reported.
+      ask_again(requests, now);
       return claim_event::none;
     case answer::not_free:
-      return on_not_free(asked, said, to, now);
+      return on_not_free(request, result, requests, now);
     case answer::queued:
-      to.drop_details();
+      requests.drop_details();
       is_queued_ = knows_of_others_ = true;
-      reference_ns_ = asked.sent;
-      reference_us_ = said.server_us;
-      place_ = said.place;
-      plan_look(said.ttl_ms, said.place, to, now);
-      // What the answer knows can be older than a message that came before it (RESP2).
-      if (told_head_at_ >= asked.sent) ask_at_ = std::min(ask_at_, head_look_at_);
+      reference_ns_ = request.sent;
+      reference_us_ = result.server_us;
+      place_ = result.place;
+      plan_look(result.ttl_ms, result.place, requests, now);
+      // The reply can be older than a message that arrived before it (RESP2).
+      if (told_head_at_ >= request.sent) ask_at_ = std::min(ask_at_, head_look_at_);
       return claim_event::none;
     case answer::no_script:
-      to.ask({.what = asked.what, .ttl_ms = asked.ttl_ms, .with_text = true}, now, &ask_at_);
+      requests.ask({.what = request.what, .ttl_ms = request.ttl_ms, .with_text = true}, now,
+                   &ask_at_);
       return claim_event::none;
     case answer::broken:
-      return claim_event::none;  // asked again by on_up()
+      return claim_event::none;  // on_up() sends it again
     case answer::unsent:
-      if (!said.details.ok()) to.keep_details(said);
-      return claim_event::none;  // here as well
+      if (!result.details.ok()) requests.keep_details(result);
+      return claim_event::none;  // on_up() sends it again
     default:
-      to.keep_details(said);
+      requests.keep_details(result);
       return claim_event::refused;
   }
 }
 
-claim_event attempt::on_not_free(const open_request& asked, const step_result& said,
-                                 step_requests& to, time_ns now) {
-  to.drop_details();
+claim_event attempt::on_not_free(const open_request& request, const step_result& result,
+                                 step_requests& requests, time_ns now) {
+  requests.drop_details();
   knows_of_others_ = true;
   if (terms_.waits && protocol_.how == wait_method::queue) {
-    to.ask({.what = asked.what == step::try_take ? step::acquire : step::reacquire,
-            .ttl_ms = to.ttl_ms()},
-           now, &ask_at_);
+    requests.ask({.what = request.what == step::try_take ? step::acquire : step::reacquire,
+                  .ttl_ms = requests.ttl_ms()},
+                 now, &ask_at_);
     return claim_event::none;
   }
   if (terms_.poll_attempts > 0) --terms_.poll_attempts;
-  // Nobody has it while the votes are split, so a try asks again, too, as long as it may last.
-  const bool asks_again = terms_.waits || said.is_split;
+  // No client has the lock while the votes are split, so a try also asks again within its limits.
+  const bool asks_again = terms_.waits || result.is_split;
   if (!asks_again || terms_.poll_attempts == 0) return claim_event::not_free;
   is_queued_ = true;
-  if (said.is_split || said.look_in_ns > 0) terms_.expected.note_lost(now - asked.sent);
-  plan_poll(said.ttl_ms, to, now);
-  if (said.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + said.look_in_ns);
+  if (result.is_split || result.look_in_ns > 0) terms_.expected.note_lost(now - request.sent);
+  plan_poll(result.ttl_ms, requests, now);
+  if (result.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + result.look_in_ns);
   if (std::exchange(told_free_, false)) {
-    // The answer can be older than the message (RESP2).
-    ask_within(terms_.expected.turn_window(), to, now);
-  } else if (said.is_split) {
-    plan_split(to, now);
+    // The reply can be older than the message (RESP2).
+    ask_within(terms_.expected.turn_window(), requests, now);
+  } else if (result.is_split) {
+    plan_split(requests, now);
   } else {
     terms_.expected.note_taken();
   }
   return claim_event::none;
 }
 
-void attempt::ask_within(time_ns window_ns, step_requests& to, time_ns now) {
-  if (window_ns <= 0) return ask_again(to, now);
-  ask_at_ = std::min(ask_at_, now + to.random_below(window_ns));
+void attempt::ask_within(time_ns window_ns, step_requests& requests, time_ns now) {
+  if (window_ns <= 0) return ask_again(requests, now);
+  ask_at_ = std::min(ask_at_, now + requests.random_below(window_ns));
 }
 
-void attempt::plan_split(step_requests& to, time_ns now) noexcept {
+void attempt::plan_split(step_requests& requests, time_ns now) noexcept {
   const auto pause_ns = terms_.expected.split_pause();
-  ask_at_ = std::min(ask_at_, now + pause_ns + to.random_below(terms_.expected.split_window()));
+  ask_at_ =
+      std::min(ask_at_, now + pause_ns + requests.random_below(terms_.expected.split_window()));
 }
 
 // ---- messages -------------------------------------------------------------------------------
 
-void attempt::on_free(step_requests& to, time_ns now) {
-  told_free_ = to.open() > 0;
+void attempt::on_free(step_requests& requests, time_ns now) {
+  told_free_ = requests.open() > 0;
   terms_.expected.note_turn();
-  if (!told_free_) ask_within(terms_.expected.turn_window(), to, now);
+  if (!told_free_) ask_within(terms_.expected.turn_window(), requests, now);
 }
 
-void attempt::on_head(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept {
-  plan_look(ttl_ms, 0, to, now);
+void attempt::on_head(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept {
+  plan_look(ttl_ms, 0, requests, now);
   told_head_at_ = now;
   head_look_at_ = ask_at_;
 }
 
-std::optional<time_ns> attempt::on_grant(std::int64_t server_us, step_requests& to, time_ns now) {
-  // Older than an answer which said that we were not the owner: that grant has lapsed. Messages can
-  // come late where they have a connection of their own (RESP2).
+std::optional<time_ns> attempt::on_grant(std::int64_t server_us, step_requests& requests,
+                                         time_ns now) {
+  // The grant is older than a reply that did not name us as owner, so the grant has lapsed.
+  // Messages on a separate connection can be late (RESP2).
   if (server_us < reference_us_) return std::nullopt;
-  // The grant was made when the server says, which by our clock is not before this: the server
-  // carried out our question after we had sent it, and its clock is too fast by the drift at most.
-  // Counting from the message's receipt would add the time that this process may have been
-  // suspended (hazard 1).
+  // Converts the server's time of the grant into a lower bound by our clock. The server executed
+  // our request after we had sent it, and its clock is too fast by at most the drift. Counting from
+  // receipt would add the time of a suspension of this process (hazard 1).
   auto from = reference_ns_;
   if (reference_us_ != 0) {
-    // What is more than has passed here is cut off below; cut before, it can't overflow.
+    // The minimum below is the exact limit. This limit only prevents an overflow.
     const auto passed_us =
         std::min(server_us - reference_us_, 2 * (now - reference_ns_) / ns_per_us);
-    from = std::min(now, from + least_passed_us(passed_us, to.terms().drift_ppm) * ns_per_us);
+    from = std::min(now, from + least_passed_us(passed_us, requests.terms().drift_ppm) * ns_per_us);
   }
-  const bool is_fresh = now - from <= to_ns(std::min(grant_ms_, to.terms().lease_ms)) / 2;
-  if (is_fresh && to.is_granted_by_message()) return from;
-  // Too little of it can be counted on, or no replica may have it (hazard 7), so the server is
-  // asked, which also renews it.
-  ask_again(to, now);
+  const bool is_fresh = now - from <= to_ns(std::min(grant_ms_, requests.terms().lease_ms)) / 2;
+  if (is_fresh && requests.is_granted_by_message()) return from;
+  // Too little of the lease is certain, or no replica may have the grant (hazard 7). A request to
+  // the server checks the grant and also renews it.
+  ask_again(requests, now);
   return std::nullopt;
 }
 
 // ---- time -----------------------------------------------------------------------------------
 
-// The same token, because it is the same attempt: whatever the broken connection did, the answer
-// says where we stand (hazards 15 and 16).
-void attempt::on_up(step_requests& to, time_ns now) {
-  if (to.open() == 0) ask_again(to, now);
+// Uses the same token, because the attempt is the same. Whatever the server executed before the
+// break, the reply reports our state (hazards 15 and 16).
+void attempt::on_up(step_requests& requests, time_ns now) {
+  if (requests.open() == 0) ask_again(requests, now);
 }
 
-void attempt::on_timer(step_requests& to, time_ns now) {
+void attempt::on_timer(step_requests& requests, time_ns now) {
   if (now < ask_at_) return;
-  ask_at_ = now + ns_per_s;  // planned anew by the answer
-  if (to.open() == 0) ask_again(to, now);
+  ask_at_ = now + ns_per_s;  // the reply plans the next check
+  if (requests.open() == 0) ask_again(requests, now);
 }
 
-void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& to,
+void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& requests,
                         time_ns now) noexcept {
   place = place < 0 ? 1 : std::min(place, look_places_max);
   const auto slower = std::max<std::int64_t>(place - 1, 0) / look_first_places;
   const auto interval = to_ns(std::min(look_interval_ms * (slower + 1), look_cap_ms));
-  // No key (-2): nobody holds it. A key without expiry (-1) is none that this protocol writes.
+  // No key (-2): the lock is free. This protocol never writes a key without expiry (-1).
   const auto left_ms =
       ttl_ms == -1 ? look_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms);
-  const auto lease_end =
-      to_ns(left_ms) + look_slack_ns + place * look_each_place_ns + to.random_below(look_jitter_ns);
-  ask_at_ = now + std::min(lease_end, interval - to.random_below(interval / 10));
+  const auto lease_end = to_ns(left_ms) + look_slack_ns + place * look_each_place_ns +
+                         requests.random_below(look_jitter_ns);
+  ask_at_ = now + std::min(lease_end, interval - requests.random_below(interval / 10));
 }
 
-// Without a queue: when the present lease ends, or earlier when nobody would tell of a release. The
-// interval is spread by half, because those who ask in step all lose but one (seed system S5).
-void attempt::plan_poll(std::int64_t ttl_ms, step_requests& to, time_ns now) noexcept {
+// Without a queue, the waiter asks when the present lease ends, or earlier if no message reports a
+// release. The interval varies by half, because all but one of several simultaneous requests lose
+// (seed system S5).
+void attempt::plan_poll(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept {
   const auto interval_ns = to_ns(terms_.poll_interval_ms);
-  auto wait = interval_ns / 2 + to.random_below(interval_ns + 1);
+  auto wait = interval_ns / 2 + requests.random_below(interval_ns + 1);
   const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms)) + look_slack_ns;
   if (ttl_ms >= 0 && protocol_.how == wait_method::channel) wait = std::max(wait, lease_end);
   if (ttl_ms >= 0 && protocol_.how == wait_method::polling) wait = std::min(wait, lease_end);

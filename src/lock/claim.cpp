@@ -27,22 +27,23 @@ claim_event claim::enter(claim_event what) noexcept {
   return what;
 }
 
-claim_event claim::on_answer(std::uint32_t serial, const step_result& said, time_ns now) {
-  const auto asked = requests_.close(serial, said);
-  if (!asked) return claim_event::none;
-  if (said.what != answer::broken && said.what != answer::unsent) trip_ns_ = now - asked->sent;
+claim_event claim::on_answer(std::uint32_t serial, const step_result& result, time_ns now) {
+  const auto request = requests_.close(serial, result);
+  if (!request) return claim_event::none;
+  if (result.what != answer::broken && result.what != answer::unsent)
+    trip_ns_ = now - request->sent;
   switch (phase_) {
     case claim_phase::asking:
     case claim_phase::queued: {
-      const auto what = attempt_.on_answer(*asked, said, requests_, now);
+      const auto what = attempt_.on_answer(*request, result, requests_, now);
       if (what != claim_event::granted) return enter(what);
-      hold_.on_acknowledged(asked->serial);
-      return enter(hold_.begin(asked->sent, asked->lease_ms, said, requests_, now));
+      hold_.on_acknowledged(request->serial);
+      return enter(hold_.begin(request->sent, request->lease_ms, result, requests_, now));
     }
     case claim_phase::held:
-      return enter(hold_.on_answer(*asked, said, requests_, now));
+      return enter(hold_.on_answer(*request, result, requests_, now));
     case claim_phase::releasing:
-      return enter(release_.on_answer(*asked, said, requests_, now));
+      return enter(release_.on_answer(*request, result, requests_, now));
     case claim_phase::over:
       break;
   }
@@ -54,12 +55,12 @@ claim_event claim::on_grant(std::int64_t last_token, std::int64_t server_us, boo
   if (phase_ != claim_phase::asking) return claim_event::none;
   const auto from = attempt_.on_grant(server_us, requests_, now);
   if (!from) return claim_event::none;
-  step_result said;
-  said.last_token = last_token;
-  said.server_us = server_us;
-  said.token_count = 1;
-  said.others_wait = others_wait;
-  const auto what = hold_.begin(*from, attempt_.grant_ms(), said, requests_, now);
+  step_result result;
+  result.last_token = last_token;
+  result.server_us = server_us;
+  result.token_count = 1;
+  result.others_wait = others_wait;
+  const auto what = hold_.begin(*from, attempt_.grant_ms(), result, requests_, now);
   hold_.count_from(now);
   return enter(what);
 }
@@ -117,7 +118,7 @@ claim_event claim::on_timer(time_ns now) {
   return claim_event::none;
 }
 
-void claim::release(const operation* by, time_ns now) {
+void claim::release(const operation* requester, time_ns now) {
   if (phase_ == claim_phase::releasing) return;
   const bool was_held = phase_ != claim_phase::asking;
   if (!was_held && requests_.left_no_trace()) {
@@ -125,11 +126,11 @@ void claim::release(const operation* by, time_ns now) {
     return;
   }
   phase_ = claim_phase::releasing;
-  // A look that was overtaken by a message may still enqueue us, if the grant has lapsed by then.
+  // A check that a message has overtaken may still enqueue us if the grant has lapsed by then.
   const bool may_queue = hold_.may_be_queued() || requests_.open() > requests_.open(step::renew);
   auto what = step::cancel;
   if (was_held && !may_queue) what = hold_.others_wait() ? step::release : step::release_alone;
-  release_.begin(what, hold_.valid_until(), by, requests_, now);
+  release_.begin(what, hold_.valid_until(), requester, requests_, now);
 }
 
 void claim::release_at_once(time_ns now) {

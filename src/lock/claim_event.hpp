@@ -1,4 +1,4 @@
-// What a call to a claim has brought about; the gate acts on it.
+// The result of a call to a claim. The gate acts on the result.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@ enum class claim_event : std::uint8_t {
   none,
   granted,
   not_free,  // a try that failed; the claim is over
-  refused,   // details() says why; a claim that is leaving tries on
+  refused,   // details() has the reason; a claim in release retries
   renewed,
-  renew_failed,  // details(); the old deadline stands
-  raised,        // the whole lock is ours, with a new fencing token
-  not_raised,    // others have a part of it; the hold is as before
-  raise_failed,  // details(); the hold is as before
+  renew_failed,  // details() has the reason; the old deadline stands
+  raised,        // exclusive from now on, with a new fencing token
+  not_raised,    // other holders share the lock; the hold is as before
+  raise_failed,  // details() has the reason; the hold is as before
   lost,
   at_risk,
-  released,  // release_result() says how; the claim is over
+  released,  // release_result() has the result; the claim is over
 };
 
 }  // namespace mortise::lock

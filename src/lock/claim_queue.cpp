@@ -8,39 +8,39 @@
 
 namespace mortise::lock {
 
-// ---- what users ask for ---------------------------------------------------------------------
+// ---- calls of users ------------------------------------------------------------------------
 
-void claim_queue::enter(acquire_operation& wanted, time_ns now) {
-  auto& owner = *wanted.owner;
+void claim_queue::enter(acquire_operation& acquire, time_ns now) {
+  auto& owner = *acquire.owner;
   const bool takes_up = is_retained();
-  const bool holds_now = !holders_.is_empty() && admits(wanted, now);
-  // What needs memory comes first: an operation is accepted as a whole or not at all.
-  std::list<acquire_operation*> place{&wanted};
-  gate_.operations.accept(wanted);
-  wanted.began = now;
-  wanted.counts().acquire_began();
+  const bool holds_now = !holders_.is_empty() && admits(acquire, now);
+  // Allocates first: an operation is accepted completely or not at all.
+  std::list<acquire_operation*> place{&acquire};
+  gate_.operations.accept(acquire);
+  acquire.began = now;
+  acquire.counts().acquire_began();
   probe::wait_start(&owner, owner.lock_name);
-  if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(wanted);
+  if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(acquire);
   owner.state = owner_state::acquiring;
-  owner.pending = &wanted;
+  owner.pending = &acquire;
   owner.in = this;
-  wanted.place_ = place.begin();
+  acquire.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
-  if (holds_now) return grant(wanted, now, now);
+  if (holds_now) return grant(acquire, now, now);
   if (takes_up) take_up(now);
   start_next(now);
 }
 
-// Counted here, the server need not know.
-outcome claim_queue::acquire_again(acquire_operation& wanted) {
-  auto& owner = *wanted.owner;
-  if (auto checked = owner.check_again(wanted.wanted.mode); !checked.ok()) return checked;
-  if (owner.hold_count(wanted.wanted.mode) == 0) {
-    // It may unlock the whole first, and then goes on holding a part.
+// The count is local. The server does not need it.
+outcome claim_queue::acquire_again(acquire_operation& acquire) {
+  auto& owner = *acquire.owner;
+  if (auto checked = owner.check_again(acquire.wanted.mode); !checked.ok()) return checked;
+  if (owner.hold_count(acquire.wanted.mode) == 0) {
+    // It may unlock the exclusive hold first, and then keeps a shared hold.
     if (auto checked = check_modes(); !checked.ok()) return checked;
   }
-  ++owner.hold_count(wanted.wanted.mode);
-  wanted.finish({}, owner.token);
+  ++owner.hold_count(acquire.wanted.mode);
+  acquire.finish({}, owner.token);
   return {};
 }
 
@@ -49,7 +49,7 @@ outcome claim_queue::unlock(lock::owner& owner, hold_mode mode, operation* done,
     end_hold(owner, done, now);
     return {};
   }
-  // A writer that has also read goes on reading.
+  // A writer that has also acquired as a reader stays a reader.
   if (mode == hold_mode::exclusive && owner.hold_count(mode) == 1) {
     return lower_hold(owner, 1, done, now);
   }
@@ -70,13 +70,13 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
   owner.in = nullptr;
   owner.state = owner_state::idle;
   extensions_.finish_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
-  // It stays in this client: with the readers who hold by it, or with whoever is next.
+  // The claim stays with this client: with its other readers, or with the next waiter.
   if (!holders_.is_empty() || pass_on(now)) {
     owner.counts_of_hold->released(statistics::release::passed);
     if (done != nullptr) gate_.operations.end(*done, {}, owner.token);
     return;
   }
-  // Not for whoever goes away: its next acquire may never come.
+  // No retention for a freed handle, because its next acquire may never come.
   if (done != nullptr && retain(owner, now)) {
     owner.counts_of_hold->released(statistics::release::retained);
     gate_.operations.end(*done, {}, owner.token);
@@ -119,28 +119,29 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
 
 // ---- giving up ------------------------------------------------------------------------------
 
-void claim_queue::abandon(operation& given_up, outcome how, status why, const outcome& problem) {
-  // The hold stands, and the same may be asked for again.
-  how.is_retryable = how.code == status::unknown;
-  // What the servers were not asked, or have refused, was not carried out.
+void claim_queue::abandon(operation& given_up, outcome result, status why, const outcome& problem) {
+  // The hold stands, and the caller may repeat the call.
+  result.is_retryable = result.code == status::unknown;
+  // A request that was not sent, or was refused, was not executed.
   const bool is_known = current_ && !current_->is_unanswered_since(given_up.broken_before);
-  if (why == status::timed_out && is_known && !problem.ok()) how = problem;
-  if (raising_ == &given_up) return finish_raise(how);
-  extensions_.abandon(given_up, how);
+  if (why == status::timed_out && is_known && !problem.ok()) result = problem;
+  if (raising_ == &given_up) return finish_raise(result);
+  extensions_.abandon(given_up, result);
 }
 
-void claim_queue::end_calls_of(lock::owner& owner, const outcome& how) {
-  extensions_.finish_of(owner, how);
-  finish_raise(how);  // of the only holder
+void claim_queue::end_calls_of(lock::owner& owner, const outcome& result) {
+  extensions_.finish_of(owner, result);
+  finish_raise(result);  // the call of the only holder
 }
 
 void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
-  const auto how = give_up_outcome(given_up, why, now);
+  const auto result = give_up_outcome(given_up, why, now);
   const bool was_first = waiters_.front() == &given_up;
-  finish(given_up, how, now);
+  finish(given_up, result, now);
   if (!current_ || !holders_.is_empty()) return;
   if (current_->phase() == claim_phase::asking || current_->phase() == claim_phase::queued) {
-    // Whoever waits behind takes over the place at the server; nobody behind, and it is given up.
+    // The next waiter takes over the place at the server. Without a next waiter, the place is
+    // released.
     if (!waiters_.empty()) {
       const auto& next = *waiters_.front();
       if (was_first) current_->take_over(terms_of(*next.owner, now), wait_terms_of(next));
@@ -150,22 +151,23 @@ void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_
   }
 }
 
-void claim_queue::note_taken(acquire_operation& wanted) noexcept {
-  if (std::exchange(wanted.has_found_taken_, true)) return;
-  wanted.counts().found_taken();
+void claim_queue::note_taken(acquire_operation& acquire) noexcept {
+  if (std::exchange(acquire.has_found_taken_, true)) return;
+  acquire.counts().found_taken();
   ++gate_.traffic.contended;
 }
 
-void claim_queue::finish(acquire_operation& ended, const outcome& how, time_ns now) {
+void claim_queue::finish(acquire_operation& ended, const outcome& result, time_ns now) {
   waiters_.erase(ended.place_);
-  ended.counts().acquire_ended(how.code, now - ended.began);
-  if (how.ok()) gate_.traffic.granted(now - ended.began);
+  ended.counts().acquire_ended(result.code, now - ended.began);
+  if (result.ok()) gate_.traffic.granted(now - ended.began);
   auto& owner = *ended.owner;
-  probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(how.code), now - ended.began);
+  probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(result.code),
+                  now - ended.began);
   owner.pending = nullptr;
   owner.state = owner_state::idle;
-  if (!how.ok()) owner.in = nullptr;
-  gate_.operations.end(ended, how, how.ok() ? owner.token : 0);
+  if (!result.ok()) owner.in = nullptr;
+  gate_.operations.end(ended, result, result.ok() ? owner.token : 0);
 }
 
 void claim_queue::close(time_ns now) {
@@ -174,7 +176,7 @@ void claim_queue::close(time_ns now) {
   extensions_.finish(closed);
   finish_raise(closed);
   if (!current_) return;
-  // Somebody may wait of whom we have not heard yet, and no second question can follow.
+  // A waiter may exist that is not known yet, and no second request can follow.
   current_->on_wanted();
   holders_.each([&](lock::owner& holder) {
     holder.count_hold_end(now);

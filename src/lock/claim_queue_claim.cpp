@@ -1,4 +1,4 @@
-// How a claim queue's claim begins, what becomes of it, and to whom it goes next.
+// How the claim of a claim queue begins and ends, and which waiter gets it next.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -11,7 +11,8 @@ namespace mortise::lock {
 
 // ---- passing on within this client ----------------------------------------------------------
 
-// Only between holds of as much that are renewed alike: another lease has to come from the server.
+// A pass needs the same weight and the same renewals, because another lease must come from the
+// server.
 bool claim_queue::suits(const acquire_operation& next) const noexcept {
   const auto& terms = current_->terms();
   return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
@@ -34,24 +35,24 @@ bool claim_queue::pass_to_next(time_ns now) {
     grant_to_next(now);
     return true;
   }
-  // Only the owner may draw tokens, so they are drawn together with a renewal.
-  const auto wanted = passes_.tokens_to_draw(current_->others_wait(), now);
-  is_refilling_ = current_->renew(current_->terms().lease_ms, wanted, nullptr, now) != 0;
+  // Only the owner may draw tokens, so a renewal draws them.
+  const auto tokens = passes_.tokens_to_draw(current_->others_wait(), now);
+  is_refilling_ = current_->renew(current_->terms().lease_ms, tokens, nullptr, now) != 0;
   if (!is_refilling_) return false;
-  passes_.note_drawn(wanted, now);
+  passes_.note_drawn(tokens, now);
   passes_.note_pass();
   return true;
 }
 
-// ---- the claim's fate ----------------------------------------------------------------------
+// ---- the course of the claim ---------------------------------------------------------------
 
-// Memory may have run out also where nobody can be told but the waiter itself.
+// An allocation can also fail in an event, where only the waiter can get the error.
 void claim_queue::start_next(time_ns now) noexcept {
   while (!current_ && !waiters_.empty()) {
     auto& next = *waiters_.front();
     try {
       gate_.pending_releases.reserve(
-          gate_.queues);  // so that each claim can be left without memory
+          gate_.queues);  // so that the release of each claim needs no memory
       current_ = new_claim(next, now);
     } catch (const std::bad_alloc&) {
       finish(next, outcome::of(status::no_memory), now);
@@ -64,7 +65,7 @@ void claim_queue::start_next(time_ns now) noexcept {
 
 std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& first, time_ns now) {
   const auto& owner = *first.owner;
-  const amount wanted{first.wanted.mode, first.wanted.weight, owner.limit};
+  const amount requested{first.wanted.mode, first.wanted.weight, owner.limit};
   const auto reuse = reuse_of(first);
   auto token = gate_.io.new_owner_token(
       owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
@@ -72,7 +73,7 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
   is_shared_ = may_share(first);
   shared_token_ = 0;
   return std::make_unique<lock::claim>(
-      gate_.next_claim++, std::move(token), gate_.protocol, wanted, terms_of(owner, now),
+      gate_.next_claim++, std::move(token), gate_.protocol, requested, terms_of(owner, now),
       wait_terms_of(first, gate_.pending_releases.are_awaited(), gate_.expected), gate_.io);
 }
 
@@ -131,8 +132,8 @@ void claim_queue::handle(claim_event what, time_ns now) {
   }
 }
 
-// What draws tokens for a waiter prolongs nobody's hold. One renewal is counted once, also for
-// readers who hold together.
+// A renewal that draws tokens for a waiter extends no hold. Readers that share a claim count one
+// renewal once.
 void claim_queue::note_renewal(bool is_ok) noexcept {
   if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
 }
@@ -142,29 +143,29 @@ void claim_queue::tell_risk() noexcept {
       [&](lock::owner& holder) { gate_.listener.on_at_risk(holder, current_->threat()); });
 }
 
-// What is told of a renewal or an upgrade that got no yes and no no.
+// The result of a renewal or an upgrade with an inconclusive reply, or with none.
 outcome claim_queue::failure_of_request() const {
-  auto how = current_->details();
-  if (how.ok()) {
-    how = outcome::of(status::unknown, "the connection broke before the answer");
-    how.is_retryable = true;
+  auto result = current_->details();
+  if (result.ok()) {
+    result = outcome::of(status::unknown, "the connection broke before the answer");
+    result.is_retryable = true;
   }
-  how.is_ambiguous = how.code == status::unknown;
-  return how;
+  result.is_ambiguous = result.code == status::unknown;
+  return result;
 }
 
 void claim_queue::grant_to_next(time_ns now) {
-  // Whoever was to have it may have given up meanwhile, and the next may want another lease.
+  // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
   if (waiters_.empty() || !has_token() || (is_refill && !suits(*waiters_.front()))) {
     release_claim(now);
     start_next(now);
     return;
   }
-  // The time of who has it from the servers counts from their grant, a later one's from now.
+  // The first holder's time counts from the servers' grant, a later holder's time from now.
   const auto from = passes_.is_first_holder() ? current_->granted_at() : now;
   grant(*waiters_.front(), from, now);
-  // Readers who have waited together begin together.
+  // Readers that have waited together start together.
   while (is_shared_ && !waiters_.empty() && suits(*waiters_.front())) {
     grant(*waiters_.front(), from, now);
   }
@@ -187,7 +188,7 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
 void claim_queue::refuse_next(time_ns now) {
   auto details = current_->details();
   if (details.ok()) {
-    // Whatever was not understood is never taken for a grant (hazard 31).
+    // A reply that cannot be parsed is never a grant (hazard 31).
     details = outcome::of(status::unknown, "cannot parse the server's reply");
     details.is_ambiguous = true;
   }
@@ -204,10 +205,11 @@ void claim_queue::refuse_next(time_ns now) {
 
 void claim_queue::lose(time_ns now) {
   const auto why = current_->loss();
-  // Also when the clock was looked at too late to tell of it in time (hazard 20).
+  // The risk is also reported if the clock was read too late for a timely report (hazard 20).
   const bool is_risk_told = current_->is_risk_told();
   holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_told, now); });
-  // By our clock it is over; at the server it may have a little left, which is given back.
+  // By our clock the lease is over. The server may keep the lock a little longer, so the
+  // lock is released.
   release_claim(now);
   is_refilling_ = false;
   start_next(now);
@@ -243,10 +245,10 @@ void claim_queue::settle(time_ns now) {
 
 // ---- events ---------------------------------------------------------------------------------
 
-void claim_queue::on_answer(std::uint32_t serial, const step_result& said, time_ns now) {
+void claim_queue::on_answer(std::uint32_t serial, const step_result& result, time_ns now) {
   const bool is_first_answer = current_->phase() == claim_phase::asking;
-  const auto what = current_->on_answer(serial, said, now);
-  // Whoever had to wait is likely to have to again, until the lock is found free.
+  const auto what = current_->on_answer(serial, result, now);
+  // A contended lock is likely to be contended again, until it is found free.
   if (is_first_answer && what == claim_event::granted) gate_.is_contended = current_->others_wait();
   if (what == claim_event::not_free) gate_.is_contended = true;
   if (current_->phase() == claim_phase::queued) {
@@ -254,7 +256,7 @@ void claim_queue::on_answer(std::uint32_t serial, const step_result& said, time_
     if (!waiters_.empty()) note_taken(*waiters_.front());
   }
   handle(what, now);
-  // A renewal that was on its way says what "W" would have said (hazard 24).
+  // A renewal in flight reports waiters like "W" (hazard 24).
   if (is_retained() && current_->others_wait()) release_claim(now);
 }
 
@@ -277,7 +279,7 @@ void claim_queue::on_forced(time_ns now) {
 }
 
 void claim_queue::on_up(time_ns now) {
-  // Somebody may have come of whom we have not heard.
+  // A waiter may have come whose message was lost.
   end_retention(now);
   if (current_) current_->on_up(now);
   if (raising_ != nullptr) current_->raise_again(now);

@@ -1,5 +1,4 @@
-// How the only holder of a claim queue changes its mode: a reader that becomes the writer, and
-// back.
+// How the only holder of a claim queue changes its mode: a reader becomes the writer, and back.
 #include "lock/claim_queue.hpp"
 
 #include <utility>
@@ -17,7 +16,7 @@ outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
   if (auto checked = check_modes(); !checked.ok()) return checked;
   if (auto checked = owner.check_single(hold_mode::shared); !checked.ok()) return checked;
   if (!holders_.is_one()) {
-    // The server knows one reader, and would give it all.
+    // The server knows only one reader, and would upgrade it although other readers share it.
     done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
     return {};
   }
@@ -37,8 +36,8 @@ outcome claim_queue::lower(lock::owner& owner, std::int64_t weight, operation& d
   return lower_hold(owner, weight, &done, now);
 }
 
-// From here on the hold counts as a part only, whatever comes of the question: every later renewal
-// asks for no more than that.
+// From now on the hold is shared, whatever the result of the request. Each later renewal asks for
+// no more.
 outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t weight, operation* done,
                                 time_ns now) {
   if (done != nullptr) {
@@ -61,13 +60,13 @@ outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t weight, operati
 
 void claim_queue::raised(time_ns now) {
   auto& holder = *holders_.first();
-  if (holder.hold_count(hold_mode::exclusive) > 0) return;  // by the answer to an earlier question
+  if (holder.hold_count(hold_mode::exclusive) > 0) return;  // an earlier reply has done it
   if (raising_ == nullptr) {
-    // Who asked has given up, and was told that this handle goes on with a part.
+    // The caller has given up, with the result that the hold stays shared.
     current_->lower(1, nullptr, now);
     return;
   }
-  is_shared_ = false;  // also when it reads again: nobody else may have a writer's token
+  is_shared_ = false;  // also after a downgrade: no other reader may share a writer's token
   holder.token = current_->take_token();
   holder.hold_once(hold_mode::exclusive);
   holder.count_hold_end(now);
@@ -75,10 +74,10 @@ void claim_queue::raised(time_ns now) {
   finish_raise({});
 }
 
-void claim_queue::finish_raise(const outcome& how) {
+void claim_queue::finish_raise(const outcome& result) {
   if (raising_ == nullptr) return;
-  gate_.operations.end(*std::exchange(raising_, nullptr), how,
-                       how.ok() ? holders_.first()->token : 0);
+  gate_.operations.end(*std::exchange(raising_, nullptr), result,
+                       result.ok() ? holders_.first()->token : 0);
 }
 
 }  // namespace mortise::lock

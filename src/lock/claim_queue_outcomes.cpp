@@ -1,4 +1,4 @@
-// What is told of an acquire that is given up.
+// The result of an acquire that is given up.
 #include <algorithm>
 
 #include "base/decimal.hpp"
@@ -24,25 +24,25 @@ outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status w
   return unknown;
 }
 
-// With the time that was waited and what stood in the way.
+// Names the time waited and the obstacle.
 outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) const {
   const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
   const decimal waited_ms((now - given_up.began) / ns_per_ms);
   const decimal ahead(std::distance(waiters_.begin(), at));
   const decimal place(current_ ? current_->place() + 1 : 0);
-  auto how = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+  auto result = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
   if (!holders_.is_empty()) {
-    how.say("waited ", waited_ms, " ms; ", who_is_ahead());
+    result.say("waited ", waited_ms, " ms; ", who_is_ahead());
   } else if (at != waiters_.begin()) {
-    how.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
+    result.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
   } else if (current_ && current_->place() >= 0) {
-    how.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
+    result.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
   } else {
     const bool is_told = !current_ || !current_->is_untold();
-    how.say("waited ", waited_ms, " ms; ",
-            is_told ? "another client holds it" : "this client has just released it");
+    result.say("waited ", waited_ms, " ms; ",
+               is_told ? "another client holds it" : "this client has just released it");
   }
-  return how;
+  return result;
 }
 
 }  // namespace mortise::lock

@@ -1,10 +1,11 @@
-// How readers share: all readers of a client may go by one reader at the servers, each with a hold,
-// a deadline and an end of its own, and with the fencing token of that reader, as readers have it
-// who are let in together.
+// How readers share a claim. All readers of a client may share one reader at the servers. Each
+// reader has its own hold, deadline and end. All have the fencing token of that one reader, like
+// readers that are admitted together.
 //
-// To the servers it is one hold. So a reader joins only while nobody is known to wait ("W" and
-// renewals tell): from then on whoever comes goes to the servers and waits behind, and those who
-// hold drain. The message is only a hint (hazard 24); a renewal tells of it at the latest.
+// To the servers the claim is one hold. So a reader joins only while no waiter is known ("W" and
+// renewals report waiters). After such a report new readers wait at the servers, and existing
+// holders drain. The message is only a hint (hazard 24), and a renewal reports waiters at the
+// latest.
 #include <algorithm>
 
 #include "lock/claim_queue.hpp"
@@ -12,7 +13,7 @@
 
 namespace mortise::lock {
 
-// Whether others may join a claim that is asked for this acquire.
+// Whether other readers may join a claim that is requested for this acquire.
 bool claim_queue::may_share(const acquire_operation& first) const noexcept {
   return gate_.protocol.kind == lock_kind::rw && gate_.tells_of_waiters() &&
          first.wanted.mode == hold_mode::shared && first.owner->renews && !first.owner->is_strict;
@@ -26,12 +27,12 @@ claim_reuse claim_queue::reuse_of(const acquire_operation& first) const noexcept
 bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noexcept {
   if (!is_shared_ || !current_ || reader.owner->is_strict || !suits(reader)) return false;
   if (!holders_.is_empty()) return raising_ == nullptr && current_->is_settled(now);
-  // Together with those who wait; a try is to be told at once, and so asks by itself.
+  // Joins the waiters. A try needs its result at once, and so sends its own request.
   const bool is_asked_for = current_->phase() != claim_phase::held && !current_->others_wait();
   return is_asked_for && !reader.is_try && !waiters_.empty() && !waiters_.front()->is_try;
 }
 
-// All readers of one claim have one token: nobody has written in between.
+// All readers of one claim have one token, because no writer came in between.
 bool claim_queue::has_token() const noexcept {
   return (is_shared_ && shared_token_ != 0) || current_->has_token();
 }
@@ -42,7 +43,7 @@ std::int64_t claim_queue::next_token() noexcept {
   return shared_token_;
 }
 
-// It holds by the claim from now on, which lasts as long as the one who may hold the longest.
+// Adds a holder to the claim. The claim lasts as long as the longest allowed hold.
 void claim_queue::hold_on(lock::owner& owner, lease_terms terms, time_ns now) {
   owner.joint.until = time_never;
   if (is_shared_) {
@@ -52,21 +53,21 @@ void claim_queue::hold_on(lock::owner& owner, lease_terms terms, time_ns now) {
       is_joined_ = true;
       terms.until = std::max(terms.until, current_->terms().until);
     }
-    // Looked at by the next timer, which plans the others.
+    // The next timer checks this holder, and plans the others.
     next_end_ = std::min(next_end_, end_notice(owner));
   }
   holders_.add(owner);
   current_->keep(terms, now);
 }
 
-// When it is to hear that its end is near, as of a claim that is not prolonged any more.
+// When a holder is notified of its near end, like the holder of a claim that is no longer renewed.
 time_ns claim_queue::end_notice(const lock::owner& holder) noexcept {
   return holder.joint.until == time_never ? time_never
                                           : holder.joint.until - to_ns(holder.lease_ms) / 3;
 }
 
-// Ends each hold whose max_hold has passed while other holds go on, or before the lease ends. All
-// other holds end with the claim.
+// Ends each hold whose max_hold has passed before the end of other holds or of the lease. All other
+// holds end with the claim.
 void claim_queue::end_holds_in_time(time_ns now) {
   next_end_ = time_never;
   const auto end = std::max(current_->terms().until, current_->valid_until());

@@ -7,7 +7,7 @@ namespace mortise::lock {
 
 namespace {
 
-// In round trips, for each client that is expected to wait, too.
+// In round trips, for each other client that is expected to wait.
 constexpr std::int64_t first_trips = 2;
 constexpr std::int64_t turn_trips = 8;
 constexpr std::int64_t split_trips = 4;
@@ -25,8 +25,8 @@ contention contention::next() const noexcept {
   return result;
 }
 
-// With a power above 1 the chance of the oldest grows faster than its age, so that no wait is much
-// longer than others. With 2 two old ones split the votes again and again.
+// With a power above 1 the chance of the oldest waiter grows faster than its age, so no wait is
+// much longer than others. With a power of 2, two old waiters split the votes again and again.
 time_ns contention::window(std::int64_t trips, std::int64_t others) const noexcept {
   const auto age = static_cast<double>(1 + turns_);
   const auto whole = static_cast<double>(trips * others) * static_cast<double>(trip_ns_);

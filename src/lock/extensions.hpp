@@ -1,5 +1,4 @@
-// The operations that wait for a hold to be prolonged: extensions, and downgrades, which a renewal
-// brings.
+// The operations that wait for a renewal of a hold: extensions and downgrades.
 #pragma once
 
 #include <algorithm>
@@ -20,36 +19,36 @@ class extensions {
     waiting_.reserve(waiting_.size() + 1);
     operations_.accept(done);
   }
-  // Asked for by this owner: it ends when the hold is valid until then.
-  void add(operation& done, const owner& by, time_ns target) {
-    waiting_.push_back({&done, &by, target});
+  // Adds an operation of this owner. It ends when the hold is valid until `target`.
+  void add(operation& done, const owner& requester, time_ns target) {
+    waiting_.push_back({&done, &requester, target});
   }
-  // Ends those that wait for no more than this, or all.
-  void finish(const outcome& how, time_ns until = time_never) {
-    finish_where(how, [&](const auto& item) { return item.target <= until; });
+  // Ends the operations with a target up to `until`, or all.
+  void finish(const outcome& result, time_ns until = time_never) {
+    finish_where(result, [&](const auto& item) { return item.target <= until; });
   }
-  // Ends those of this owner.
-  void finish_of(const owner& by, const outcome& how) {
-    finish_where(how, [&](const auto& item) { return item.by == &by; });
+  // Ends the operations of this owner.
+  void finish_of(const owner& requester, const outcome& result) {
+    finish_where(result, [&](const auto& item) { return item.requester == &requester; });
   }
-  // Ends this one.
-  void abandon(operation& given_up, const outcome& how) {
-    finish_where(how, [&](const auto& item) { return item.done == &given_up; });
+  // Ends this operation.
+  void abandon(operation& given_up, const outcome& result) {
+    finish_where(result, [&](const auto& item) { return item.done == &given_up; });
   }
-  [[nodiscard]] bool has(const operation& of) const noexcept {
+  [[nodiscard]] bool has(const operation& call) const noexcept {
     return std::any_of(waiting_.begin(), waiting_.end(),
-                       [&](const auto& item) { return item.done == &of; });
+                       [&](const auto& item) { return item.done == &call; });
   }
 
  private:
   struct extension {
     operation* done;
-    const owner* by;
+    const owner* requester;
     time_ns target;
   };
 
   template <class Which>
-  void finish_where(const outcome& how, Which&& is_meant) {
+  void finish_where(const outcome& result, Which&& is_meant) {
     for (std::size_t i = 0; i < waiting_.size();) {
       if (!is_meant(waiting_[i])) {
         ++i;
@@ -57,7 +56,7 @@ class extensions {
       }
       auto* const done = waiting_[i].done;
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
-      operations_.end(*done, how);
+      operations_.end(*done, result);
     }
   }
 

@@ -12,24 +12,23 @@ gate::gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener)
   static_cast<void>(idle_queue());
 }
 
-// ---- which claim queue
-// ------------------------------------------------------------------------------
+// ---- claim queues --------------------------------------------------------------------------
 
-// What is retained is for this acquire, or is given back before it asks, so that it is not in its
-// own client's way.
-claim_queue& gate::queue_for(const acquire_operation& wanted, time_ns now) {
+// A retained claim serves this acquire, or is released before the request. Otherwise the claim
+// would block its own client.
+claim_queue& gate::queue_for(const acquire_operation& acquire, time_ns now) {
   for (const auto& each : queues_) {
-    if (each->may_take_up(wanted, now)) return *each;
+    if (each->may_take_up(acquire, now)) return *each;
   }
   for (const auto& each : queues_) each->end_retention(now);
   if (common_.protocol.kind == lock_kind::mutex) return *queues_.front();
   for (const auto& each : queues_) {
-    if (each->admits(wanted, now)) return *each;
+    if (each->admits(acquire, now)) return *each;
   }
   return idle_queue();
 }
 
-// One that was needed once is kept for the next, but no more than one at the end of all.
+// Keeps an idle claim queue for the next use, but at most one at the end of the list.
 claim_queue& gate::idle_queue() {
   while (queues_.size() > 1 && queues_.back()->is_idle() &&
          queues_[queues_.size() - 2]->is_idle()) {
@@ -54,12 +53,12 @@ void gate::settle(time_ns now) {
   for (const auto& each : queues_) each->settle(now);
 }
 
-// ---- what users ask for ---------------------------------------------------------------------
+// ---- calls of users ------------------------------------------------------------------------
 
-outcome gate::acquire(acquire_operation& wanted, time_ns now) {
+outcome gate::acquire(acquire_operation& acquire, time_ns now) {
   if (is_closed()) return client_freed();
   settle(now);
-  auto& owner = *wanted.owner;
+  auto& owner = *acquire.owner;
   if (owner.is_interrupted) return outcome::of(status::cancelled, "this handle is interrupted");
   switch (owner.state) {
     case owner_state::acquiring:
@@ -67,10 +66,10 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
       return owner.busy();
     case owner_state::held: {
       auto checked = owner.in->check_free();
-      return checked.ok() ? owner.in->acquire_again(wanted) : checked;
+      return checked.ok() ? owner.in->acquire_again(acquire) : checked;
     }
     case owner_state::lost:
-      if (owner.may_reenter(wanted.wanted.mode)) {
+      if (owner.may_reenter(acquire.wanted.mode)) {
         auto lost = outcome::lost(owner.loss);
         lost.say(lost.words(), "; unlock it as often as it was acquired");
         return lost;
@@ -79,22 +78,22 @@ outcome gate::acquire(acquire_operation& wanted, time_ns now) {
     case owner_state::idle:
       break;
   }
-  auto& chosen = queue_for(wanted, now);
-  if (wanted.is_try && chosen.is_ahead_of_tries() && !chosen.admits(wanted, now)) {
-    // A handle of this client holds the lock or is ahead of us, so the server need not be asked.
-    chosen.note_taken(wanted);
-    wanted.counts().acquire_answered(status::not_acquired);
+  auto& chosen = queue_for(acquire, now);
+  if (acquire.is_try && chosen.is_ahead_of_tries() && !chosen.admits(acquire, now)) {
+    // A handle of this client holds the lock or is ahead, so no request is necessary.
+    chosen.note_taken(acquire);
+    acquire.counts().acquire_answered(status::not_acquired);
     probe::wait_start(&owner, owner.lock_name);
     probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(status::not_acquired), 0);
-    wanted.finish(outcome::because(status::not_acquired, chosen.who_is_ahead()), 0);
+    acquire.finish(outcome::because(status::not_acquired, chosen.who_is_ahead()), 0);
     return {};
   }
-  // A writer who is going to wait here is known to, before any message says so.
-  const bool is_writer = wanted.wanted.mode == hold_mode::exclusive;
-  if (!wanted.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
+  // A local writer that is about to wait is known before any message reports it.
+  const bool is_writer = acquire.wanted.mode == hold_mode::exclusive;
+  if (!acquire.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
     for (const auto& each : queues_) each->admit_no_more();
   }
-  chosen.enter(wanted, now);
+  chosen.enter(acquire, now);
   return {};
 }
 
@@ -110,7 +109,7 @@ outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_n
   return owner.in->unlock(owner, mode, done, now);
 }
 
-// ok when it holds and no other call is at work on it.
+// ok if the owner holds and no other call is changing the hold.
 outcome gate::check_held(const lock::owner& owner) const {
   if (is_closed()) return client_freed();
   auto checked = owner.check_held();
@@ -150,20 +149,20 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
     if (owner.pending == waiter) owner.in->abandon_acquire(*waiter, why, now);
     return;
   }
-  auto how =
+  auto result =
       outcome::of(why == status::timed_out ? status::unknown : why,
                   "the server did not answer in time; the hold ends with its lease at the latest");
-  how.is_ambiguous = true;
+  result.is_ambiguous = true;
   const auto problem = common_.io.problem();
-  if (!problem.ok()) how.say(how.message, "; ", problem.message);
-  if (auto* const gone = common_.pending_releases.of(given_up)) {
-    const auto& refusal = problem.ok() ? gone->claim->details() : problem;
-    const bool is_refused = !gone->claim->is_release_sent() && !refusal.ok();
-    if (why == status::timed_out && is_refused) how = refusal;
-    return common_.pending_releases.tell(*gone, how);
+  if (!problem.ok()) result.say(result.message, "; ", problem.message);
+  if (auto* const release = common_.pending_releases.of(given_up)) {
+    const auto& refusal = problem.ok() ? release->claim->details() : problem;
+    const bool is_refused = !release->claim->is_release_sent() && !refusal.ok();
+    if (why == status::timed_out && is_refused) result = refusal;
+    return common_.pending_releases.tell(*release, result);
   }
   for (const auto& each : queues_) {
-    if (each->has_open(given_up)) return each->abandon(given_up, how, why, problem);
+    if (each->has_open(given_up)) return each->abandon(given_up, result, why, problem);
   }
 }
 
@@ -194,31 +193,31 @@ void gate::close(time_ns now) {
 
 // ---- events ---------------------------------------------------------------------------------
 
-void gate::on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
+void gate::on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                      time_ns now) {
   for (const auto& each : queues_) {
     if (each->claim() == nullptr || each->claim()->id() != claim_id) continue;
-    return each->on_answer(serial, said, now);
+    return each->on_answer(serial, result, now);
   }
-  common_.note_released(common_.pending_releases.on_answer(claim_id, serial, said, now));
+  common_.note_released(common_.pending_releases.on_answer(claim_id, serial, result, now));
 }
 
 void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                     bool others_wait, time_ns now) {
-  // A grant to a claim that is leaving needs nothing: its cancel gives the lock back.
-  if (auto* const in = queue_of(token)) in->on_grant(last_token, server_us, others_wait, now);
+  // A grant to a claim in release needs no action, because the cancel releases the lock.
+  if (auto* const queue = queue_of(token)) queue->on_grant(last_token, server_us, others_wait, now);
 }
 
 void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
-  if (auto* const in = queue_of(token)) in->claim()->on_head(ttl_ms, now);
+  if (auto* const queue = queue_of(token)) queue->claim()->on_head(ttl_ms, now);
 }
 
 void gate::on_wanted(std::string_view token, time_ns now) {
-  if (auto* const in = queue_of(token)) in->on_wanted(now);
+  if (auto* const queue = queue_of(token)) queue->on_wanted(now);
 }
 
 void gate::on_forced(std::string_view token, time_ns now) {
-  if (auto* const in = queue_of(token)) in->on_forced(now);
+  if (auto* const queue = queue_of(token)) queue->on_forced(now);
 }
 
 void gate::on_free(time_ns now) {
@@ -251,7 +250,7 @@ time_ns gate::next_timer() const noexcept {
   return next;
 }
 
-// ---- looking --------------------------------------------------------------------------------
+// ---- queries -------------------------------------------------------------------------------
 
 bool gate::is_queued() const noexcept {
   return std::any_of(queues_.begin(), queues_.end(),
@@ -270,8 +269,8 @@ bool gate::awaits_message() const noexcept {
 }
 
 bool gate::retains(std::string_view owner_token) const noexcept {
-  const auto* const in = queue_of(owner_token);
-  return in != nullptr && in->is_retained();
+  const auto* const queue = queue_of(owner_token);
+  return queue != nullptr && queue->is_retained();
 }
 
 bool gate::is_idle() const noexcept {

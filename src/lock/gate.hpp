@@ -1,7 +1,7 @@
-// All handles of one client for one name: who of them holds, who waits, and in which claim queue,
-// that is by which claim at the servers. Everybody of a mutex stands in one claim queue; see
-// claim_queue.hpp for the others. Pure: it is given time, answers and messages. A `fair = strict`
-// handle has a gate of its own, and so competes by itself.
+// All handles of one client for one name: their holders, waiters and claim queues. All users of a
+// mutex share one claim queue. See claim_queue.hpp for the other kinds. Pure: its caller passes the
+// time, replies and messages. A `fair = strict` handle has a gate of its own, and so competes
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,35 @@ class gate {
  public:
   gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener);
 
-  // Each of these either rejects at once (the code is not ok, the operation was not accepted),
-  // or accepts, and then finishes the operation now or later.
-  outcome acquire(acquire_operation& wanted, time_ns now);
+  // Each of these calls rejects the operation at once (the code is not ok), or accepts it and
+  // finishes it now or later.
+  outcome acquire(acquire_operation& acquire, time_ns now);
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
-  // ok when it holds in this mode and no other call is at work on it.
+  // ok if the owner holds in this mode and no other call is changing the hold.
   outcome check_held(const owner& owner, hold_mode mode, time_ns now);
-  // From a part to the whole, if nobody else has a part; and back to `weight`.
+  // raise() upgrades to exclusive mode if no other holder shares the lock. lower() downgrades to
+  // `weight`.
   outcome raise(owner& owner, operation& done, time_ns now);
   outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
 
-  // Ends what the clock says is lost, and tells of that. Each of the above begins with it.
+  // Ends and reports each hold that is lost by the clock. All calls above begin with it.
   void settle(time_ns now);
 
-  // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. What has
-  // been asked of the server is taken back in the background. No effect once it is finished.
+  // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. Its
+  // request is undone at the server in the background. No effect on a finished operation.
   void abandon(operation& given_up, status why, time_ns now);
-  // Ends what this handle waits for, and lets no acquire of it begin until that is taken back.
+  // Ends the wait of this handle, and rejects its acquires until `is_on` is false again.
   void interrupt(owner& owner, bool is_on, time_ns now);
-  // The handle goes away: gives back what it holds, ends what it waits for.
+  // The handle is being freed: releases its hold and ends its wait.
   void forget(owner& owner, time_ns now);
-  // Ends everything, gives back what is held, and accepts nothing any more. From then on it knows
-  // no handle, so that they may go in any order.
+  // Ends all operations, releases all holds, and rejects all later calls. The gate then refers to
+  // no handle, so the handles may be freed in any order.
   void close(time_ns now);
   [[nodiscard]] bool is_closed() const noexcept { return common_.is_closed; }
 
-  // Whether it is not lost; and may be relied on, which takes acknowledgements that count.
+  // lasts(): the hold is not lost. is_held(): the hold is also reliable, which needs valid
+  // acknowledgements.
   [[nodiscard]] bool lasts(const owner& owner, time_ns now) const noexcept {
     return owner.state == owner_state::held && now < valid_until(owner);
   }
@@ -57,8 +59,8 @@ class gate {
   [[nodiscard]] time_ns valid_until(const owner& owner) const noexcept {
     return claim_of(owner) == nullptr ? 0 : owner.in->valid_until(owner);
   }
-  // What the server knows the hold by, and how much of the lock that is for; empty and 1 when there
-  // is none.
+  // The owner token of the hold at the server, and the weight of the hold. Empty and 1 without a
+  // hold.
   [[nodiscard]] std::string_view owner_token(const owner& owner) const noexcept {
     const auto* const claim = claim_of(owner);
     return claim == nullptr ? std::string_view() : std::string_view(claim->token());
@@ -69,7 +71,7 @@ class gate {
   }
 
   // Events.
-  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& said,
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                  time_ns now);
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                 bool others_wait, time_ns now);
@@ -78,34 +80,34 @@ class gate {
   void on_forced(std::string_view token, time_ns now);
   void on_free(time_ns now);
   void on_up(time_ns now);
-  // What the replicas said to this client's holds counts for nothing any more.
+  // The replicas' acknowledgements of this client's holds are no longer valid.
   void on_unacknowledged() noexcept;
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
-  // Whether somebody waits whom the server has refused, or queued.
+  // Whether a waiter exists that the server has refused or queued.
   [[nodiscard]] bool is_queued() const noexcept;
-  // Whether a message is of use, and should not wait until the client asks something.
+  // Whether a message is useful, and must not wait until the client sends a request.
   [[nodiscard]] bool awaits_message() const noexcept;
   [[nodiscard]] gate_report report(time_ns now) const;
-  // Whether the client has kept a claim for its next acquire, and nobody holds by it; and whether
-  // that is the one with this owner token.
+  // Whether the client retains a claim without a holder, and whether the retained claim has this
+  // owner token.
   [[nodiscard]] bool is_retained() const noexcept;
   [[nodiscard]] bool retains(std::string_view owner_token) const noexcept;
-  // Whether nothing is held, retained, waited for or being given back.
+  // Whether nothing is held, retained, awaited or being released.
   [[nodiscard]] bool is_idle() const noexcept;
 
  private:
-  // The claim that it holds by, or nullptr.
+  // The claim of the owner's hold, or nullptr.
   [[nodiscard]] static const lock::claim* claim_of(const owner& owner) noexcept {
     const bool holds = owner.state == owner_state::held && owner.in != nullptr;
     return holds ? owner.in->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;
-  claim_queue& queue_for(const acquire_operation& wanted, time_ns now);
+  claim_queue& queue_for(const acquire_operation& acquire, time_ns now);
   claim_queue& idle_queue();
-  // The line whose claim has this owner token, or nullptr.
+  // The claim queue whose claim has this owner token, or nullptr.
   [[nodiscard]] claim_queue* queue_of(std::string_view token) const noexcept;
-  void add_holders(gate_report& told, const claim_queue& in, time_ns now) const;
+  void add_holders(gate_report& report, const claim_queue& queue, time_ns now) const;
 
   gate_context common_;
   std::vector<std::unique_ptr<claim_queue>> queues_;

@@ -1,4 +1,4 @@
-// What the lines of a gate have in common.
+// The state that the claim queues of a gate share.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace mortise::lock {
 
 struct gate_context {
-  gate_context(const protocol_facts& protocol_facts, lock_io& to_servers, gate_listener& told)
-      : protocol(protocol_facts), io(to_servers), listener(told) {}
+  gate_context(const protocol_facts& protocol_facts, lock_io& to_servers, gate_listener& observer)
+      : protocol(protocol_facts), io(to_servers), listener(observer) {}
 
   const protocol_facts& protocol;
   lock_io& io;
@@ -24,14 +24,14 @@ struct gate_context {
   lock::pending_releases pending_releases{operations, listener};
   gate_traffic traffic;
   std::uint64_t next_claim = 1;
-  std::size_t queues = 0;  // how many there are
+  std::size_t queues = 0;  // the number of claim queues
   bool is_closed = false;
-  contention expected;        // by the next attempt, at a quorum
-  bool is_contended = false;  // the lock is likely taken, so the cheap try would be in vain
+  contention expected;        // by the next attempt, with a quorum
+  bool is_contended = false;  // the lock is likely taken, so the cheap try would fail
 
-  // What could not be sent all the same is not asked by on_up().
+  // With a connection, a send can still fail, and on_up() does not repeat it.
   [[nodiscard]] bool has_connection() const { return io.problem().ok(); }
-  // Whether whoever waits at the servers lets the holders know.
+  // Whether waiters at the servers notify the holders.
   [[nodiscard]] bool tells_of_waiters() const noexcept {
     return protocol.can_pass && protocol.how == wait_method::queue;
   }

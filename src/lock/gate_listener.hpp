@@ -1,4 +1,4 @@
-// What a gate tells without having been asked.
+// The notifications that a gate sends on its own.
 #pragma once
 
 #include "base/status.hpp"
@@ -12,8 +12,8 @@ class gate_listener {
   virtual ~gate_listener() = default;
   virtual void on_lost(owner& loser) noexcept = 0;
   virtual void on_at_risk(owner& holder, reason why) noexcept = 0;
-  // An unlock that had ended when it was sent has come to this. Its handle may be gone.
-  virtual void on_not_released(const outcome& how) noexcept = 0;
+  // The failure of an unlock that had ended when it was sent. Its handle may be freed.
+  virtual void on_not_released(const outcome& error) noexcept = 0;
 };
 
 }  // namespace mortise::lock

@@ -9,52 +9,52 @@ namespace mortise::lock {
 
 namespace {
 
-// Who waits, the first of them all.
-void add_waiters(gate_report& told, const claim_queue& in, time_ns now) {
-  told.waiters += in.waiter_count();
-  const auto* const first = in.first_waiter();
-  if (first == nullptr || now - first->began < told.waited_ns) return;
-  told.waited_ns = now - first->began;
-  if (told.holds > 0 || told.retained > 0) return;
-  told.mode = first->wanted.mode;
-  told.label = first->owner->label;
+// Counts the waiters, and describes the first of all.
+void add_waiters(gate_report& report, const claim_queue& queue, time_ns now) {
+  report.waiters += queue.waiter_count();
+  const auto* const first = queue.first_waiter();
+  if (first == nullptr || now - first->began < report.waited_ns) return;
+  report.waited_ns = now - first->began;
+  if (report.holds > 0 || report.retained > 0) return;
+  report.mode = first->wanted.mode;
+  report.label = first->owner->label;
 }
 
-void add_retained(gate_report& told, const claim_queue& in, time_ns now) {
-  if (!in.is_retained() || now >= in.retained_until()) return;
-  ++told.retained;
-  told.retained_claims.push_back(in.claim()->token());
-  if (told.holds > 0) return;
-  told.mode = in.claim()->mode();
-  told.left_ns = std::max(told.left_ns, in.retained_until() - now);
+void add_retained(gate_report& report, const claim_queue& queue, time_ns now) {
+  if (!queue.is_retained() || now >= queue.retained_until()) return;
+  ++report.retained;
+  report.retained_claims.push_back(queue.claim()->token());
+  if (report.holds > 0) return;
+  report.mode = queue.claim()->mode();
+  report.left_ns = std::max(report.left_ns, queue.retained_until() - now);
 }
 
 }  // namespace
 
-// Of those who hold, the one that has done so for the longest is described.
-void gate::add_holders(gate_report& told, const claim_queue& in, time_ns now) const {
-  const auto before = told.holds;
-  in.held_by().each([&](const lock::owner& holder) {
+// Describes the holder that has held for the longest time.
+void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns now) const {
+  const auto before = report.holds;
+  queue.held_by().each([&](const lock::owner& holder) {
     if (!lasts(holder, now)) return;
-    if (++told.holds > 1 && now - holder.held_since <= told.held_ns) return;
-    told.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
-    told.label = holder.label;
-    told.token = holder.token;
-    told.held_ns = now - holder.held_since;
-    told.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
+    if (++report.holds > 1 && now - holder.held_since <= report.held_ns) return;
+    report.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
+    report.label = holder.label;
+    report.token = holder.token;
+    report.held_ns = now - holder.held_since;
+    report.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
   });
-  // A writer has all that there is of a lock that counts none.
-  const auto weight = told.holds == before ? 0 : in.claim()->weight();
-  told.weight += weight == exclusive_permits ? 1 : weight;
+  // A writer's weight counts as 1, because its lock counts no permits.
+  const auto weight = report.holds == before ? 0 : queue.claim()->weight();
+  report.weight += weight == exclusive_permits ? 1 : weight;
 }
 
 gate_report gate::report(time_ns now) const {
-  gate_report told;
-  told.traffic = common_.traffic;
-  for (const auto& each : queues_) add_holders(told, *each, now);
-  for (const auto& each : queues_) add_retained(told, *each, now);
-  for (const auto& each : queues_) add_waiters(told, *each, now);
-  return told;
+  gate_report report;
+  report.traffic = common_.traffic;
+  for (const auto& each : queues_) add_holders(report, *each, now);
+  for (const auto& each : queues_) add_retained(report, *each, now);
+  for (const auto& each : queues_) add_waiters(report, *each, now);
+  return report;
 }
 
 }  // namespace mortise::lock

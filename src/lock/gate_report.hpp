@@ -1,4 +1,4 @@
-// What a gate tells people who look on.
+// The state of a gate for observers.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace mortise::lock {
 
-// Of acquires, since the gate was made.
+// Counts of acquires since the gate was created.
 struct gate_traffic {
   std::int64_t grants = 0;
-  std::int64_t contended = 0;  // that have found the lock taken
-  time_ns waited_ns = 0;       // by those that were granted
-  // How many of them waited how long: a few bytes for each lock, and enough for a percentile.
+  std::int64_t contended = 0;  // found the lock taken
+  time_ns waited_ns = 0;       // by granted acquires
+  // A histogram of the waits: a few bytes for each lock, and enough for a percentile.
   std::array<std::uint32_t, statistics::bucket_bounds_ns.size() + 1> waits{};
 
   void granted(time_ns waited) noexcept {
@@ -32,14 +32,14 @@ struct gate_report {
   std::size_t holds = 0;
   std::size_t retained = 0;
   std::vector<std::string> retained_claims;  // their owner tokens
-  std::string label;                         // of a holder, or else of the first who waits
+  std::string label;                         // of a holder, or of the first waiter
   hold_mode mode = hold_mode::exclusive;     // likewise
   std::int64_t token = 0;
   std::int64_t weight = 0;
   time_ns held_ns = 0;
   time_ns left_ns = 0;
   std::size_t waiters = 0;
-  time_ns waited_ns = 0;  // by the first of them
+  time_ns waited_ns = 0;  // by the first waiter
   gate_traffic traffic;
 };
 

@@ -1,5 +1,5 @@
-// Who holds by one claim: one owner, or several readers. The owners themselves are the list, so
-// that one more needs no memory.
+// The holders of one claim: one owner, or several readers. The owners are the nodes of the list, so
+// that an insertion needs no memory.
 #pragma once
 
 #include <utility>
@@ -25,9 +25,9 @@ class holders {
   [[nodiscard]] bool is_one() const noexcept {
     return first_ != nullptr && first_->joint.behind == nullptr;
   }
-  // The one that came last, or nullptr; the others are behind it.
+  // The latest holder, or nullptr. The others follow it in the list.
   [[nodiscard]] owner* first() const noexcept { return first_; }
-  // `step(owner)` for each; it may remove that one.
+  // Calls `step(owner)` for each holder. The call may remove that holder.
   template <class Step>
   void each(Step&& step) const {
     for (auto* at = first_; at != nullptr;) step(*std::exchange(at, at->joint.behind));

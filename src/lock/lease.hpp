@@ -1,5 +1,5 @@
-// The arithmetic of leases: a lease counts from before the first byte of its request, and the
-// margins are on the server's side. Pure.
+// The arithmetic of leases. A lease counts from before the first byte of its request. The margins
+// are on the server's side. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,49 +10,50 @@
 
 namespace mortise::lock {
 
-// A grant that its receiver has not confirmed by a renewal ends this soon, so that a grantee who is
-// dead or stopped costs its successors less than two seconds, not a whole lease.
+// The lease of a grant until its holder confirms it by a renewal. A dead or stopped grantee then
+// delays its successors by less than two seconds, not by a whole lease.
 constexpr std::int64_t grant_lease_ms = 1600;
 
-// How many waiters of one client may pass the lock on among themselves, and for how long, while
-// other clients wait: so many round trips to the server, within these bounds. A handoff costs about
-// one, so passes are worth their wait to the others where the sections are shorter than that; long
-// ones are soon the others' turn.
+// The limits of passes within one client while other clients wait: their number, and their time in
+// round trips to the server, with bounds. A handover costs about one round trip, so a pass pays off
+// when the critical section is shorter. Long sections soon end the turn.
 constexpr int batch_passes = 16;
 constexpr time_ns batch_trips = 8;
 constexpr time_ns batch_least_ns = 2 * ns_per_ms;
 constexpr time_ns batch_most_ns = 10 * ns_per_ms;
 
-// How much longer than its lease a lock stays at the server while others wait for it, so that its
-// end is theirs. The scripts alone keep to it; their name for it is QUEUE_TURN.
+// How much longer than its lease a lock stays at the server while others wait, so that a waiter
+// gets it at its end. Only the scripts use this time, as QUEUE_TURN.
 [[maybe_unused]] constexpr std::int64_t queue_turn_ms = 1000;
-// How long beyond the last sign of a waiter a queue is kept: QUEUE_LIFE.
+// How long a queue is kept after the last sign of a waiter. The scripts call it QUEUE_LIFE.
 constexpr std::int64_t queue_life_ms = 300'000;
-// How often a waiter near the head looks at the least. Less than a grant lasts, so that it finds
-// its own without a message; and than LATE, so that it is never taken for silent.
+// The longest interval between two checks of a waiter near the head. It is shorter than the lease
+// of a grant, so that the waiter finds its grant without a message. It is also shorter than LATE,
+// so that the waiter never counts as silent.
 constexpr std::int64_t look_interval_ms = 1400;
 static_assert(look_interval_ms < grant_lease_ms);
 
-// A grant draws one token. Those for local passes are drawn with a renewal, so many at most.
+// A grant draws one token. A renewal draws the tokens for local passes, at most this many.
 constexpr std::int64_t reserve_tokens = 256;
-// So much time there is for each of them at the least, however fast they are used.
+// The minimum time for each of these tokens, even if they are used faster.
 constexpr time_ns token_ns = 3 * ns_per_us / 2;
-// A fence counter below this was lost: real ones are server time in microseconds. LEAST_TOKEN.
+// A fence counter below this was lost, because real counters are server time in microseconds. The
+// scripts call it LEAST_TOKEN.
 constexpr std::int64_t least_token = 1'000'000'000'000'000;
-// Tokens stay below 2^53, where every language can count (hazard 30); nobody draws a larger one.
+// Tokens stay below 2^53, which every language can represent (hazard 30). No larger token is drawn.
 constexpr std::int64_t token_limit = std::int64_t{1} << 53;
 
 constexpr std::int64_t millionths = 1'000'000;
 
-// What the server is told for a lease of `lease_ms`: the drift of the clocks and 2 ms for rounding
-// on top, so that the user gets the lease that was asked for.
+// The lifetime at the server for a lease of `lease_ms`. It adds the clock drift and 2 ms for
+// rounding, so that the user gets the requested lease.
 constexpr std::int64_t server_ttl_ms(std::int64_t lease_ms,
                                      std::int64_t drift_ppm = default_drift_ppm) noexcept {
   return lease_ms + (lease_ms * drift_ppm + millionths - 1) / millionths + 2;
 }
 
-// How much time has passed here at least while the server's clock has gone on by so much. In two
-// parts, because the product of all of it could overflow.
+// The minimum time by our clock while the server's clock advances by `server_us`. The sum has two
+// parts, because one product could overflow.
 constexpr std::int64_t least_passed_us(std::int64_t server_us, std::int64_t drift_ppm) noexcept {
   const auto fastest = millionths + drift_ppm;
   return server_us / fastest * millionths + server_us % fastest * millionths / fastest;

@@ -1,4 +1,4 @@
-// The operations of a gate that were accepted and have not ended, as far as it watches their
+// The accepted operations of a gate that have not ended, as far as the gate watches their
 // deadlines.
 #pragma once
 
@@ -14,17 +14,17 @@ class operations {
   void accept(operation& accepted) {
     if (accepted.deadline != time_never) deadlines_.emplace(accepted.deadline, &accepted);
   }
-  // It was not accepted after all.
+  // Undoes accept().
   void retract(operation& rejected) noexcept { deadlines_.erase({rejected.deadline, &rejected}); }
-  void end(operation& ended, const outcome& how, std::int64_t token = 0) {
+  void end(operation& ended, const outcome& result, std::int64_t token = 0) {
     if (ended.deadline != time_never) retract(ended);
-    ended.finish(how, token);
+    ended.finish(result, token);
   }
 
   [[nodiscard]] time_ns next_deadline() const noexcept {
     return deadlines_.empty() ? time_never : deadlines_.begin()->first;
   }
-  // The one whose deadline comes first; only when there is a deadline.
+  // The operation with the first deadline. Only if there is a deadline.
   [[nodiscard]] operation& first() const noexcept { return *deadlines_.begin()->second; }
 
  private:

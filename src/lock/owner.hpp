@@ -1,4 +1,4 @@
-// One handle as the lock logic sees it: who may hold, on which terms, and what it has.
+// One handle in the lock logic: its terms, its state and its hold.
 #pragma once
 
 #include <array>
@@ -21,21 +21,21 @@ enum class owner_state : std::uint8_t {
   idle,
   acquiring,
   held,
-  unlocking,  // the hold is over, the server has not answered yet
+  unlocking,  // the hold is over, the reply is pending
   lost,       // the hold was lost and has not been unlocked
 };
 
 struct owner;
 
-// What a hold is where others hold by the same claim, as readers of one client do.
+// The fields of a hold that shares its claim, as readers of one client do.
 struct joint_hold {
-  owner* before = nullptr;  // of those who hold with it
+  owner* before = nullptr;  // in the list of the claim's holders
   owner* behind = nullptr;
-  time_ns until = time_never;  // its own end, where the others may go on
-  bool is_end_told = false;    // that this end is near
+  time_ns until = time_never;  // its own end; the others may continue
+  bool is_end_told = false;    // whether its near end was reported
 };
 
-// How a lock whose protocol has no queue is waited for.
+// How an acquire waits if the protocol has no queue.
 struct polling {
   std::int64_t interval_ms = 100;
   std::int64_t attempts = -1;  // -1: no limit
@@ -47,31 +47,31 @@ struct owner {
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
   std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
-  bool is_strict = false;                      // competes by itself, also within its client
-  bool unlocks_by_sending = false;             // and does not wait for the answer
-  std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: not
+  bool is_strict = false;                      // competes alone, also within its client
+  bool unlocks_by_sending = false;             // an unlock does not wait for the reply
+  std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: never
   std::array<bool, 2> is_reentrant{};          // by mode
-  std::int64_t limit = 1;                      // how much there is of the lock; a mutex is one
+  std::int64_t limit = 1;                      // the capacity of the lock; 1 for a mutex
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
   polling poll;
   std::string label;
-  const char* lock_name = "";  // for whoever looks on (base/probe.hpp)
-  // Where it is counted what becomes of this handle, by mode.
+  const char* lock_name = "";  // for tracing (base/probe.hpp)
+  // The statistics that count this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
                                                      &statistics::uncounted()};
 
   // Kept by the gate.
   owner_state state = owner_state::idle;
-  claim_queue* in = nullptr;  // where it waits or holds
+  claim_queue* in = nullptr;  // of its wait or hold
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold
-  std::int64_t hold_number = 0;               // the same; each grant raises it
+  std::int64_t hold_number = 0;               // of the same hold; each grant increments it
   acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
-  bool is_interrupted = false;                // lets no acquire begin
+  bool is_interrupted = false;                // rejects new acquires
   time_ns held_since = 0;                     // of the present hold, in its present mode
-  statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // where that is counted
+  statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // for this hold
 
   [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {
     return is_reentrant[static_cast<std::size_t>(mode)];
@@ -86,29 +86,27 @@ struct owner {
   [[nodiscard]] statistics::lock_statistics& counts_of(hold_mode mode) const noexcept {
     return *counts[static_cast<std::size_t>(mode)];
   }
-  // The hold that is counted begins, in this mode, or ends. A hold that changes its mode is another
-  // one for those who look at numbers.
+  // Begins and ends the counted hold. In the statistics a change of mode starts another hold.
   void count_hold(hold_mode mode, time_ns now) noexcept {
     counts_of_hold = &counts_of(mode);
     held_since = now;
     counts_of_hold->hold_began();
   }
   void count_hold_end(time_ns now) noexcept { counts_of_hold->hold_ended(now - held_since); }
-  // It holds this once from now on, and nothing else.
+  // Sets the hold count to one in this mode, and to zero in the other.
   void hold_once(hold_mode mode) noexcept {
     hold_counts = {};
     hold_count(mode) = 1;
   }
-  // ok when it holds and no acquire or unlock is at work on it; what to say while one is.
+  // ok if it holds and no acquire or unlock is in progress. busy() is the error during one.
   [[nodiscard]] outcome check_held() const;
-  // ok when that is the number of its present or last hold, or 0, which is any.
+  // ok if `number` is that of its present or last hold, or 0 for any.
   [[nodiscard]] outcome check_number(std::int64_t number) const;
   [[nodiscard]] outcome busy() const;
-  // Of one that holds: whether it may acquire again, and whether it holds this once and nothing
-  // else.
+  // For a holding owner: whether it may acquire again, and whether it holds once in one mode only.
   [[nodiscard]] outcome check_again(hold_mode mode) const;
   [[nodiscard]] outcome check_single(hold_mode mode) const;
-  // The end of a hold that was lost, which has to be unlocked as often as it was acquired.
+  // Unlocks a lost hold, which needs as many unlocks as acquires.
   outcome unlock_lost(hold_mode mode) noexcept;
 };
 

@@ -30,37 +30,38 @@ answer pending_releases::add(pending_release leaving, time_ns now) {
   return drop_released();
 }
 
-// An unlock that does not wait for the answer. What could not be sent is waited for all the same.
-void pending_releases::tell_sent(pending_release& gone) {
-  if (gone.done == nullptr || gone.done->awaits_answer || !gone.claim->is_release_in_flight())
+// Ends an unlock that does not wait for the reply. An unsent release is still awaited.
+void pending_releases::tell_sent(pending_release& release) {
+  if (release.done == nullptr || release.done->awaits_answer ||
+      !release.claim->is_release_in_flight())
     return;
-  gone.was_told_sent = true;
-  tell(gone, {});
+  release.was_told_sent = true;
+  tell(release, {});
 }
 
 answer pending_releases::on_answer(std::uint64_t claim_id, std::uint32_t serial,
-                                   const step_result& said, time_ns now) {
-  for (auto& gone : pending_) {
-    if (gone.claim->id() != claim_id) continue;
-    // A refused pending_release goes on by itself, but whoever waits for it is told.
-    if (gone.claim->on_answer(serial, said, now) == claim_event::refused) tell_result(gone);
+                                   const step_result& result, time_ns now) {
+  for (auto& release : pending_) {
+    if (release.claim->id() != claim_id) continue;
+    // A refused pending release retries by itself, but its unlock gets the result.
+    if (release.claim->on_answer(serial, result, now) == claim_event::refused) tell_result(release);
     return drop_released();
   }
   return answer::unknown;
 }
 
 answer pending_releases::on_timer(time_ns now) {
-  for (auto& gone : pending_) gone.claim->on_timer(now);
+  for (auto& release : pending_) release.claim->on_timer(now);
   return drop_released();
 }
 
 void pending_releases::on_up(time_ns now) {
-  for (auto& gone : pending_) gone.claim->on_up(now);
+  for (auto& release : pending_) release.claim->on_up(now);
 }
 
 time_ns pending_releases::next_timer() const noexcept {
   auto next = time_never;
-  for (const auto& gone : pending_) next = std::min(next, gone.claim->next_timer());
+  for (const auto& release : pending_) next = std::min(next, release.claim->next_timer());
   return next;
 }
 
@@ -75,47 +76,47 @@ bool pending_releases::are_awaited() const noexcept {
                      [](const auto& item) { return !item.was_told_sent; });
 }
 
-void pending_releases::tell(pending_release& gone, const outcome& how) {
-  if (gone.owner != nullptr) std::exchange(gone.owner, nullptr)->state = owner_state::idle;
-  if (gone.done != nullptr) operations_.end(*std::exchange(gone.done, nullptr), how);
+void pending_releases::tell(pending_release& release, const outcome& error) {
+  if (release.owner != nullptr) std::exchange(release.owner, nullptr)->state = owner_state::idle;
+  if (release.done != nullptr) operations_.end(*std::exchange(release.done, nullptr), error);
 }
 
 void pending_releases::forget(const lock::owner& owner) {
-  for (auto& gone : pending_) {
-    if (gone.owner == &owner) tell(gone, outcome::of(status::closed));
+  for (auto& release : pending_) {
+    if (release.owner == &owner) tell(release, outcome::of(status::closed));
   }
 }
 
 void pending_releases::close(time_ns now) {
-  for (auto& gone : pending_) {
-    tell(gone, client_freed());
-    gone.claim->release_at_once(now);
+  for (auto& release : pending_) {
+    tell(release, client_freed());
+    release.claim->release_at_once(now);
   }
 }
 
-answer pending_releases::tell_result(pending_release& gone) {
-  const auto result = gone.claim->release_result();
-  outcome how;
+answer pending_releases::tell_result(pending_release& release) {
+  const auto result = release.claim->release_result();
+  outcome error;
   switch (result) {
     case answer::released:
     case answer::handed_over:
     case answer::cancelled:
       break;
     case answer::not_owner:
-      how = outcome::lost(reason::server_lost);
+      error = outcome::lost(reason::server_lost);
       break;
     default:
-      how = gone.claim->details();
-      if (how.ok()) how = outcome::of(status::unknown, "the server did not answer");
-      how.is_ambiguous = how.code == status::unknown;
+      error = release.claim->details();
+      if (error.ok()) error = outcome::of(status::unknown, "the server did not answer");
+      error.is_ambiguous = error.code == status::unknown;
       break;
   }
-  if (std::exchange(gone.was_told_sent, false) && !how.ok()) listener_.on_not_released(how);
-  tell(gone, how);
+  if (std::exchange(release.was_told_sent, false) && !error.ok()) listener_.on_not_released(error);
+  tell(release, error);
   return result;
 }
 
-// Word of the lock comes with an answer, and so of one pending_release at a time.
+// A result comes with a reply, and so for one pending release at a time.
 answer pending_releases::drop_released() {
   auto result = answer::unknown;
   for (std::size_t i = 0; i < pending_.size();) {
@@ -124,7 +125,7 @@ answer pending_releases::drop_released() {
       continue;
     }
     result = tell_result(pending_[i]);
-    if (auto* const in = pending_[i].counts) in->released(release_of(result));
+    if (auto* const counts = pending_[i].counts) counts->released(release_of(result));
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return result;

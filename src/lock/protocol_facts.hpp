@@ -1,4 +1,4 @@
-// What the lock logic knows of the protocol by which a lock is written at its servers.
+// What the lock logic knows about the protocol of a lock.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@ namespace mortise::lock {
 
 enum class lock_kind : std::uint8_t { mutex, rw, semaphore };
 
-// How somebody who does not get the lock waits for it.
+// How a waiter waits for the lock.
 enum class wait_method : std::uint8_t {
   queue,    // in a queue at the server, which grants directly
-  channel,  // asks again when the holder's program says so on a channel, and when the lease ends
-  polling,  // asks again and again
+  channel,  // asks after a message of the holder on a channel, and when the lease ends
+  polling,  // asks at intervals
 };
 
 struct protocol_facts {
   std::string_view name;
   lock_kind kind = lock_kind::mutex;
   wait_method how = wait_method::queue;
-  // Taken with SET NX and no script, which needs the lock to be a string that holds the owner
-  // token.
+  // The lock is taken with SET NX and no script. The lock must then be a string that holds the
+  // owner token.
   bool is_plain_string = false;
-  // Whether a renewal draws fencing tokens, so that a lock is passed on within a client.
+  // Whether a renewal draws fencing tokens, so that a lock can pass within a client.
   bool can_pass = false;
-  // Whether who has a part of the lock can be given all of it.
+  // Whether a shared hold can be upgraded to exclusive mode.
   bool can_raise = false;
-  // What messages say before its name.
+  // The text before the protocol's name in messages.
   std::string_view subject = "protocol: ";
 };
 

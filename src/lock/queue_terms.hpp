@@ -1,4 +1,4 @@
-// What an owner's terms come to for the claim that it goes by.
+// Derives the terms of a claim from the terms of its owner.
 #pragma once
 
 #include "lock/acquire_operation.hpp"
@@ -22,14 +22,15 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   return terms;
 }
 
-// How often a try asks at most while the votes of a quorum are split. Those who give up leave the
-// lock to the others; and one who sees too few servers cannot tell a holder from a split.
+// How often a try asks at most while the votes of a quorum are split. A try that gives up leaves
+// the lock to the others. A client that sees too few servers cannot distinguish a holder from a
+// split.
 constexpr std::int64_t split_attempts = 8;
 
-inline wait_terms wait_terms_of(const acquire_operation& wanted, bool follows_own = false,
+inline wait_terms wait_terms_of(const acquire_operation& acquire, bool follows_own = false,
                                 const contention& expected = {}) noexcept {
-  const auto attempts = wanted.is_try ? split_attempts : wanted.owner->poll.attempts;
-  return {!wanted.is_try, wanted.owner->poll.interval_ms, attempts, follows_own, expected};
+  const auto attempts = acquire.is_try ? split_attempts : acquire.owner->poll.attempts;
+  return {!acquire.is_try, acquire.owner->poll.interval_ms, attempts, follows_own, expected};
 }
 
 }  // namespace mortise::lock

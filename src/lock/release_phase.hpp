@@ -1,5 +1,4 @@
-// The last phase of a claim: how a place in the queue or a hold is given back, also against
-// resistance.
+// The last phase of a claim: the release of a place in the queue or of a hold, with retries.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +10,33 @@ namespace mortise::lock {
 
 class release_phase {
  public:
-  // All as of a claim. `what`: cancel, release or release_alone; `held_until`: 0 when it was not
-  // held.
-  void begin(step what, time_ns held_until, const operation* by, step_requests& to, time_ns now);
-  void at_once(step_requests& to, time_ns now);
-  claim_event on_answer(const open_request& asked, const step_result& said, step_requests& to,
-                        time_ns now);
-  void on_up(step_requests& to, time_ns now);
-  claim_event on_timer(step_requests& to, time_ns now);
+  // Same contract as the functions of the same name in `claim`. `what` is cancel, release or
+  // release_alone. `held_until` is 0 if the claim was not held.
+  void begin(step what, time_ns held_until, const operation* requester, step_requests& requests,
+             time_ns now);
+  void at_once(step_requests& requests, time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result,
+                        step_requests& requests, time_ns now);
+  void on_up(step_requests& requests, time_ns now);
+  claim_event on_timer(step_requests& requests, time_ns now);
 
   [[nodiscard]] time_ns next_timer() const noexcept { return std::min(ask_at_, ends_at_); }
-  // Whether it may have been carried out without an answer.
+  // Whether it may have been executed without a reply.
   [[nodiscard]] bool is_unknown() const noexcept { return is_unknown_; }
-  // By which step.
+  // The step of the release.
   [[nodiscard]] step asks() const noexcept { return what_; }
   [[nodiscard]] answer result() const noexcept { return result_; }
 
  private:
-  void ask(step_requests& to, time_ns now, bool with_text = false);
-  claim_event refuse(const step_result& said, step_requests& to, time_ns now);
+  void ask(step_requests& requests, time_ns now, bool with_text = false);
+  claim_event refuse(const step_result& result, step_requests& requests, time_ns now);
   claim_event end(answer result) noexcept;
 
   step what_ = step::release;
   time_ns held_until_ = 0;
   time_ns began_ = 0;
-  time_ns ask_at_ = time_never;  // anew, as the server refuses
-  time_ns ends_at_ = 0;          // after this the server has forgotten us by itself
+  time_ns ask_at_ = time_never;  // the next retry after a refusal
+  time_ns ends_at_ = 0;          // from then on the server has dropped the claim by itself
   bool is_unknown_ = false;
   answer result_ = answer::unknown;
 };

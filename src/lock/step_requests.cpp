@@ -10,16 +10,16 @@ namespace mortise::lock {
 
 namespace {
 
-// What cannot be asked now is asked after this, with full jitter on top.
+// The delay before an unsent request is retried, plus full jitter.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
-// Four answers say that an attempt to get the lock left nothing at the server.
-bool leaves_a_trace(step asked, const step_result& said) noexcept {
-  const bool is_attempt = asked == step::try_take || asked == step::acquire ||
-                          asked == step::reacquire || asked == step::retake;
-  return is_attempt && (said.what != answer::not_free || said.is_noted) &&
-         said.what != answer::refused && said.what != answer::no_script &&
-         said.what != answer::unsent;
+// Four results show that a request for the lock left nothing at the server.
+bool leaves_a_trace(step sent, const step_result& result) noexcept {
+  const bool is_attempt = sent == step::try_take || sent == step::acquire ||
+                          sent == step::reacquire || sent == step::retake;
+  return is_attempt && (result.what != answer::not_free || result.is_noted) &&
+         result.what != answer::refused && result.what != answer::no_script &&
+         result.what != answer::unsent;
 }
 
 }  // namespace
@@ -28,24 +28,24 @@ step_requests::step_requests(std::uint64_t claim_id, std::string token, const am
                              const lease_terms& terms, lock_io& io)
     : io_(io), claim_id_(claim_id), token_(std::move(token)), wanted_(wanted), terms_(terms) {}
 
-// Has a place for the answer before anything is sent.
-bool step_requests::ask(const step_options& wanted, time_ns now, time_ns* retry_at) {
-  step_request asked;
-  asked.claim_id = claim_id_;
-  asked.serial = serial_ + 1;
-  asked.what = wanted.what;
-  asked.token = token_;
-  asked.ttl_ms = wanted.ttl_ms;
-  asked.reserve = wanted.reserve;
-  asked.weight = wanted_.weight;
-  asked.limit = wanted_.limit;
-  asked.lifetimes_ms = terms_.lifetimes_ms;
-  asked.with_text = wanted.with_text;
-  asked.asked_at = now;
+// Reserves a place for the reply before anything is sent.
+bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry_at) {
+  step_request request;
+  request.claim_id = claim_id_;
+  request.serial = serial_ + 1;
+  request.what = options.what;
+  request.token = token_;
+  request.ttl_ms = options.ttl_ms;
+  request.reserve = options.reserve;
+  request.weight = wanted_.weight;
+  request.limit = wanted_.limit;
+  request.lifetimes_ms = terms_.lifetimes_ms;
+  request.with_text = options.with_text;
+  request.asked_at = now;
   try {
-    open_.push_back({asked.serial, wanted.what, now, wanted.target, wanted.ttl_ms, wanted.reserve,
-                     terms_.lease_ms});
-    if (io_.ask(asked, wanted.by)) {
+    open_.push_back({request.serial, options.what, now, options.target, options.ttl_ms,
+                     options.reserve, terms_.lease_ms});
+    if (io_.ask(request, options.by)) {
       ++serial_;
       return true;
     }
@@ -58,15 +58,15 @@ bool step_requests::ask(const step_options& wanted, time_ns now, time_ns* retry_
 }
 
 std::optional<open_request> step_requests::close(std::uint32_t serial,
-                                                 const step_result& said) noexcept {
+                                                 const step_result& result) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [&](const auto& item) { return item.serial == serial; });
   if (found == open_.end()) return std::nullopt;
-  const auto asked = *found;
+  const auto request = *found;
   open_.erase(found);
-  may_be_there_ = may_be_there_ || leaves_a_trace(asked.what, said);
-  if (said.what == answer::broken) ++broken_;
-  return asked;
+  may_be_there_ = may_be_there_ || leaves_a_trace(request.what, result);
+  if (result.what == answer::broken) ++broken_;
+  return request;
 }
 
 time_ns step_requests::retry_time(time_ns now, time_ns at_least) noexcept {
@@ -78,9 +78,9 @@ std::size_t step_requests::open(step what) const noexcept {
       open_.begin(), open_.end(), [&](const auto& item) { return item.what == what; }));
 }
 
-void step_requests::keep_details(const step_result& said) noexcept {
-  details_ = said.details;
-  is_refusal_passing_ = said.is_passing;
+void step_requests::keep_details(const step_result& result) noexcept {
+  details_ = result.details;
+  is_refusal_passing_ = result.is_passing;
 }
 
 std::int64_t step_requests::ttl_ms(std::int64_t lease_ms) const noexcept {

@@ -1,5 +1,5 @@
-// What a claim asks, whatever its phase: with which owner token, for which amount, on which
-// terms; and which of its questions are open.
+// The requests of a claim in all its phases: its owner token, its amount, its terms, and the open
+// requests.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace mortise::lock {
 
-// How long a claim is kept. Set by the gate for the handle that holds by it.
+// How long a claim is kept. The gate sets the terms of the handle that holds by the claim.
 struct lease_terms {
   std::int64_t lease_ms = 0;
   bool renews = false;
   time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
   std::int64_t drift_ppm = default_drift_ppm;
-  std::array<std::int64_t, 2> lifetimes_ms{};  // as in `question`
+  std::array<std::int64_t, 2> lifetimes_ms{};  // as in `step_request`
 };
 
-// A question without what is the same for all.
+// The fields of a request that differ from step to step.
 struct step_options {
   step what = step::try_take;
   std::int64_t ttl_ms = 0;
-  const operation* by = nullptr;  // who asks, if it is an operation
-  time_ns target = 0;             // renew: the deadline that it asks for
+  const operation* by = nullptr;  // the requesting operation, if any
+  time_ns target = 0;             // renew: the requested deadline
   std::int64_t reserve = 0;       // renew: how many fencing tokens to draw
   bool with_text = false;         // the server has forgotten the script
 };
@@ -37,11 +37,11 @@ struct step_options {
 struct open_request {
   std::uint32_t serial;
   step what;
-  time_ns sent;    // before its first byte
-  time_ns target;  // renew: the deadline that it asks for
+  time_ns sent;    // the time before its first byte
+  time_ns target;  // renew: the requested deadline
   std::int64_t ttl_ms;
   std::int64_t reserve;
-  std::int64_t lease_ms;  // of the handle that it was asked for
+  std::int64_t lease_ms;  // of the handle that needs it
 };
 
 class step_requests {
@@ -49,36 +49,37 @@ class step_requests {
   step_requests(std::uint64_t claim_id, std::string token, const amount& wanted,
                 const lease_terms& terms, lock_io& io);
 
-  // False when it could not be sent. Without a connection on_up() asks again; without room, a
-  // little time does: until `retry_at`, if there is one.
-  bool ask(const step_options& wanted, time_ns now, time_ns* retry_at = nullptr);
-  // An answer: to what, unless that was answered before.
-  std::optional<open_request> close(std::uint32_t serial, const step_result& said) noexcept;
-  // When to ask again what was refused, or had no room.
+  // Returns false if not sent. Without a connection, on_up() asks again. Without room, the caller
+  // asks again at `retry_at`, if given.
+  bool ask(const step_options& options, time_ns now, time_ns* retry_at = nullptr);
+  // Takes a reply, and returns its request unless that was answered before.
+  std::optional<open_request> close(std::uint32_t serial, const step_result& result) noexcept;
+  // When to retry a request that was refused or had no room.
   [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
   [[nodiscard]] std::size_t open(step what) const noexcept;
-  // Of the last question that has found its way to the servers; 0 when none has.
+  // The serial of the last request that was sent to the servers, or 0.
   [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
-  // Whether nothing of this claim can be at the servers: each attempt has an answer that says so.
+  // Whether nothing of this claim can be at the servers, because each request for the lock has a
+  // reply that shows it.
   [[nodiscard]] bool left_no_trace() const noexcept { return !may_be_there_ && open_.empty(); }
 
-  // Of how many questions the outcome is not known, because their connections broke.
+  // How many requests have an unknown result, because their connections broke.
   [[nodiscard]] std::uint32_t broken() const noexcept { return broken_; }
 
-  // What the server said when it said neither yes nor no; until it has said one of them.
-  void keep_details(const step_result& said) noexcept;
+  // The details of an inconclusive reply, until a conclusive one.
+  void keep_details(const step_result& result) noexcept;
   void drop_details() noexcept { details_ = {}; }
   [[nodiscard]] const outcome& details() const noexcept { return details_; }
-  // Whether it is worth while to ask again.
+  // Whether a retry is worthwhile.
   [[nodiscard]] bool is_refusal_passing() const noexcept { return is_refusal_passing_; }
 
   [[nodiscard]] const lease_terms& terms() const noexcept { return terms_; }
   void set_terms(const lease_terms& terms) noexcept { terms_ = terms; }
   [[nodiscard]] const amount& wanted() const noexcept { return wanted_; }
   void set_weight(std::int64_t weight) noexcept { wanted_.weight = weight; }
-  // What the server is told for so long a lease, or that of the terms.
+  // The lifetime at the server for this lease, or for that of the terms.
   [[nodiscard]] std::int64_t ttl_ms(std::int64_t lease_ms) const noexcept;
   [[nodiscard]] std::int64_t ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
   [[nodiscard]] bool is_granted_by_message() const noexcept { return io_.is_granted_by_message(); }
@@ -94,7 +95,7 @@ class step_requests {
   lease_terms terms_;
   std::uint32_t serial_ = 0;
   std::vector<open_request> open_;
-  bool may_be_there_ = false;  // an answer has left something of us at the server, or may have
+  bool may_be_there_ = false;  // a request has left, or may have left, something at the server
   std::uint32_t broken_ = 0;
   outcome details_;
   bool is_refusal_passing_ = false;
