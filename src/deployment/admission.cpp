@@ -7,7 +7,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long a server that was found bad is left alone.
+// The pause before the next health check of a bad server.
 constexpr time_ns pause_ns = ns_per_s;
 
 }  // namespace
@@ -58,7 +58,7 @@ void admission::on_down() noexcept {
   keys_.lifted_ns = 0;
 }
 
-// What was found at the server before says nothing of this one.
+// Findings about the previous server do not apply to this one.
 void admission::change_server(std::string where) noexcept {
   const std::lock_guard guard(mutex_);
   where_ = std::move(where);
@@ -70,7 +70,7 @@ void admission::change_server(std::string where) noexcept {
   last_.reset();
 }
 
-// Places are so short that none of these needs memory.
+// Places are short strings, so these copies need no memory.
 void admission::look_at(std::string place) noexcept {
   const std::lock_guard guard(mutex_);
   if (keys_.lifted_ns == 0) keys_.fence_place = place;
@@ -108,14 +108,14 @@ void admission::on_health(std::uint64_t session, const outcome& how,
     problem = outcome::of(status::no_memory);
   }
   const std::lock_guard guard(mutex_);
-  // The connection that was checked may have been followed by another.
+  // A newer connection may have replaced the one that was checked.
   if (session != session_) return;
   problem_ = std::move(problem);
   is_checked_ = problem_.ok();
   loop_.post(*this);
 }
 
-// The session, which this thread ends, is still the one that was checked.
+// Only this thread ends sessions, so the session is still the one that was checked.
 void admission::run() noexcept {
   bool is_good = false;
   {

@@ -23,7 +23,7 @@ status background_request::send(const lock::step_request& asked, const protocol:
   return to_->send(asked_, *rules_, *keys_, nullptr);
 }
 
-// A vote ends when it would have without this (hazard 17).
+// The second request does not extend the vote (hazard 17).
 bool background_request::send_text(time_ns now) noexcept {
   if (std::exchange(asked_.with_text, true)) return false;
   if (!quorum::is_release(asked_.what)) {

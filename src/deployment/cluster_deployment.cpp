@@ -22,7 +22,7 @@ outcome of_server(const cluster_server& at, outcome how) {
   return how;
 }
 
-// Whether a command can be repeated that was refused because its slot is being moved.
+// Whether a command that was rejected during the move of its slot can be repeated.
 bool is_moving(const outcome& how, const protocol::command& asked) {
   return cluster::is_on_its_way(how.server_text) ||
          (cluster::is_cut_short(how.server_text) && !asked.is_change);
@@ -35,7 +35,7 @@ std::vector<cluster::endpoint> endpoints_of(const std::vector<redis::host_port>&
   return found;
 }
 
-// How one of them is connected to.
+// Makes the configuration of the connection to one server.
 class config_of_server {
  public:
   config_of_server(redis::endpoint_url each, net::transport_factory make_transport,
@@ -72,7 +72,7 @@ class cluster_broadcast final : public broadcast {
     said_.write(bytes, true);
     routes_.say_to_each(bytes);
   } catch (const std::bad_alloc&) {
-    // It is said again, or not needed.
+    // The broadcast is repeated later, or not needed.
   }
 
  private:
@@ -105,7 +105,7 @@ class cluster_deployment final : public deployment {
     return !has_acks_;
   }
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override;
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
@@ -157,7 +157,7 @@ class cluster_deployment final : public deployment {
  private:
   using step = std::function<outcome(cluster_server& at)>;
 
-  // While it is used, which is as long as somebody has an lock_request about it.
+  // Never nullptr while a lock_request about the slot exists.
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }
@@ -184,7 +184,7 @@ outcome cluster_deployment::open(time_ns deadline) {
   return opened;
 }
 
-// All keys of a lock have to be in one slot, as no script could see them otherwise.
+// All keys of a lock must be in one slot, because a script cannot read other slots.
 outcome cluster_deployment::place(protocol::key_set& keys) const {
   const auto slot = cluster::slot_of(keys.front());
   for (auto& key : keys) {
@@ -200,7 +200,7 @@ outcome cluster_deployment::place(protocol::key_set& keys) const {
   return {};
 }
 
-// Whoever has sent something has the lead of that connection, perhaps, wherever the slot is now.
+// A caller that has sent a request may lead that connection, even if the slot has moved.
 bool cluster_deployment::await(const named_key& lock, net::caller& caller,
                                time_ns deadline) noexcept {
   auto* at = static_cast<cluster_server*>(caller.lent_to());
@@ -238,7 +238,7 @@ outcome cluster_deployment::why_not_here(const cluster_slot& slot,
 
 outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& asked,
                                    time_ns deadline) {
-  outcome unanswered;  // once it was sent in vain
+  outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
     auto* const at = routes_.await_here(slot, deadline);
     if (at == nullptr) return why_not_here(slot, unanswered);
@@ -316,9 +316,9 @@ outcome cluster_deployment::check_health(protocol::health& into, time_ns deadlin
   protocol::missing_servers missing;
   auto total = each_present(deadline, missing, [&](cluster_server& at) {
     const auto number = static_cast<std::size_t>(at.number());
-    if (number >= all.size()) return outcome();  // it has come since
+    if (number >= all.size()) return outcome();  // added since the start of the check
     auto& found = all[number];
-    auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
+    auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // waits to connect
     if (how.ok()) how = at.entry().check_health(found, deadline);
     if (!how.ok()) protocol::judge_away(how, at.where().text(), false, found);
     return how;
@@ -355,7 +355,7 @@ outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadli
   auto total =
       each(asked, [&](cluster_server& at) { return at.change_credentials(offered, deadline); });
   if (!total.ok()) return total;
-  // The others may not be given what these have refused.
+  // Servers that are not connected get the login only after the connected ones have accepted it.
   routes_.log_in_with(offered);
   for (auto* const server : routes_.servers()) {
     if (std::find(asked.begin(), asked.end(), server) == asked.end()) {

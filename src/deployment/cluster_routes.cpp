@@ -18,16 +18,16 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long what lacked memory is put off.
+// The delay of a retry after a lack of memory.
 constexpr time_ns put_off_ns = 50 * ns_per_ms;
-// A server that has not answered for a third of the limit, or for half a second, is not waited for.
+// How long a reply may be missing: a third of the command timeout, but at most half a second.
 constexpr time_ns longest_patience_ns = ns_per_s / 2;
-// A slot is taken to be on its way for so long after a server has said so.
+// How long a slot counts as moving after a server has reported the move.
 constexpr time_ns moving_ns = 2 * ns_per_s;
 
 outcome closed() { return outcome::of(status::closed, "the client was closed"); }
 
-// What a remedy by somebody is needed for.
+// Whether the problem needs a remedy.
 bool is_definite(const outcome& problem) noexcept {
   return !problem.ok() && problem.code != status::unreachable && !problem.is_retryable;
 }
@@ -57,7 +57,7 @@ cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, con
 
 cluster_routes::~cluster_routes() { close(0); }
 
-// Runs `step(router, now)` under the mutex. What lacks memory is tried again.
+// Runs `step(router, now)` under the mutex. A lack of memory leads to a retry.
 template <class Step>
 void cluster_routes::enter(Step&& step) noexcept {
   {
@@ -89,9 +89,9 @@ void cluster_routes::on_timer(time_ns now) noexcept {
   });
 }
 
-// Tells what there is to tell, without the mutex.
+// Reports pending events without the mutex.
 void cluster_routes::run() noexcept {
-  tell_elsewhere();  // first, so that whoever asks again is known to do so after that
+  tell_elsewhere();  // first, because on_up() leads to new requests
   waiting_list dropped;
   std::set<int> back;
   std::map<cluster_server*, outcome> unbegun;
@@ -106,7 +106,7 @@ void cluster_routes::run() noexcept {
   if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
 }
 
-// What the replicas of a server have acknowledged says nothing of those of the next (hazard 7).
+// Acknowledgements by the replicas of one server do not apply to the next server (hazard 7).
 void cluster_routes::tell_elsewhere() noexcept {
   std::set<int> moved;
   {
@@ -126,7 +126,7 @@ void cluster_routes::tell_elsewhere() noexcept {
   hears_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
 }
 
-// ---- beginning and end ----------------------------------------------------------------------
+// ---- opening and closing --------------------------------------------------------------------
 
 void cluster_routes::begin(const std::vector<cluster::endpoint>& seeds) {
   const std::lock_guard guard(mutex_);
@@ -196,7 +196,7 @@ cluster_slot* cluster_routes::find(int number) noexcept {
 status cluster_routes::wait(cluster_request& asked, cluster_slot& slot) noexcept {
   const std::lock_guard guard(mutex_);
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
-    const auto sent = asked.send_on(*at);  // it has just come
+    const auto sent = asked.send_on(*at);  // it was attached just now
     slot.is_missed = slot.is_missed || sent == status::unreachable;
     return sent;
   }
@@ -272,7 +272,7 @@ void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
   if (at != nullptr) at->link().expect_messages(change);
 }
 
-// Redisson's clients say it by SPUBLISH, or by PUBLISH where they are older.
+// Redisson's clients publish by SPUBLISH, or by PUBLISH in older versions.
 void cluster_routes::listen(cluster_slot& slot, std::string_view channel) {
   const std::lock_guard guard(mutex_);
   slot.channels.emplace(channel);
@@ -294,7 +294,7 @@ void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noex
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) at->link().unlisten(channel);
 }
 
-// ---- looks ----------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 outcome cluster_routes::problem(int slot) const {
   const std::lock_guard guard(mutex_);
@@ -303,12 +303,12 @@ outcome cluster_routes::problem(int slot) const {
   auto told = router_.problem(slot);
   const auto server = router_.server_of(slot);
   if (told.ok() || server == cluster::no_server) return told;
-  // It may be connected to and not be let in.
+  // The server may be connected but not admitted.
   auto own = at(server).problem();
   return is_definite(own) ? own : told;
 }
 
-// What somebody has to fix says more than that others were not reached.
+// A problem that needs a remedy is more useful than an unreachable server.
 outcome cluster_routes::why_unknown() const {
   for (const auto& server : servers_) {
     auto problem = server->problem();
@@ -386,8 +386,8 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
                                                       std::move(config), terms_, client_id_, me));
 }
 
-// The object stays: threads may still refer to it. They would ask the wrong server of the cluster,
-// which refuses.
+// The object stays, because threads may still refer to it. They would send to the wrong server,
+// which rejects the request.
 void cluster_routes::change_server(int server, const cluster::endpoint& where) {
   at(server).change(where);
   unbegun_.erase(&at(server));
@@ -418,8 +418,7 @@ bool cluster_routes::ask_topology(int server) noexcept try {
   return false;
 }
 
-// Those who wait go first, in their order. Whoever was told before that it cannot be asked hears of
-// it now.
+// Queued requests go first, in their order. Requesters that were rejected before are notified now.
 void cluster_routes::on_attached(int number, int server) noexcept {
   auto& slot = *slots_.at(number);
   auto& owner = at(server);
@@ -435,7 +434,7 @@ void cluster_routes::on_attached(int number, int server) noexcept {
     if (slot.is_missed) back_.insert(number);
     slot.is_missed = false;
   } catch (const std::bad_alloc&) {
-    // Nobody would hear what is said there: all begin anew.
+    // Messages would be lost without the subscription, so the connection starts again.
     owner.link().leave(outcome::of(status::no_memory, "no memory for a subscription"));
   }
 }
@@ -448,7 +447,7 @@ void cluster_routes::note_move(int slot, cluster::endpoint& from, const cluster_
   moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", from.text());
   hears_.on_note(log_subject::redirected, moved);
 } catch (const std::bad_alloc&) {
-  return;  // there are no words for it
+  return;  // no memory for the text
 }
 
 void cluster_routes::on_detached(int number) noexcept {

@@ -14,7 +14,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// What nobody is known to do.
+// For a slot without a server.
 known_commands no_commands{redis::compare_and_delete::none};
 
 // Whether the server does not serve the slot.
@@ -84,8 +84,8 @@ void cluster_request::drop() noexcept {
   tell(said, boot_now());
 }
 
-// Not where replicas have to acknowledge: those of the next server are waited for once the slot has
-// attached there.
+// Not if replicas must acknowledge. The replicas of the next server are waited for after the slot
+// has attached there.
 bool cluster_request::is_sent_on(std::string_view error) noexcept try {
   if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
   const auto ask = cluster::read_ask(error, at_->where());
@@ -96,12 +96,12 @@ bool cluster_request::is_sent_on(std::string_view error) noexcept try {
 
 bool cluster_request::is_astray(std::string_view error, lock::step_result& said) noexcept try {
   const bool is_cut_short = cluster::is_cut_short(error);
-  // A server that was asked ahead of the slot and refuses knows of no move.
+  // A server that rejects a request ahead of the slot does not know of the move.
   is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
                 (is_asking_ && (cluster::read_moved(error, at_->where()) || is_of_slot(error)));
   if (is_halfway_) {
     said = protocol::read_error("TRYAGAIN");
-    // A script that was cut short has perhaps done what it was asked: asked again, it finds that.
+    // A script that was cut short may have done its work. A retry detects this.
     said.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
     return true;
   }
@@ -119,7 +119,7 @@ bool cluster_request::is_astray(std::string_view error, lock::step_result& said)
   return true;
 }
 
-// This may be asked the next question, or be gone, once it has told.
+// After the result this may be reused or destroyed.
 void cluster_request::tell(const lock::step_result& said, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;

@@ -9,7 +9,7 @@ namespace mortise::deployment {
 
 outcome command_request::ask(redis::connection& server, const protocol::command& asked,
                              time_ns deadline) {
-  outcome unanswered;  // once it was sent in vain
+  outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
     const auto turns = server.turns();
     auto [how, is_script_missing, may_be_asked_again] =
@@ -41,7 +41,7 @@ command_request::command_request(redis::connection& server, const protocol::comm
   asked.write(bytes_, with_text);
 }
 
-// What it said may have been a password.
+// The command may contain a password.
 command_request::~command_request() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
 
 status command_request::submit(redis::flush how) noexcept {
@@ -102,7 +102,7 @@ void command_request::read(const redis::value& reply) {
     if (login_) login_->hide_in(how_);
     server_.hide_login(how_);
     how_.is_ambiguous = how_.is_ambiguous && is_change_;
-    // A look that a script could not finish has changed nothing.
+    // A read-only command with an unfinished script has changed nothing.
     if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;
   } else if (read_) {
     read_(reply);

@@ -39,7 +39,7 @@ outcome health_request::submit_round(redis::flush how) {
 
 void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   try {
-    // What the reply has waited for since it came in has passed on the wall's clock, too.
+    // The wall clock has also advanced while the reply waited after its receipt.
     const auto wall_us = wall_now_us() - (boot_now() - now) / ns_per_us;
     if (how_.ok()) probe_.take(reply, now, wall_us);
   } catch (const std::bad_alloc&) {

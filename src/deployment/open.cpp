@@ -28,7 +28,7 @@ outcome read_shards(std::string_view urls, settings& terms, maker& into) {
   return {};
 }
 
-// Servers of a quorum are all alike.
+// All servers of a quorum must have equal settings.
 outcome check_alike(const std::vector<single_url>& servers) {
   if (servers.size() > quorum::most_servers) {
     return outcome::of(status::invalid_argument, "url: ", decimal(servers.size()),

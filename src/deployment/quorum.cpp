@@ -21,19 +21,19 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long a client that could be opened waits for the other servers, so that what is wrong with
-// one is told now; and how often it looks.
+// How long open() waits for the other servers after a quorum, to report their problems; and the
+// interval of its checks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_look_ns = 2 * ns_per_ms;
-// For how long those that have answered are waited for to be checked, where they are.
+// How long open() waits for the health checks of the connected servers.
 constexpr time_ns health_patience_ns = 2 * ns_per_s;
-// How long a look is given before those that have answered are enough.
+// How long a query waits for all servers before a quorum of replies is enough.
 constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 
-// What a server says that several have to agree on.
+// The part of a server's reply that several servers must agree on.
 using gist = std::vector<std::string>;
 
-// All names are every server's.
+// Every server has all names.
 class all_names final : public name_set {
  public:
   [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
@@ -72,7 +72,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
     return std::make_unique<quorum_request>(votes_, asker, lock);
   }
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
@@ -85,7 +85,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   void unlisten(const named_key& lock, std::string_view channel) noexcept override;
   [[nodiscard]] outcome problem(const named_key& lock) const override;
   outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
-  // A server that hangs costs no more than the patience of a look.
+  // A hanging server costs at most the patience of a query.
   outcome ask_all(const protocol::command& asked, time_ns deadline) override {
     const auto soon = all_.ask(asked, std::min(deadline, boot_now() + look_patience_ns));
     return soon.ok() ? soon : all_.ask(asked, deadline);
@@ -114,15 +114,15 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) override;
 
  private:
-  // Tells what comes of one server from what comes of the others.
+  // Identifies the server of each event.
   struct ear final : mortise::deployment::listener {
     void on_up(const name_set& /*names*/, time_ns now) noexcept override {
       all->on_server_up(number, now);
     }
-    // A vote that one server may lose is what a quorum is for; it is asked for again with on_up().
+    // The quorum tolerates a lost vote. on_up() leads to a new request for the vote.
     void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
-    // Votes are no grants: no message is about a quorum but that something is free. What clients
-    // tell each other for people is about no lock, and who hears of force asks them all.
+    // Votes are not grants: messages about a quorum only report that a lock is free. Listing
+    // messages concern no lock. A receiver of a forced release asks all servers.
     void on_message(std::string_view text, time_ns now) noexcept override {
       const auto told = protocol::read_message(text);
       const bool is_of_force = told && told->kind == protocol::message_kind::forced;
@@ -140,7 +140,8 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
     std::size_t number = 0;
   };
 
-  // Who listens to a channel, and who has said something there since a quorum of them had.
+  // The servers with a subscription to a channel, and those with a message since the last quorum of
+  // messages.
   struct channel_state {
     quorum::server_set listening;
     quorum::server_set said;
@@ -173,7 +174,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
 
 // ---- opening --------------------------------------------------------------------------------
 
-// Servers may be away as long as a quorum is there, but none may be one that cannot be of it.
+// Servers may be down while a quorum is up. A server that cannot be part of the quorum is an error.
 outcome quorum_deployment::open(time_ns deadline) {
   if (auto begun = begin(); !begun.ok()) return begun;
   auto since = time_never;
@@ -192,7 +193,7 @@ outcome quorum_deployment::open(time_ns deadline) {
   return wrong;
 }
 
-// What is wrong with a server for good.
+// A problem of a server that retries cannot solve.
 outcome quorum_deployment::fault() const {
   for (std::size_t number = 0; number < all_.size(); ++number) {
     auto how = all_.at(number).problem({});
@@ -232,7 +233,7 @@ outcome quorum_deployment::problem(const named_key& lock) const {
     if (of_one.ok()) continue;
     how.say(how.words(), "; ", of_one.words());
     how.is_retryable = how.is_retryable && of_one.is_retryable;
-    // What they all say it is, is it.
+    // The common code of all servers, if there is one.
     if (is_first) how.code = of_one.code;
     if (how.code != of_one.code) how.code = status::unreachable;
     is_first = false;
@@ -240,9 +241,9 @@ outcome quorum_deployment::problem(const named_key& lock) const {
   return how;
 }
 
-// ---- what can be asked ----------------------------------------------------------------------
+// ---- limits and rules -----------------------------------------------------------------------
 
-// A server in quarantine waits for as long as the lease of a vote that it may have forgotten.
+// A server in quarantine waits for the longest lease of a vote that it may have forgotten.
 std::int64_t quorum_deployment::longest_lease(const settings& terms) noexcept {
   if (terms.quarantine_ms == 0) return longest_ms;
   const auto fastest = lock::millionths + terms.drift_ppm;
@@ -274,15 +275,15 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
 
 // ---- from the servers -----------------------------------------------------------------------
 
-// What was lost with its connection is brought to it, and whoever holds asks at once, so that its
-// vote is completed there.
+// The server receives the releases that its broken connection lost. Holders send a request at once
+// to complete their votes there.
 void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
   votes_.on_server_up(number, now);
   on_worth_asking(all_names(), now);
 }
 
-// The servers also keep what this client is known by, so that a server that comes later under a
-// second name is found out, and so are clients with another list (hazard 25).
+// The servers also record this client's place for them. This detects a server that is added under a
+// second name, and clients with another list (hazard 25).
 std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(std::string_view client_id) {
   std::vector<std::unique_ptr<broadcast>> parts;
   parts.push_back(deployment::new_heartbeat(client_id));
@@ -325,8 +326,9 @@ void quorum_deployment::unlisten(const named_key& lock, std::string_view channel
   if (const auto known = channels_.find(channel); known != channels_.end()) channels_.erase(known);
 }
 
-// A lock that is given back is free when a quorum of servers has said so: who asks after the first
-// would find the others taken. Who says it again speaks of the next time.
+// A released lock is free after a quorum of servers has reported it. A request after the first
+// report would find the other votes taken. A second report by one server belongs to the next
+// release.
 void quorum_deployment::on_said(std::size_t number, std::string_view channel) noexcept {
   {
     const std::lock_guard guard(mutex_);
@@ -349,9 +351,9 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
   hears_.on_listening(channel);
 }
 
-// ---- looks ----------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
-// How many have answered, and with what.
+// Returns the number of replies, and stores them.
 std::size_t quorum_deployment::look(const named_key& lock, const protocol::command& asked,
                                     time_ns deadline, std::vector<gist>& gists,
                                     std::vector<outcome>& came) {
@@ -373,8 +375,8 @@ std::size_t quorum_deployment::look(const named_key& lock, const protocol::comma
   return static_cast<std::size_t>(answered);
 }
 
-// All are asked what they have to agree on, and of those that say what a quorum does, the one that
-// says least beside it is asked for the whole. A change is made at all of them.
+// All servers are asked for the part that they must agree on. One server that matches the quorum,
+// with the fewest extra items, is asked for the full reply. A change is made on all servers.
 outcome quorum_deployment::ask(const named_key& lock, const protocol::command& asked,
                                time_ns deadline) {
   std::vector<gist> gists(all_.size());
@@ -391,9 +393,9 @@ outcome quorum_deployment::ask(const named_key& lock, const protocol::command& a
   return {};
 }
 
-// Who has answered, and first who says all that a quorum may say, and little else. Servers that
-// have not answered may say the same as any other: a vote that one of the others has missed is no
-// reason to call a lock free.
+// The servers that replied. The first one reports everything that a quorum may report, and little
+// more. Servers without a reply may agree with any other. A vote that one of the others has missed
+// does not make a lock free.
 std::vector<std::size_t> quorum_deployment::by_agreement(const std::vector<gist>& gists,
                                                          const std::vector<outcome>& came) const {
   std::map<std::string, std::size_t> votes;

@@ -16,7 +16,7 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
 std::optional<lock::step_result> quorum_round::begin(const lock::step_request& asked,
                                                      const protocol::table& rules,
                                                      std::shared_ptr<const protocol::key_set> keys,
-                                                     time_ns now, const quorum::server_set& whom,
+                                                     time_ns now, const quorum::server_set& targets,
                                                      const lock::operation* by) {
   token_ = asked.token;
   asked_ = asked;
@@ -32,8 +32,8 @@ std::optional<lock::step_result> quorum_round::begin(const lock::step_request& a
   votes_.emplace(asked.what, requests_.size(), asked.proposal);
   std::optional<lock::step_result> result;
   for (std::size_t server = 0; server < requests_.size(); ++server) {
-    const auto sent = whom.test(server) ? requests_[server]->send(asked_, rules, *keys_, by)
-                                        : status::unreachable;
+    const auto sent = targets.test(server) ? requests_[server]->send(asked_, rules, *keys_, by)
+                                           : status::unreachable;
     sent_to_.set(server, sent == status::ok);
     if (sent == status::ok) continue;
     lock::step_result unsent;

@@ -19,34 +19,35 @@ using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
-// How often a question is asked with a higher proposal before it has failed.
+// The number of proposals of one request before it fails.
 constexpr int most_proposals = 5;
-// How long the missing answers of a round are waited for after the first one: a twentieth of the
-// lease within these bounds. Where the servers take longer, twice the time in which a quorum of
-// them has answered lately, but at most a quarter of the lease.
+// How long a round waits for missing replies after the first one: a twentieth of the lease, within
+// these bounds. With slow servers it waits twice the recent reply time of a quorum, but at most a
+// quarter of the lease.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
 constexpr time_ns most_patience_ns = 250 * ns_per_ms;
 constexpr time_ns slow_patience_ns = 2 * ns_per_s;
-// Whoever waits asks at least as often: the word of one release that is late can be taken for that
-// of the next, whose own then comes too early to be acted on, or too late (hazard 24).
+// The longest pause between two requests of a waiter. A late release message can be taken for the
+// next one. The next message then comes too early to be acted on, or too late (hazard 24).
 constexpr time_ns longest_look_ns = 2 * ns_per_s;
-// A writer who waits asks at least as often, so that readers are held back for it; the scripts'
-// WRITER_LIFE is three times that.
+// The longest pause of a waiting writer, so that readers are held back. WRITER_LIFE in the scripts
+// is three times as long.
 constexpr time_ns writer_look_ns = ns_per_s;
-// How soon a question that too few servers have answered is worth asking again. The time doubles
-// with each failure, up to a ninth of the lease, so that at least three tries of a renewal fit
-// before its margin (hazard 18), and who waits for a lock asks as often as without failures.
+// The first delay of a retry after too few replies. It doubles with each failure, up to a ninth of
+// the lease. So at least three tries of a renewal fit before its margin (hazard 18), and a waiter
+// sends as often as without failures.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 constexpr std::int64_t tries_in_a_lease = 9;
-// Those that are due at nearly the same time are told together.
+// Retries that are due at nearly the same time are reported together.
 constexpr time_ns retry_grain_ns = 10 * ns_per_ms;
-// How many requests for a vote a server may leave unanswered: so many, and for each lock in use.
+// The limit of unanswered requests for votes to one server: a fixed number, and a number for each
+// lock in use.
 constexpr std::size_t least_window = 64;
 constexpr std::size_t window_of_each = 8;
-// How often memory is given back, and what is over without a word is forgotten.
+// How often memory is freed, and acquisitions that ended without a release are dropped.
 constexpr time_ns sweep_ns = 2 * ns_per_s;
 
-// Also `reacquire` is a round like the first: what a server is asked again for is a top-up.
+// `reacquire` is also a round like the first. A repeated request to one server is a top-up.
 bool is_by_who_waits(step what) noexcept {
   return what == step::acquire || what == step::reacquire;
 }
@@ -54,7 +55,7 @@ bool is_waiting_writer(const step_request& asked) noexcept {
   return asked.what == step::acquire && asked.weight == lock::exclusive_permits;
 }
 
-// Whether nothing is left to be done, or to be remembered.
+// Whether nothing is left to do or to remember.
 bool is_over(const acquisition& about) noexcept {
   return !about.is_kept && about.rounds == 0 && about.retry_at == time_never &&
          about.votes.is_empty();
@@ -64,7 +65,7 @@ bool is_unanswered(const step_result& said) noexcept {
   return said.what == answer::broken || said.what == answer::unsent;
 }
 
-// Until its clock is right.
+// The result of a server whose clock is wrong.
 step_result unusable() noexcept {
   step_result result;
   result.what = answer::refused;
@@ -72,7 +73,7 @@ step_result unusable() noexcept {
   return result;
 }
 
-// The names whose questions are worth asking again.
+// The names whose requests can be retried.
 class due_names final : public name_set {
  public:
   [[nodiscard]] bool has(const named_key& lock) const noexcept override {
@@ -92,7 +93,7 @@ class due_names final : public name_set {
 
 }  // namespace
 
-// ---- questions ------------------------------------------------------------------------------
+// ---- requests -------------------------------------------------------------------------------
 
 quorum_request::quorum_request(redlock_coordinator& all, lock_requester& asker,
                                const named_key& lock)
@@ -140,9 +141,9 @@ quorum_round& redlock_coordinator::take_round() {
   });
 }
 
-// A server that has not answered many requests for its vote is asked for no more until it does: a
-// quorum of the others decides, and what would be owed to it stays bounded. A release is for those
-// that were asked; for all, where it is not known which these are.
+// A server with many unanswered requests for votes gets no further one until it replies. A quorum
+// of the others decides, and its pending releases stay bounded. A release goes to the servers with
+// a request, or to all if these are unknown.
 quorum::server_set redlock_coordinator::whom_to_ask(const step_request& made,
                                                     const acquisition& about) const noexcept {
   quorum::server_set whom;
@@ -156,7 +157,7 @@ quorum::server_set redlock_coordinator::whom_to_ask(const step_request& made,
   return whom;
 }
 
-// A result where nobody could change it by an answer.
+// Returns a result if no reply can change it.
 std::optional<step_result> redlock_coordinator::begin(quorum_round& round, const step_request& made,
                                                       acquisition& about, time_ns now,
                                                       const lock::operation* sends) try {
@@ -203,7 +204,7 @@ status redlock_coordinator::ask(quorum_request& by, const step_request& asked,
   if (!begin(round, request_for(asked, mine, now), mine, now, sends)) {
     round.of = &by;
     by.round_ = &round;
-    // Who could not be told may have a vote of ours, also one that it has not told us of yet.
+    // An unreachable server may have a vote of this client, also one without a reply so far.
     if (is_release(asked.what)) {
       for (std::size_t server = 0; server < states_.size(); ++server) {
         if (mine.votes.lacks_release(server)) deliver_later(server, now);
@@ -211,7 +212,8 @@ status redlock_coordinator::ask(quorum_request& by, const step_request& asked,
     }
     return status::ok;
   }
-  // Too few could be asked. What the others vote is given back; a release is brought to the rest.
+  // Too few servers were reached. Their votes are released. A release is delivered to the rest
+  // later.
   if (is_take(asked.what)) give_back(round, mine, now);
   retry(mine, asked, 0, now);
   return status::unreachable;
@@ -221,8 +223,8 @@ step_request redlock_coordinator::request_for(const step_request& asked, acquisi
                                               time_ns now) {
   auto made = asked;
   if (is_take(asked.what)) {
-    // With a proposal of its own each time: a release of the round before takes nothing of this
-    // one, wherever it is still on its way (hazard 16).
+    // Each round has its own proposal. A late release of an earlier round does not affect this one
+    // (hazard 16).
     made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
@@ -230,7 +232,7 @@ step_request redlock_coordinator::request_for(const step_request& asked, acquisi
   } else if (asked.reserve > 0) {
     about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
   } else if (is_release(asked.what)) {
-    // Others may wait, of whom no server knows.
+    // Waiters may exist that no server knows.
     if (asked.what == step::release_alone) made.what = step::release;
     about.is_kept = false;
     about.give_back = asked.what == step::cancel ? step::cancel : step::release;
@@ -241,12 +243,12 @@ step_request redlock_coordinator::request_for(const step_request& asked, acquisi
   return made;
 }
 
-// ---- answers --------------------------------------------------------------------------------
+// ---- replies --------------------------------------------------------------------------------
 
 void redlock_coordinator::on_answer(quorum_round& asked, std::size_t server,
                                     const step_result& said, time_ns now) noexcept {
   lock_type lock(mutex_);
-  // An answer that is heard twice is one vote.
+  // A repeated reply is one vote.
   if (!rounds_.is_used(asked) || asked.votes().has_answered(server)) return;
   const bool is_again = said.what == answer::no_script && is_wanted(asked.asked());
   if (is_again && asked.send_text(server)) return;
@@ -273,14 +275,15 @@ void redlock_coordinator::on_answer(quorum_round& asked, std::size_t server,
   tell(lock, asked, result, now);
 }
 
-// What an answer counts as.
+// How a reply counts in the vote count.
 step_result redlock_coordinator::counted_as(const acquisition* about, std::size_t server,
                                             step asked, const step_result& said,
                                             time_ns now) const noexcept {
-  // Whoever has no vote of ours has given it back.
+  // A server without a vote of this client has released it.
   const bool is_rid = is_release(asked) && said.what == answer::not_owner && about != nullptr &&
                       !about->votes.may_have(server);
-  // Its votes for readers are of no use, because no proposal is above what it knows.
+  // The server's votes for readers are useless, because no proposal is above the token that it
+  // reports.
   const bool is_useless =
       said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
   auto counted = is_useless ? unusable() : said;
@@ -288,7 +291,7 @@ step_result redlock_coordinator::counted_as(const acquisition* about, std::size_
   return counted;
 }
 
-// Once a release has been said nobody would take back a vote that comes behind it (hazard 16).
+// No release would follow a vote that comes after the release (hazard 16).
 bool redlock_coordinator::is_wanted(const step_request& asked) const noexcept {
   if (!is_take(asked.what)) return true;
   const auto known = acquisitions_.find(asked.token);
@@ -305,7 +308,7 @@ void redlock_coordinator::tell(lock_type& lock, quorum_round& asked,
   of->asker_.on_result(*of, *result, now);
 }
 
-// What an answer, or the end of patience, means for the votes of its owner token.
+// Applies a reply, or the end of patience, to the votes of its owner token.
 void redlock_coordinator::follow_up(quorum_round& asked, acquisition& about,
                                     std::optional<step_result>& result, time_ns now) {
   const auto what = asked.asked().what;
@@ -325,12 +328,13 @@ void redlock_coordinator::follow_up(quorum_round& asked, acquisition& about,
 
 void redlock_coordinator::follow_round(quorum_round& asked, acquisition& about,
                                        std::optional<step_result>& result, time_ns now) {
-  // Also where a server has answered late that it is free, but only for a higher token.
+  // Also if a late reply reports a free server that only accepts a higher token.
   if (asked.has_quorum) return top_up(asked, about, now);
   if (!result) return;
   if (result->what == answer::granted) {
-    // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
-    // one that is above all that this one knew, the token is above all that was granted before.
+    // A quorum has voted, and some of its servers know readers with higher tokens. The next
+    // proposal is above all of these. Once a quorum knows it, the token is above all earlier
+    // grants.
     if (asked.is_confirming || !asked.votes().is_outdone()) {
       asked.has_quorum = true;
       return top_up(asked, about, now);
@@ -354,12 +358,12 @@ void redlock_coordinator::refuse(quorum_round& asked, acquisition& about, step_r
     result.look_in_ns = std::min(result.look_in_ns, writer_look_ns);
     result.is_noted = true;
   }
-  // At once, because others wait for these votes, and also where nobody has said yes yet.
+  // At once, because others wait for these votes. Also if no server has granted its vote yet.
   give_back(asked, about, now);
 }
 
-// The same with a higher token, for the same lock_request; unless its votes were given up
-// meanwhile, as nobody would give these back.
+// Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
+// new votes would never be released.
 bool redlock_coordinator::propose_again(quorum_round& asked, acquisition& about, time_ns now,
                                         bool is_confirming) try {
   if (asked.of == nullptr || !about.is_kept) return false;
@@ -376,7 +380,7 @@ bool redlock_coordinator::propose_again(quorum_round& asked, acquisition& about,
   return false;
 }
 
-// By xorshift64 (Marsaglia), as clients that ask in step split the votes.
+// By xorshift64 (Marsaglia). Random delays are needed, because clients in step split the votes.
 std::uint64_t redlock_coordinator::chance() noexcept {
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
@@ -384,7 +388,7 @@ std::uint64_t redlock_coordinator::chance() noexcept {
   return chance_;
 }
 
-// ---- what is done for nobody ----------------------------------------------------------------
+// ---- background work ------------------------------------------------------------------------
 
 void redlock_coordinator::retry(acquisition& about, const step_request& asked, std::int64_t wait_ms,
                                 time_ns now) noexcept {
@@ -398,10 +402,9 @@ void redlock_coordinator::retry(acquisition& about, const step_request& asked, s
   plan_look(about.retry_at);
 }
 
-// Asks the servers that have nobody's vote for theirs, for the rest of the lease, once a quorum has
-// granted or renewed the hold. The vote never counts for the round that found it missing (hazard
-// 17). Its proposal is a new one: with the old one the server would vote below what it has voted
-// for and has forgotten (hazard 30).
+// Requests the votes of vacant servers for the rest of the lease, after a quorum has granted or
+// renewed the hold. Such a vote never counts in the round that found it missing (hazard 17). Its
+// proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
 void redlock_coordinator::top_up(quorum_round& asked, acquisition& about, time_ns now) {
   const auto vacant = asked.votes().vacant() & ~asked.topped_up;
   if (vacant.none()) return;
@@ -460,7 +463,7 @@ void redlock_coordinator::plan_sweep(time_ns now) noexcept {
   plan_look(sweep_at_);
 }
 
-// What is over without a word, such as a hold that was lost, is forgotten here, too.
+// Also drops acquisitions that ended without a release, such as a lost hold.
 void redlock_coordinator::sweep(time_ns now) noexcept {
   if (now < sweep_at_) return plan_look(sweep_at_);
   sweep_at_ = time_never;
@@ -480,7 +483,7 @@ void redlock_coordinator::sweep(time_ns now) noexcept {
   if (is_any) plan_sweep(now);
 }
 
-// Others may come, and change places, while a result is told.
+// Rounds may be added and change places while a result is reported.
 void redlock_coordinator::end_patience(lock_type& lock, time_ns now) {
   for (std::size_t place = 0; place < rounds_.used();) {
     auto& round = rounds_.at(place++);

@@ -1,5 +1,5 @@
-// How a quorum of servers is asked: rounds for their votes, renewals and releases, and what has
-// to be done afterwards at those whose answers nobody waited for.
+// Sends requests to a quorum of servers: rounds of votes, renewals and releases. Completes the work
+// on servers without waiting for their replies.
 #pragma once
 
 #include <atomic>
@@ -42,56 +42,54 @@ class quorum_request final : public lock_request {
   redlock_coordinator& all_;
   lock_requester& asker_;
   const std::string name_;
-  std::shared_ptr<const protocol::key_set> keys_;  // which its rounds may need longer
-  quorum_round* round_ = nullptr;                  // that brings its result
+  std::shared_ptr<const protocol::key_set> keys_;  // shared, because rounds may outlive this
+  quorum_round* round_ = nullptr;                  // the round of its result
 };
 
-// What is known of the votes for one owner token.
+// The votes for one owner token.
 struct acquisition {
   std::string name;  // of the lock
   const protocol::table* rules = nullptr;
   std::shared_ptr<const protocol::key_set> keys;
-  std::int64_t proposal = 0;  // the highest that votes were asked for with
-  bool is_kept = false;       // votes are asked for, or held
-  bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
-  quorum::vote_record votes;  // owed a release unless they are kept
-  std::size_t rounds = 0;     // that are open
-  time_ns lapses_at = 0;      // no server has a vote for it any more
-  time_ns retry_at = time_never;  // what has failed is worth asking again
-  int failures = 0;               // of its questions, one after the other
-  lock::step give_back =
-      lock::step::release_alone;  // a release tells those who wait, this does not
+  std::int64_t proposal = 0;      // the highest one in a request for votes
+  bool is_kept = false;           // votes are requested or held
+  bool is_forced = false;         // a forced release runs: no vote is requested again
+  quorum::vote_record votes;      // each needs a release, unless it is kept
+  std::size_t rounds = 0;         // number of open rounds
+  time_ns lapses_at = 0;          // all votes for it have ended by then
+  time_ns retry_at = time_never;  // when a failed request can be retried
+  int failures = 0;               // consecutive failed requests
+  lock::step give_back = lock::step::release_alone;  // a release notifies waiters, this does not
 };
 
 class redlock_coordinator final : private quorum_round_listener,
                                   private background_request_listener,
                                   private net::timer {
  public:
-  // On the I/O thread: what has failed for these names may be asked again.
+  // On the I/O thread: failed requests for these names can be retried.
   class listener {
    public:
     virtual ~listener() = default;
     virtual void on_worth_asking(const name_set& names, time_ns now) noexcept = 0;
   };
 
-  // There will be so many servers when it is asked first.
+  // `count` is the number of servers at the first request.
   redlock_coordinator(const server_group& servers, std::size_t count, net::reactor& loop,
                       listener& hears);
   ~redlock_coordinator() override;
 
-  // As an lock_request's send(). Only the thread of an operation that does not wait sends by
-  // itself.
+  // Like lock_request::send(). Only an operation that does not wait sends on its own thread.
   status ask(quorum_request& by, const lock::step_request& asked, const protocol::table& rules,
              const lock::operation* sends);
-  // It does not live to hear a result.
+  // The request ends before its result.
   void forget(const quorum_request& gone) noexcept;
-  // What was owed to this server can be brought to it now.
+  // Pending releases can be delivered to this server now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
-  // Somebody takes its votes away, one server's after the other.
+  // A forced release takes its votes, one server after the other.
   void on_forced(std::string_view token) noexcept;
-  // A fencing token that this client has seen: it proposes none that is not above it.
+  // Notes a fencing token that this client has seen. All later proposals are higher.
   void note_token(std::int64_t token) noexcept;
-  // No timer runs from now on.
+  // Stops the timer.
   void close() noexcept { loop_.cancel(static_cast<net::timer&>(*this)); }
 
  private:
@@ -156,15 +154,15 @@ class redlock_coordinator final : private quorum_round_listener,
   quorum::answer_times times_;
   std::map<std::string, acquisition, std::less<>> acquisitions_;  // by owner token
   object_pool<quorum_round> rounds_;
-  // Of one server: the background_requests that it was sent, and those that it is owed; and how
-  // many requests for a vote it has not answered.
+  // The state of one server: its background requests, its pending releases, and the number of its
+  // unanswered requests for votes.
   struct server_state {
     object_pool<background_request> background_requests;
     quorum::delivery owed;
     std::size_t takes = 0;
   };
   std::vector<server_state> states_;
-  std::atomic<std::size_t> requests_{0};  // that there are: as many as there are locks in use
+  std::atomic<std::size_t> requests_{0};  // number of requests, one for each lock in use
   time_ns look_at_ = time_never;
   time_ns retries_at_ = time_never;
   time_ns sweep_at_ = time_never;

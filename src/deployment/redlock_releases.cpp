@@ -1,4 +1,4 @@
-// The part of a voting that gives votes back: at once, or when a server can be told.
+// The part of the coordinator that releases votes, at once or when a server is reachable again.
 #include <new>
 #include <utility>
 
@@ -12,7 +12,8 @@ using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
-// Who has not answered is told behind what it was asked; who cannot be told, when it is back.
+// A server without a reply gets the release after its request. An unreachable server gets it after
+// the reconnect.
 void redlock_coordinator::give_back(const quorum_round& asked, acquisition& about, time_ns now) {
   about.is_kept = false;
   for (std::size_t server = 0; server < states_.size(); ++server) {
@@ -32,15 +33,15 @@ status redlock_coordinator::send_release(std::size_t server, std::string_view to
   return send_in_background(server, back, about, is_of_batch, now);
 }
 
-// Nobody else would give these votes back before their leases end. Whatever a server lacks room for
-// stays owed: only the end of the lease, or a refusal for good, ends that.
+// Only this code releases these votes before their leases end. A release that a server has no room
+// for stays pending. Only the end of the lease, or a permanent rejection, ends it.
 void redlock_coordinator::deliver(std::size_t server, time_ns now) noexcept {
   auto& owed = states_[server].owed;
   if (!owed.is_due(now)) return;
   bool is_any = false;
   for (auto& [token, about] : acquisitions_) {
     if (about.is_kept || !about.votes.lacks_release(server)) continue;
-    if (owed.is_full()) return;  // the last answer sends the next batch
+    if (owed.is_full()) return;  // the last reply sends the next batch
     const auto sent = send_release(server, token, about, true, now);
     if (sent == status::unreachable) return owed.end();
     if (sent != status::ok) return deliver_later(server, now);
@@ -56,8 +57,8 @@ void redlock_coordinator::deliver_later(std::size_t server, time_ns now) noexcep
   plan_look(owed.due_at());
 }
 
-// What a server's answer tells of its vote. Where the server has not carried out a release it is
-// sent another one; where its connection has ended, that follows when it is back.
+// Applies a server's reply to its vote. A server that has not carried out a release gets another
+// one. After a broken connection the release follows the reconnect.
 void redlock_coordinator::note_step(acquisition& about, std::size_t server,
                                     const step_request& asked, const step_result& said,
                                     time_ns now) noexcept {
@@ -97,7 +98,7 @@ void redlock_coordinator::on_background_result(background_request& which, const 
   const lock_type lock(mutex_);
   const auto server = which.server();
   auto& state = states_[server];
-  // An answer that is heard twice is one.
+  // A repeated reply counts once.
   if (!state.background_requests.is_used(which)) return;
   const auto& asked = which.asked();
   const bool is_again = said.what == answer::no_script && is_wanted(asked);

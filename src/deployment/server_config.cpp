@@ -58,7 +58,7 @@ outcome change_login(redis::connection& server, const redis::credentials& identi
                      redis::login offered, time_ns deadline) {
   if (identity.has_file()) return refuse_login_beside_file();
   if (!server.last_problem().ok()) {
-    // Nobody is there to say whether they are right, and the next attempt may need them.
+    // No server can check the login now, and the next attempt may need it.
     server.follow_identity(std::move(offered), false);
     return {};
   }
@@ -68,10 +68,10 @@ outcome change_login(redis::connection& server, const redis::credentials& identi
   said.write = [&](std::string& out, bool) {
     redis::command_writer(out).command({"AUTH", said.says->name(), said.says->password.view()});
   };
-  // What the server has accepted is kept in the order of its answers, as many as may ask at once.
+  // Concurrent callers each keep an accepted login, in the order of the server's replies.
   said.read = [&](const redis::value&) { server.follow_identity(*said.says, true); };
   auto how = command_request::ask(server, said, deadline);
-  // No error of AUTH has an effect.
+  // A failed AUTH has no effect.
   if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
   if (how.code == status::refused) {
     how.say("the server rejected the new credentials, and the old ones stay in force: ",

@@ -13,7 +13,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// What came of all of it, of which so much is known.
+// Adds the next outcome to the total.
 void note(outcome& total, const outcome& next) noexcept {
   if (next.ok()) return;
   if (total.ok()) {
@@ -31,7 +31,7 @@ outcome server_group::named(std::size_t index, outcome how) const noexcept try {
   if (how.ok()) return how;
   const auto name = printable(members_[index].name);
   if (how.code == status::invalid_argument) {
-    how.say(how.words(), " (", noun_, " ", name, ")");  // it begins with what is wrong
+    how.say(how.words(), " (", noun_, " ", name, ")");  // the message begins with the argument
   } else {
     how.say(noun_, " ", name, ": ", how.words());
   }
@@ -115,10 +115,10 @@ outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns de
 
 outcome server_group::check_health(protocol::health& into, time_ns deadline) {
   std::vector<protocol::health> found(members_.size());
-  // Where all are needed, each has locks of its own.
+  // If all members are needed, each has its own locks.
   const bool is_spare = needed_ != all;
   auto how = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
-    auto asked = one.ask_all(protocol::ping(), deadline);  // it is connected to
+    auto asked = one.ask_all(protocol::ping(), deadline);  // waits for the connection
     if (asked.ok()) asked = one.check_health(found[i], deadline);
     if (!asked.ok()) protocol::judge_away(asked, members_[i].name, is_spare, found[i]);
     return asked;

@@ -9,7 +9,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// What its asker relies on for the length of a lease.
+// Whether the requester relies on the result for the length of a lease.
 bool is_relied_on(const lock::step_result& said) noexcept {
   return said.what == lock::answer::granted || said.what == lock::answer::renewed;
 }
@@ -44,13 +44,13 @@ class server_request::acknowledgement final : public unacknowledged {
   }
 
   server_request& owner_;
-  lock::step_result said_;  // which is not acknowledged yet
+  lock::step_result said_;  // not acknowledged yet
 };
 
 server_request::server_request(lock_requester& asker) : asker_(asker) {}
 server_request::~server_request() = default;
 
-// False where there is no memory for it.
+// Returns false if memory is lacking.
 bool server_request::note_witness(witness of) noexcept try {
   if (of.replicas == nullptr) return true;
   if (!acknowledgement_) acknowledgement_ = std::make_unique<acknowledgement>(*this);
@@ -122,7 +122,7 @@ void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   if (lock::step_result said; reply.is_error() && is_astray(reply.text(), said))
     return tell(said, now);
   if (is_without_script_ && reply.is_error()) {
-    // Whatever it is, it is asked again by script.
+    // The retry uses a script, whatever the error is.
     known_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
   }
   auto said = is_without_script_ ? protocol::read_compare_and_delete(reply)

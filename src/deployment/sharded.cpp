@@ -10,7 +10,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// Hears one shard, which speaks for its own names only.
+// Forwards the events of one shard for its own names only.
 class shard_listener final : public listener {
  public:
   shard_listener(const rendezvous& places, std::size_t index, listener& hears)
@@ -79,7 +79,7 @@ class sharded final : public deployment {
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override {
     return shard_of(lock).await(lock, caller, deadline);
   }
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }

@@ -26,7 +26,7 @@ namespace {
 // The highest fencing token that this client has seen of the database.
 using seen_token = std::atomic<std::int64_t>;
 
-// One server's word is the result.
+// The reply of one server is the result.
 class single_request final : public server_request {
  public:
   single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
@@ -77,8 +77,7 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where,
   return net::resolver_for_host(where.host, where.port);
 }
 
-// How often they are asked beside a connection that works: what they tell by themselves may be
-// missed.
+// How often the Sentinels are asked while the connection works, because their messages can be lost.
 constexpr std::int64_t look_interval_ms = 30'000;
 
 redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
@@ -99,12 +98,12 @@ redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
       redis::login{where.sentinel_user, where.sentinel_password}, terms.sentinel_password_file,
       "sentinel_password_file");
   config.client_name = client_name_of(terms);
-  // Who waits for the master is told what is wrong with them.
+  // Half of the timeout, so that a caller receives the Sentinels' problem in time.
   config.command_timeout_ms = std::max<std::int64_t>(terms.command_timeout_ms / 2, 1);
   return config;
 }
 
-// None where the URL names the server itself.
+// nullptr if the URL names the server itself.
 std::shared_ptr<sentinel::sentinels> sentinels_of(const redis::endpoint_url& where,
                                                   const net::transport_factory& make_transport,
                                                   net::reactor& loop, const settings& terms) {
@@ -142,13 +141,13 @@ redis::connection_config config_of(const redis::endpoint_url& where,
     return bytes;
   };
   config.setup.push_back(std::move(seed));
-  // Who holds something needs the connection, also where there is no memory for this.
+  // Holders need the connection, even if the server lacks memory for this record.
   config.setup.push_back(setup_of(protocol::write_record(client_id), "SET mortise:client",
                                   need::when_there_is_memory));
   return config;
 }
 
-// Nobody lists the replicas of a server that nothing but its address is known of.
+// Only the Sentinels list the replicas.
 acknowledgements::count_listed count_of(const std::shared_ptr<sentinel::sentinels>& sentinels) {
   if (!sentinels) return {};
   return [sentinels](const net::address& server) -> std::optional<listed_replicas> {
@@ -290,7 +289,7 @@ class single_server final : public deployment,
   }
   void on_acknowledging() noexcept override { hears_.on_up(every_name(), boot_now()); }
   void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
-  // The Sentinels may know by now that a replica is gone.
+  // The Sentinels may know by now that a replica is down.
   void on_shortfall() noexcept override { server_.look(); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     if (channel == inbox_) return hears_.on_message(payload, now);
@@ -304,12 +303,12 @@ class single_server final : public deployment,
   mortise::deployment::listener& hears_;
   const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
-  const std::string name_;  // as its URL has it
+  const std::string name_;  // as in its URL
   const std::shared_ptr<redis::credentials> identity_;
-  admission entry_;  // which the connection tells of its end
+  admission entry_;  // before server_, which reports its end to it
   known_commands known_{redis::compare_and_delete::none};
   const std::shared_ptr<sentinel::sentinels> sentinels_;
-  const std::unique_ptr<acknowledgements> acks_;  // which the server tells of its end
+  const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
   redis::connection server_;
 };
 

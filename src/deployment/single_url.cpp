@@ -28,7 +28,7 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
   return {};
 }
 
-// What of the options has nothing to say with this URL, or lacks its other half.
+// Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto nothing_to_say = [&](const char* option, const char* remedy) {
     return outcome::of(status::invalid_argument, option, ": not supported with ",
@@ -58,7 +58,7 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   return {};
 }
 
-// Without a name it is that of the host which is connected to.
+// An empty name means the name of the connected host.
 outcome make_tls(const std::string& name, const settings& terms, net::transport_factory& into) {
   net::tls_terms tls;
   tls.name = name;
@@ -75,7 +75,7 @@ outcome make_tls(const std::string& name, const settings& terms, net::transport_
   return {};
 }
 
-// What makes the sockets; empty for plain ones.
+// Makes the sockets. Empty for plain ones.
 outcome choose_transports(const redis::endpoint_url& where, const settings& terms,
                           transports& into) {
   if (redis::has_tls(where.scheme)) {

@@ -37,7 +37,7 @@ bool slot_attachment::send(cluster_routes& routes, cluster_server& at, const clu
   }
   auto* const sent = made.release();
   if (link.submit(sent->seeding_, rest, redis::flush::by_io_thread) == status::ok) return true;
-  // What was sent of it is answered, or was already, to nobody: it is tried again as a whole.
+  // The part that was sent has no waiting caller. The whole attachment is tried again.
   if (sent->open_.fetch_sub(1) == 1) delete sent;
   return false;
 }
@@ -54,7 +54,7 @@ void slot_attachment::subscription::on_broken(bool) noexcept {
 
 void slot_attachment::seeding::on_reply(const redis::value& reply, time_ns) noexcept {
   const bool is_last = ++replies == reply_count;
-  // Without its record a client only has no name for people.
+  // Without its record a client only lacks a name in listings.
   if (!is_last && reply.is_error())
     of.note_error("EVAL (seeding the fencing tokens)", reply.text());
   if (!is_last && !reply.is_error()) of.end(end_of::attached);
@@ -66,7 +66,7 @@ void slot_attachment::seeding::on_broken(bool) noexcept {
   of.end_one();
 }
 
-// What is worse counts, and that the slot is another's counts most.
+// The worst error counts. The worst one is a move of the slot.
 void slot_attachment::note_error(const char* command, std::string_view error) noexcept try {
   if (auto moved = cluster::read_moved(error, at_.where())) {
     came_.to = std::move(moved->to);
@@ -86,7 +86,7 @@ void slot_attachment::note_error(const char* command, std::string_view error) no
   at_.link().hide_login(came_.why);
   if (came_.how == end_of::refused) {
     came_.why.code = status::refused;
-    came_.why.is_ambiguous = false;  // nothing was asked of a lock
+    came_.why.is_ambiguous = false;  // no lock was changed
     came_.why.say("the server refused ", command, ": ", said.details.words());
   }
 } catch (const std::bad_alloc&) {

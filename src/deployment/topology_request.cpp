@@ -29,7 +29,7 @@ bool topology_request::send(cluster_routes& routes, cluster_server& at) {
   return true;
 }
 
-// Without the right, or without memory, the slots are taken as told.
+// Without the right, or without memory, the slots are taken as reported.
 void topology_request::take_epochs(const redis::value& reply) noexcept try {
   is_epochs_next_ = false;
   if (reply.is_error()) return at_.note_lack_of_epochs();
