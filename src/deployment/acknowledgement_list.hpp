@@ -19,7 +19,7 @@ class unacknowledged {
   friend class acknowledgement_list;
   // Each wait ends with one of these calls, on any thread, without an engine lock held. ok: enough
   // replicas have the data.
-  virtual void on_acknowledged(const outcome& how, time_ns now) noexcept = 0;
+  virtual void on_acknowledged(const outcome& result, time_ns now) noexcept = 0;
   // The server was lost, so the outcome is unknown.
   virtual void on_server_lost(time_ns now) noexcept = 0;
 
@@ -49,9 +49,9 @@ class acknowledgement_list {
   }
   // Moves the items for which `goes` returns true to another list.
   template <class Goes>
-  void part(acknowledgement_list& into, Goes&& goes) noexcept {
+  void part(acknowledgement_list& target, Goes&& goes) noexcept {
     acknowledgement_list kept;
-    while (auto* const item = pop()) (goes(*item) ? into : kept).push(*item);
+    while (auto* const item = pop()) (goes(*item) ? target : kept).push(*item);
     std::swap(*this, kept);
   }
   [[nodiscard]] const unacknowledged* first() const noexcept { return first_; }

@@ -200,9 +200,9 @@ void acknowledgements::on_failed(const outcome& why, bool is_definite) noexcept 
     const std::lock_guard guard(mutex_);
     is_wanted = server_.is_up && !is_closed_;
   }
-  auto told = why;
-  told.say("acks: ", why.words());
-  refuse(std::move(told));
+  auto problem = why;
+  problem.say("acks: ", why.words());
+  refuse(std::move(problem));
   if (is_wanted && !is_definite) hears_.on_unacknowledging(why);
 }
 
@@ -356,8 +356,8 @@ void acknowledgements::go_on(time_ns now, ends& over) noexcept {
 }
 
 void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try {
-  const auto wanted = needed(now);
-  if (!wanted && !asks_its_cluster_) {
+  const auto required = needed(now);
+  if (!required && !asks_its_cluster_) {
     over.is_short = true;
     return fail_all(over, too_few(now));
   }
@@ -371,7 +371,7 @@ void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try
   // because fewer replicas may be needed by then.
   const auto half_ms = std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2,
                                 is_old ? list_wait_ms : longest_wait_ms);
-  protocol::write_wait(bytes, terms_, wanted.value_or(1), std::max<std::int64_t>(half_ms, 1));
+  protocol::write_wait(bytes, terms_, required.value_or(1), std::max<std::int64_t>(half_ms, 1));
   // Last, so that it reports the history that the replicas were waited for.
   protocol::write_replication(bytes);
   if (asks_its_cluster_) protocol::write_replicas(bytes, server_.own_name);
@@ -440,35 +440,35 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
   tell(over, now);
 }
 
-void acknowledgements::read(poll& said, time_ns now, ends& over) noexcept {
+void acknowledgements::read(poll& result, time_ns now, ends& over) noexcept {
   // Only the count of the last WAIT. A replica in an earlier count may be dead, and may no longer
   // be needed (hazard 8).
-  replicas_.had = said.had;
-  replicas_.online = said.state->online;
-  replicas_.connected = said.state->connected;
-  replicas_.counted = said.replicas;
-  if (!said.was_made) {
-    over.why = refusal(said.mark_error);
+  replicas_.had = result.had;
+  replicas_.online = result.state->online;
+  replicas_.connected = result.state->connected;
+  replicas_.counted = result.replicas;
+  if (!result.was_made) {
+    over.why = refusal(result.mark_error);
     // This slot may have moved. The items of the server's other slots are polled again.
     waiting_.covered.part(over.failed, [&](const unacknowledged& item) {
-      return item.place_.data() == said.place.data();
+      return item.place_.data() == result.place.data();
     });
     waiting_.covered.take(waiting_.open);
     std::swap(waiting_.covered, waiting_.open);
     return;
   }
-  if (!said.wait_error.empty()) return fail_all(over, refusal(said.wait_error));
-  if (said.state->history != server_.history) {
+  if (!result.wait_error.empty()) return fail_all(over, refusal(result.wait_error));
+  if (result.state->history != server_.history) {
     // After a failover and back the data differ, whatever the present replicas have. So all
     // requests are sent again. The first replica of a server also changes the history.
-    std::swap(server_.history, said.state->history);
+    std::swap(server_.history, result.state->history);
     ready_since_ = now;
     over.is_anew = true;
     over.lost.take(waiting_.covered);
     return over.lost.take(waiting_.open);
   }
-  const auto wanted = needed(now);
-  if (wanted && replicas_.had >= *wanted) return over.done.take(waiting_.covered);
+  const auto required = needed(now);
+  if (required && replicas_.had >= *required) return over.done.take(waiting_.covered);
   over.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
   over.why = too_few(now);
   waiting_.covered.part(over.failed,
@@ -495,8 +495,8 @@ std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept
   if (terms_.replicas != protocol::acknowledgement_terms::all) return terms_.replicas;
   auto listed = replicas_.counted;
   if (!asks_its_cluster_) {
-    const auto told = listed_(where_->address());
-    if (told) listed = is_list_old(now) ? told->all : told->up;
+    const auto list = listed_(where_->address());
+    if (list) listed = is_list_old(now) ? list->all : list->up;
   }
   if (!listed) return std::nullopt;
   return std::max(*listed, replicas_.connected);
@@ -505,20 +505,20 @@ std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept
 // Whether the Sentinels' list has discounted replicas for too long.
 bool acknowledgements::is_list_old(time_ns now) const noexcept {
   if (terms_.replicas != protocol::acknowledgement_terms::all || asks_its_cluster_) return false;
-  const auto told = listed_(where_->address());
-  return told && told->up < told->all && now - told->asked_at > list_life_ns;
+  const auto list = listed_(where_->address());
+  return list && list->up < list->all && now - list->asked_at > list_life_ns;
 }
 
 outcome acknowledgements::too_few(time_ns now) const noexcept {
-  const auto wanted = needed(now);
+  const auto required = needed(now);
   auto why = outcome::of(status::unreachable);
   why.is_retryable = true;
-  if (!wanted) {
+  if (!required) {
     why.say("acks: the number of replicas of ", *where_->name(), " is not known yet");
   } else if (replicas_.had < 0) {
     why.say("durability: ", *where_->name(), " did not write it to disk in time");
   } else {
-    why.say("acks: ", decimal(replicas_.had), " of ", decimal(*wanted), " replicas of ",
+    why.say("acks: ", decimal(replicas_.had), " of ", decimal(*required), " replicas of ",
             *where_->name(), " have it, ", decimal(replicas_.online),
             " are online; fix them, or give a lower number");
   }

@@ -160,7 +160,7 @@ class acknowledgements final : private redis::session_listener,
 
   void ask(bool with_mark, time_ns now, ends& over) noexcept;
   void go_on(time_ns now, ends& over) noexcept;
-  void read(poll& said, time_ns now, ends& over) noexcept;
+  void read(poll& result, time_ns now, ends& over) noexcept;
   void fail_all(ends& over, outcome why) noexcept;
   void tell(ends& over, time_ns now) noexcept;
   void plan(time_ns at) noexcept;

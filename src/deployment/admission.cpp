@@ -90,18 +90,18 @@ protocol::probe_keys admission::keys() const {
 
 // The I/O thread.
 void admission::begin() noexcept {
-  outcome how;
+  outcome result;
   try {
-    how = std::make_shared<health_request>(server_, database_, keys())->begin(*this, session_);
+    result = std::make_shared<health_request>(server_, database_, keys())->begin(*this, session_);
   } catch (const std::bad_alloc&) {
-    how = outcome::of(status::no_memory);
+    result = outcome::of(status::no_memory);
   }
-  if (!how.ok()) on_health(session_, how, nullptr);
+  if (!result.ok()) on_health(session_, result, nullptr);
 }
 
-void admission::on_health(std::uint64_t session, const outcome& how,
+void admission::on_health(std::uint64_t session, const outcome& result,
                           const protocol::server_facts* facts) noexcept {
-  auto problem = how;
+  auto problem = result;
   try {
     if (facts != nullptr) problem = judge(*facts)->refusal();
   } catch (const std::bad_alloc&) {
@@ -171,11 +171,11 @@ void admission::end_await() noexcept {
   if (first_ != nullptr) std::exchange(first_, nullptr)->finish();
 }
 
-outcome admission::check_health(protocol::health& into, time_ns deadline) {
-  const auto asked = std::make_shared<health_request>(server_, database_, keys());
-  auto how = asked->ask(deadline);
-  if (how.ok()) into = *judge(asked->facts());
-  return how;
+outcome admission::check_health(protocol::health& target, time_ns deadline) {
+  const auto request = std::make_shared<health_request>(server_, database_, keys());
+  auto result = request->ask(deadline);
+  if (result.ok()) target = *judge(request->facts());
+  return result;
 }
 
 std::shared_ptr<const protocol::health> admission::last() const noexcept {

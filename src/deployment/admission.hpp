@@ -51,7 +51,7 @@ class admission final : private health_request_listener, private net::task, priv
   outcome await(time_ns deadline);
 
   // Checks the server now.
-  outcome check_health(protocol::health& into, time_ns deadline);
+  outcome check_health(protocol::health& target, time_ns deadline);
   // The result of the last health check. nullptr before the first.
   [[nodiscard]] std::shared_ptr<const protocol::health> last() const noexcept;
 
@@ -60,7 +60,7 @@ class admission final : private health_request_listener, private net::task, priv
 
   void begin() noexcept;
   [[nodiscard]] protocol::probe_keys keys() const;
-  void on_health(std::uint64_t session, const outcome& how,
+  void on_health(std::uint64_t session, const outcome& result,
                  const protocol::server_facts* facts) noexcept override;
   void run() noexcept override;
   void on_timer(time_ns now) noexcept override;

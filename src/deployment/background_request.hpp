@@ -18,15 +18,15 @@ class background_request;
 class background_request_listener {
  public:
   virtual ~background_request_listener() = default;
-  virtual void on_background_result(background_request& which, const lock::step_result& said,
+  virtual void on_background_result(background_request& which, const lock::step_result& result,
                                     time_ns now) noexcept = 0;
 };
 
 // Guarded by its listener, which reuses it after the result.
 class background_request final : private lock_requester {
  public:
-  background_request(deployment& to, std::size_t server, background_request_listener& hears);
-  status send(const lock::step_request& asked, const protocol::table& rules,
+  background_request(deployment& target, std::size_t server, background_request_listener& hears);
+  status send(const lock::step_request& request, const protocol::table& rules,
               std::shared_ptr<const protocol::key_set> keys, time_ns now);
   // Sends it once more, to a server that has forgotten the script. Returns false when it is over.
   bool send_text(time_ns now) noexcept;
@@ -38,9 +38,9 @@ class background_request final : private lock_requester {
   bool is_of_batch = false;  // for the listener
 
  private:
-  void on_result(lock_request& /*answered*/, const lock::step_result& said,
+  void on_result(lock_request& /*answered*/, const lock::step_result& result,
                  time_ns now) noexcept override {
-    hears_.on_background_result(*this, said, now);
+    hears_.on_background_result(*this, result, now);
   }
 
   background_request_listener& hears_;

@@ -193,15 +193,15 @@ cluster_slot* cluster_routes::find(int number) noexcept {
   return known == slots_.end() ? nullptr : known->second.get();
 }
 
-status cluster_routes::wait(cluster_request& asked, cluster_slot& slot) noexcept {
+status cluster_routes::wait(cluster_request& request, cluster_slot& slot) noexcept {
   const std::lock_guard guard(mutex_);
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
-    const auto sent = asked.send_on(*at);  // it was attached just now
+    const auto sent = request.send_on(*at);  // it was attached just now
     slot.is_missed = slot.is_missed || sent == status::unreachable;
     return sent;
   }
   if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::attaching) {
-    slot.waiting.push(asked);
+    slot.waiting.push(request);
     return status::ok;
   }
   slot.is_missed = true;
@@ -233,16 +233,16 @@ void cluster_routes::on_missed(cluster_slot& slot) noexcept {
   });
 }
 
-void cluster_routes::on_moved(cluster_slot& slot, cluster_server& from,
-                              const cluster::endpoint& to) noexcept {
+void cluster_routes::on_moved(cluster_slot& slot, cluster_server& source,
+                              const cluster::endpoint& target) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_moved(slot.number, from.number(), to, now);
+    router.on_moved(slot.number, source.number(), target, now);
   });
 }
 
-void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& from) noexcept {
+void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& source) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_unserved(slot.number, from.number(), now);
+    router.on_unserved(slot.number, source.number(), now);
   });
 }
 
@@ -254,13 +254,14 @@ void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
   });
 }
 
-bool cluster_routes::send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept {
+bool cluster_routes::send_asking(cluster_request& request,
+                                 const cluster::endpoint& target) noexcept {
   bool is_sent = false;
   enter([&](cluster::router& router, time_ns now) {
-    const auto server = router.number_of(to, now);
+    const auto server = router.number_of(target, now);
     if (server == cluster::no_server) return;
     router.connect(server);
-    is_sent = asked.send_asking(at(server)) == status::ok;
+    is_sent = request.send_asking(at(server)) == status::ok;
   });
   return is_sent;
 }
@@ -300,12 +301,12 @@ outcome cluster_routes::problem(int slot) const {
   const std::lock_guard guard(mutex_);
   if (is_closed_) return closed();
   if (!router_.is_known()) return why_unknown();
-  auto told = router_.problem(slot);
+  auto result = router_.problem(slot);
   const auto server = router_.server_of(slot);
-  if (told.ok() || server == cluster::no_server) return told;
+  if (result.ok() || server == cluster::no_server) return result;
   // The server may be connected but not admitted.
   auto own = at(server).problem();
-  return is_definite(own) ? own : told;
+  return is_definite(own) ? own : result;
 }
 
 // A problem that needs a remedy is more useful than an unreachable server.
@@ -401,9 +402,9 @@ void cluster_routes::connect(int server) noexcept {
 }
 
 void cluster_routes::leave(int server, const char* why) noexcept {
-  auto told = outcome::of(status::unreachable, why);
-  told.is_retryable = true;
-  at(server).link().leave(std::move(told));
+  auto reason = outcome::of(status::unreachable, why);
+  reason.is_retryable = true;
+  at(server).link().leave(std::move(reason));
 }
 
 bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
@@ -439,12 +440,12 @@ void cluster_routes::on_attached(int number, int server) noexcept {
   }
 }
 
-void cluster_routes::note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept
-    try {
-  const auto before = std::exchange(from, to.where());
-  if (before.port == 0 || before == from) return;
+void cluster_routes::note_move(int slot, cluster::endpoint& last,
+                               const cluster_server& owner) noexcept try {
+  const auto before = std::exchange(last, owner.where());
+  if (before.port == 0 || before == last) return;
   outcome moved;
-  moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", from.text());
+  moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", last.text());
   hears_.on_note(log_subject::redirected, moved);
 } catch (const std::bad_alloc&) {
   return;  // no memory for the text
@@ -505,19 +506,19 @@ void cluster_routes::on_server_unheard(cluster_server& which, std::string_view c
 }
 
 void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
-                                   const cluster::attachment& came) noexcept {
-  if (came.how == cluster::attachment::end::attached) {
+                                   const cluster::attachment& result) noexcept {
+  if (result.how == cluster::attachment::end::attached) {
     at(server).entry().on_fence_lifted(cluster::tag_of(slot));
   }
   enter([&](cluster::router& router, time_ns now) {
-    router.on_attachment(slot, server, attempt, came, now);
+    router.on_attachment(slot, server, attempt, result, now);
   });
 }
 
 void cluster_routes::on_topology(int server,
-                                 const std::vector<cluster::slot_range>& told) noexcept {
+                                 const std::vector<cluster::slot_range>& ranges) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_topology(server, told, now);
+    router.on_topology(server, ranges, now);
     for (const auto master : router.masters()) {
       at(master).entry().look_at(cluster::tag_of(router.first_slot_of(master)));
     }

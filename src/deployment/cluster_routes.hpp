@@ -48,21 +48,22 @@ class cluster_routes final : private cluster::router::io,
   [[nodiscard]] cluster_slot* find(int number) noexcept;
 
   // Queues a request until the slot is attached. unreachable if no attachment is expected.
-  status wait(cluster_request& asked, cluster_slot& slot) noexcept;
+  status wait(cluster_request& request, cluster_slot& slot) noexcept;
   // Waits for an event that may solve a slot's problem, or for a moment.
   void await_change(time_ns deadline);
   // The server of the attached slot. nullptr if the deadline passes first.
   cluster_server* await_here(cluster_slot& slot, time_ns deadline);
   // A request was not carried out, or possibly not. The requester is notified when it can retry.
   void on_missed(cluster_slot& slot) noexcept;
-  void on_moved(cluster_slot& slot, cluster_server& from, const cluster::endpoint& to) noexcept;
-  void on_unserved(cluster_slot& slot, cluster_server& from) noexcept;
+  void on_moved(cluster_slot& slot, cluster_server& source,
+                const cluster::endpoint& target) noexcept;
+  void on_unserved(cluster_slot& slot, cluster_server& source) noexcept;
 
   // Keys of the slot are on two servers. Requests that were not carried out can be retried after a
   // pause.
   void on_halfway(cluster_slot& slot) noexcept;
   // Sends it to the target server of a slot's move. False if that server is not connected yet.
-  bool send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept;
+  bool send_asking(cluster_request& request, const cluster::endpoint& target) noexcept;
 
   void expect_messages(cluster_slot& slot, int change) noexcept;
   void listen(cluster_slot& slot, std::string_view channel);
@@ -88,8 +89,8 @@ class cluster_routes final : private cluster::router::io,
 
   // An attempt to attach has ended.
   void on_attachment(int slot, int server, std::uint64_t attempt,
-                     const cluster::attachment& came) noexcept;
-  void on_topology(int server, const std::vector<cluster::slot_range>& told) noexcept;
+                     const cluster::attachment& result) noexcept;
+  void on_topology(int server, const std::vector<cluster::slot_range>& ranges) noexcept;
   void on_no_topology(int server, const outcome& why) noexcept;
 
  private:
@@ -123,8 +124,8 @@ class cluster_routes final : private cluster::router::io,
   void on_server_up(cluster_server& which) noexcept override;
   void on_server_down(cluster_server& which, const outcome& why) noexcept override;
   void on_server_overdue(cluster_server& which) noexcept override;
-  void on_server_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_note(what, how);
+  void on_server_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_note(what, details);
   }
   void on_server_push(std::string_view channel, std::string_view payload,
                       time_ns now) noexcept override;
@@ -133,7 +134,7 @@ class cluster_routes final : private cluster::router::io,
     hears_.on_listening(channel);
   }
 
-  void note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept;
+  void note_move(int slot, cluster::endpoint& last, const cluster_server& owner) noexcept;
   void on_timer(time_ns now) noexcept override;
   void run() noexcept override;
 

@@ -31,7 +31,7 @@ class cluster_server final : private redis::session_listener,
     virtual void on_server_up(cluster_server& which) noexcept = 0;
     virtual void on_server_down(cluster_server& which, const outcome& why) noexcept = 0;
     virtual void on_server_overdue(cluster_server& which) noexcept = 0;
-    virtual void on_server_note(log_subject what, const outcome& how) noexcept = 0;
+    virtual void on_server_note(log_subject what, const outcome& details) noexcept = 0;
     // The thread that reads.
     virtual void on_server_push(std::string_view channel, std::string_view payload,
                                 time_ns now) noexcept = 0;
@@ -87,8 +87,8 @@ class cluster_server final : private redis::session_listener,
     hears_.on_server_down(*this, why);
   }
   void on_overdue() noexcept override { hears_.on_server_overdue(*this); }
-  void on_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_server_note(what, how);
+  void on_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_server_note(what, details);
   }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     hears_.on_server_push(channel, payload, now);

@@ -53,11 +53,11 @@ struct cluster_slot {
 // key. It compares the owner token, so it changes nothing if it comes late (hazard 29).
 class cluster_request final : public server_request {
  public:
-  cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& asker);
+  cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& requester);
   ~cluster_request() override;
 
-  status send(const lock::step_request& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override;
+  status send(const lock::step_request& step, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override;
   // Sends it to the target server of the slot's move, after the source server has rejected it.
   status send_asking(cluster_server& at) noexcept;
   // Sends a queued request; as redis::connection::submit.
@@ -68,8 +68,8 @@ class cluster_request final : public server_request {
  private:
   friend class waiting_list;
   bool is_sent_on(std::string_view error) noexcept override;
-  bool is_astray(std::string_view error, lock::step_result& said) noexcept override;
-  void tell(const lock::step_result& said, time_ns now) noexcept override;
+  bool is_astray(std::string_view error, lock::step_result& result) noexcept override;
+  void tell(const lock::step_result& result, time_ns now) noexcept override;
 
   cluster_routes& routes_;
   cluster_slot& slot_;

@@ -11,6 +11,6 @@
 namespace mortise::deployment {
 
 // Finds the maker for redis+cluster:// or rediss+cluster://, see open.hpp.
-outcome read_cluster_url(std::string_view url, settings& terms, maker& into);
+outcome read_cluster_url(std::string_view url, settings& terms, maker& target);
 
 }  // namespace mortise::deployment

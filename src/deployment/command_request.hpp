@@ -18,7 +18,7 @@ class command_request final : public redis::request,
  public:
   // deployment::ask() on a chosen server. Without a connection it waits for one. A command that was
   // not carried out, or is no change, is repeated on the next connection.
-  static outcome ask(redis::connection& server, const protocol::command& asked, time_ns deadline);
+  static outcome ask(redis::connection& server, const protocol::command& command, time_ns deadline);
 
   // The same once, on the present connection.
   struct answer {
@@ -26,10 +26,10 @@ class command_request final : public redis::request,
     bool is_script_missing = false;
     bool may_be_asked_again = false;  // it was not carried out, or is no change
   };
-  static answer ask_once(redis::connection& server, const protocol::command& asked, bool with_text,
-                         time_ns deadline);
+  static answer ask_once(redis::connection& server, const protocol::command& command,
+                         bool with_text, time_ns deadline);
 
-  command_request(redis::connection& server, const protocol::command& asked,
+  command_request(redis::connection& server, const protocol::command& command,
                   bool with_text = false);
   ~command_request() override;
   // Sends it without a caller, unless it is already in flight. Needs no memory of its own.
@@ -37,7 +37,7 @@ class command_request final : public redis::request,
 
  private:
   outcome await(time_ns deadline);
-  status submit(redis::flush how) noexcept;
+  status submit(redis::flush flush) noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;
   void read(const redis::value& reply);

@@ -28,7 +28,7 @@ class lock_request;
 class lock_requester {
  public:
   virtual ~lock_requester() = default;
-  virtual void on_result(lock_request& answered, const lock::step_result& said,
+  virtual void on_result(lock_request& request, const lock::step_result& result,
                          time_ns now) noexcept = 0;
 };
 
@@ -39,8 +39,8 @@ class lock_request {
   // Sends the step of an operation (or nullptr), whose caller lends its thread for the reply. Any
   // status except ok means that nothing was sent and no result follows: unreachable, limit,
   // no_memory.
-  virtual status send(const lock::step_request& asked, const protocol::table& rules,
-                      const protocol::key_set& keys, const lock::operation* by) noexcept = 0;
+  virtual status send(const lock::step_request& request, const protocol::table& rules,
+                      const protocol::key_set& keys, const lock::operation* operation) noexcept = 0;
 
   // The last step that was sent, for the lock_requester.
   std::uint64_t claim_id = 0;
@@ -84,7 +84,7 @@ class listener {
   // No message is missed from now on while the connection lives. Follows listen() and each on_up().
   virtual void on_listening(std::string_view channel) noexcept = 0;
   // An event for the log. Any thread.
-  virtual void on_note(log_subject what, const outcome& how) noexcept = 0;
+  virtual void on_note(log_subject what, const outcome& details) noexcept = 0;
 };
 
 // Runs a dialogue. `ask` sends its commands. The dialogue records an early end by the deadline.
@@ -92,9 +92,9 @@ template <class Ask>
 outcome hold_dialogue(const protocol::dialogue_maker& begin, time_ns deadline, Ask&& ask) {
   const auto dialogue = begin();
   bool has_answered = false;
-  while (const auto* const said = dialogue->next()) {
-    if (auto how = ask(*said); !how.ok()) {
-      return has_answered && boot_now() >= deadline ? outcome() : how;
+  while (const auto* const command = dialogue->next()) {
+    if (auto result = ask(*command); !result.ok()) {
+      return has_answered && boot_now() >= deadline ? outcome() : result;
     }
     has_answered = true;
   }
@@ -111,10 +111,10 @@ class deployment {
   // Sends pending commands for up to `linger_ns`. No callback follows.
   virtual void close(time_ns linger_ns) noexcept = 0;
   // Chooses the rules of this deployment for locks of a kind whose handles use a protocol.
-  virtual outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
-                               const protocol::table*& into) const {
+  virtual outcome choose_rules(lock::lock_kind kind, const protocol::table& requested,
+                               const protocol::table*& target) const {
     static_cast<void>(kind);
-    into = &wanted;
+    target = &requested;
     return {};
   }
   // Changes the keys of a lock, as its protocol names them, so that its servers keep them together.
@@ -130,7 +130,7 @@ class deployment {
     return true;
   }
   // A request for the steps of this lock.
-  virtual std::unique_ptr<lock_request> new_request(lock_requester& asker,
+  virtual std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                                     const named_key& lock) = 0;
   // Lends the calling thread to the server of this name until the caller is done or the deadline.
   // Returns true when the caller is done. A caller that sent a lock_request with its own thread
@@ -151,14 +151,15 @@ class deployment {
   // Sends a command to the server of this name, or to every server, with the calling thread lent
   // for the reply. Objects that the command refers to are not used after the return, even without a
   // reply.
-  virtual outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) = 0;
-  virtual outcome ask_all(const protocol::command& asked, time_ns deadline) = 0;
+  virtual outcome ask(const named_key& lock, const protocol::command& command,
+                      time_ns deadline) = 0;
+  virtual outcome ask_all(const protocol::command& command, time_ns deadline) = 0;
   // Sends a command to every server except the missing ones. Servers without a reply become
   // missing. Succeeds if any server replies.
-  virtual outcome ask_present(const protocol::command& asked, time_ns deadline,
+  virtual outcome ask_present(const protocol::command& command, time_ns deadline,
                               protocol::missing_servers& missing) {
     static_cast<void>(missing);
-    return ask_all(asked, deadline);
+    return ask_all(command, deadline);
   }
   // Runs a dialogue with every server at the same time. The dialogues keep the results. Servers
   // without any reply become missing.
@@ -172,15 +173,15 @@ class deployment {
   }
   // Checks every server, with the calling thread lent for the replies. A server without a reply is
   // a finding if others reply.
-  virtual outcome check_health(protocol::health& into, time_ns deadline) = 0;
+  virtual outcome check_health(protocol::health& target, time_ns deadline) = 0;
   // The result of the last health check. nullptr before the first.
   [[nodiscard]] virtual std::shared_ptr<const protocol::health> last_health() const = 0;
   // Adds the statistics of the connections.
-  virtual void add_statistics(statistics::snapshot& into) const { static_cast<void>(into); }
+  virtual void add_statistics(statistics::snapshot& target) const { static_cast<void>(target); }
   // Logs in again on open connections, and uses the login for later ones. Any outcome except ok
   // changes nothing.
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
-  virtual std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) = 0;
+  virtual std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) = 0;
   // Reports that this client is alive.
   virtual std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) {
     return new_broadcast(protocol::write_record(client_id));

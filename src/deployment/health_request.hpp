@@ -17,7 +17,7 @@ namespace mortise::deployment {
 class health_request_listener {
  public:
   virtual ~health_request_listener() = default;
-  virtual void on_health(std::uint64_t session, const outcome& how,
+  virtual void on_health(std::uint64_t session, const outcome& result,
                          const protocol::server_facts* facts) noexcept = 0;
 };
 
@@ -39,11 +39,11 @@ class health_request final : public redis::request,
   [[nodiscard]] const protocol::server_facts& facts() const noexcept { return probe_.facts(); }
 
  private:
-  outcome submit_round(redis::flush how);
+  outcome submit_round(redis::flush flush);
   void go_on() noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;
-  void end(outcome how) noexcept;
+  void end(outcome result) noexcept;
 
   redis::connection& server_;
   net::caller caller_;

@@ -17,6 +17,6 @@ using maker = std::function<std::unique_ptr<deployment>(
     net::reactor& loop, const settings& terms, std::string_view client_id, listener& hears)>;
 
 // Finds the maker for the URL. The URL's query overrides the settings.
-outcome read_url(std::string_view url, settings& terms, maker& into);
+outcome read_url(std::string_view url, settings& terms, maker& target);
 
 }  // namespace mortise::deployment

@@ -22,7 +22,7 @@ class quorum_round;
 class quorum_round_listener {
  public:
   virtual ~quorum_round_listener() = default;
-  virtual void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
+  virtual void on_answer(quorum_round& round, std::size_t server, const lock::step_result& reply,
                          time_ns now) noexcept = 0;
 };
 
@@ -31,14 +31,14 @@ class quorum_round {
  public:
   quorum_round(const server_group& servers, quorum_round_listener& hears);
 
-  // Sends the request to the servers in `targets`. `by` is an operation that does not wait for the
-  // replies, or nullptr for the I/O thread. A failed send counts as a reply. Returns a result if no
-  // further reply can change it.
-  std::optional<lock::step_result> begin(const lock::step_request& asked,
+  // Sends the request to the servers in `targets`. `operation` is an operation that does not wait
+  // for the replies, or nullptr for the I/O thread. A failed send counts as a reply. Returns a
+  // result if no further reply can change it.
+  std::optional<lock::step_result> begin(const lock::step_request& request,
                                          const protocol::table& rules,
                                          std::shared_ptr<const protocol::key_set> keys, time_ns now,
                                          const quorum::server_set& targets,
-                                         const lock::operation* by = nullptr);
+                                         const lock::operation* operation = nullptr);
   // The servers that reply, or have replied.
   [[nodiscard]] const quorum::server_set& sent_to() const noexcept { return sent_to_; }
   // Sends it again to a server that has forgotten the script. False if the send fails.
@@ -66,9 +66,9 @@ class quorum_round {
  private:
   // Identifies the server of each reply.
   struct ear final : lock_requester {
-    void on_result(lock_request& /*answered*/, const lock::step_result& said,
+    void on_result(lock_request& /*answered*/, const lock::step_result& result,
                    time_ns now) noexcept override {
-      round->hears_.on_answer(*round, server, said, now);
+      round->hears_.on_answer(*round, server, result, now);
     }
     quorum_round* round = nullptr;
     std::size_t server = 0;

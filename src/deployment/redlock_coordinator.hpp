@@ -32,10 +32,10 @@ class redlock_coordinator;
 
 class quorum_request final : public lock_request {
  public:
-  quorum_request(redlock_coordinator& all, lock_requester& asker, const named_key& lock);
+  quorum_request(redlock_coordinator& all, lock_requester& requester, const named_key& lock);
   ~quorum_request() override;
-  status send(const lock::step_request& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override;
+  status send(const lock::step_request& request, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override;
 
  private:
   friend class redlock_coordinator;
@@ -79,10 +79,10 @@ class redlock_coordinator final : private quorum_round_listener,
   ~redlock_coordinator() override;
 
   // Like lock_request::send(). Only an operation that does not wait sends on its own thread.
-  status ask(quorum_request& by, const lock::step_request& asked, const protocol::table& rules,
-             const lock::operation* sends);
+  status ask(quorum_request& requester, const lock::step_request& request,
+             const protocol::table& rules, const lock::operation* sends);
   // The request ends before its result.
-  void forget(const quorum_request& gone) noexcept;
+  void forget(const quorum_request& request) noexcept;
   // Pending releases can be delivered to this server now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
   // A forced release takes its votes, one server after the other.
@@ -96,10 +96,10 @@ class redlock_coordinator final : private quorum_round_listener,
   friend class quorum_request;
   using lock_type = std::unique_lock<std::mutex>;
 
-  void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
+  void on_answer(quorum_round& round, std::size_t server, const lock::step_result& reply,
                  time_ns now) noexcept override;
   void on_timer(time_ns now) noexcept override;
-  void on_background_result(background_request& which, const lock::step_result& said,
+  void on_background_result(background_request& which, const lock::step_result& reply,
                             time_ns now) noexcept override;
 
   quorum_round& take_round();
@@ -110,30 +110,31 @@ class redlock_coordinator final : private quorum_round_listener,
   void end_if_over(quorum_round& round) noexcept;
   [[nodiscard]] quorum::server_set whom_to_ask(const lock::step_request& made,
                                                const acquisition& about) const noexcept;
-  lock::step_request request_for(const lock::step_request& asked, acquisition& about, time_ns now);
-  void follow_up(quorum_round& asked, acquisition& about, std::optional<lock::step_result>& result,
+  lock::step_request request_for(const lock::step_request& request, acquisition& about,
+                                 time_ns now);
+  void follow_up(quorum_round& round, acquisition& about, std::optional<lock::step_result>& result,
                  time_ns now);
-  void follow_round(quorum_round& asked, acquisition& about,
+  void follow_round(quorum_round& round, acquisition& about,
                     std::optional<lock::step_result>& result, time_ns now);
-  bool propose_again(quorum_round& asked, acquisition& about, time_ns now, bool is_confirming);
-  void refuse(quorum_round& asked, acquisition& about, lock::step_result& result, time_ns now);
-  void give_back(const quorum_round& asked, acquisition& about, time_ns now);
+  bool propose_again(quorum_round& round, acquisition& about, time_ns now, bool is_confirming);
+  void refuse(quorum_round& round, acquisition& about, lock::step_result& result, time_ns now);
+  void give_back(const quorum_round& round, acquisition& about, time_ns now);
   void deliver(std::size_t server, time_ns now) noexcept;
   void deliver_later(std::size_t server, time_ns now) noexcept;
-  void note_step(acquisition& about, std::size_t server, const lock::step_request& asked,
-                 const lock::step_result& said, time_ns now) noexcept;
+  void note_step(acquisition& about, std::size_t server, const lock::step_request& request,
+                 const lock::step_result& reply, time_ns now) noexcept;
   [[nodiscard]] lock::step_result counted_as(const acquisition* about, std::size_t server,
-                                             lock::step asked, const lock::step_result& said,
+                                             lock::step what, const lock::step_result& reply,
                                              time_ns now) const noexcept;
-  void retry(acquisition& about, const lock::step_request& asked, std::int64_t wait_ms,
+  void retry(acquisition& about, const lock::step_request& request, std::int64_t wait_ms,
              time_ns now) noexcept;
-  void top_up(quorum_round& asked, acquisition& about, time_ns now);
+  void top_up(quorum_round& round, acquisition& about, time_ns now);
   status send_release(std::size_t server, std::string_view token, acquisition& about,
                       bool is_of_batch, time_ns now) noexcept;
-  status send_in_background(std::size_t server, const lock::step_request& asked, acquisition& about,
-                            bool is_of_batch, time_ns now) noexcept;
-  [[nodiscard]] bool is_wanted(const lock::step_request& asked) const noexcept;
-  void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::step_result>& result,
+  status send_in_background(std::size_t server, const lock::step_request& request,
+                            acquisition& about, bool is_of_batch, time_ns now) noexcept;
+  [[nodiscard]] bool is_wanted(const lock::step_request& request) const noexcept;
+  void tell(lock_type& lock, quorum_round& round, const std::optional<lock::step_result>& result,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;
   void end_patience(lock_type& lock, time_ns now);

@@ -14,11 +14,11 @@ using quorum::is_take;
 
 // A server without a reply gets the release after its request. An unreachable server gets it after
 // the reconnect.
-void redlock_coordinator::give_back(const quorum_round& asked, acquisition& about, time_ns now) {
+void redlock_coordinator::give_back(const quorum_round& round, acquisition& about, time_ns now) {
   about.is_kept = false;
   for (std::size_t server = 0; server < states_.size(); ++server) {
     if (!about.votes.may_have(server)) continue;
-    const auto sent = send_release(server, asked.asked().token, about, false, now);
+    const auto sent = send_release(server, round.asked().token, about, false, now);
     if (sent != status::ok && sent != status::unreachable) deliver_later(server, now);
   }
 }
@@ -60,15 +60,15 @@ void redlock_coordinator::deliver_later(std::size_t server, time_ns now) noexcep
 // Applies a server's reply to its vote. A server that has not carried out a release gets another
 // one. After a broken connection the release follows the reconnect.
 void redlock_coordinator::note_step(acquisition& about, std::size_t server,
-                                    const step_request& asked, const step_result& said,
+                                    const step_request& request, const step_result& reply,
                                     time_ns now) noexcept {
-  about.votes.note_answer(server, asked.what, said, asked.proposal >= about.proposal);
-  const bool is_cut = said.what == answer::broken || said.what == answer::unsent;
-  if (!is_release(asked.what) || about.is_kept || is_cut) return;
+  about.votes.note_answer(server, request.what, reply, request.proposal >= about.proposal);
+  const bool is_cut = reply.what == answer::broken || reply.what == answer::unsent;
+  if (!is_release(request.what) || about.is_kept || is_cut) return;
   if (about.votes.lacks_release(server)) deliver_later(server, now);
 }
 
-status redlock_coordinator::send_in_background(std::size_t server, const step_request& asked,
+status redlock_coordinator::send_in_background(std::size_t server, const step_request& request,
                                                acquisition& about, bool is_of_batch,
                                                time_ns now) noexcept try {
   auto& state = states_[server];
@@ -78,7 +78,7 @@ status redlock_coordinator::send_in_background(std::size_t server, const step_re
   });
   auto sent = status::no_memory;
   try {
-    sent = item.send(asked, *about.rules, about.keys, now);
+    sent = item.send(request, *about.rules, about.keys, now);
   } catch (const std::bad_alloc&) {
   }
   if (sent != status::ok) {
@@ -86,28 +86,28 @@ status redlock_coordinator::send_in_background(std::size_t server, const step_re
     return sent;
   }
   item.is_of_batch = is_of_batch;
-  about.votes.note_sent(server, asked.what);
-  if (is_take(asked.what)) ++state.takes;
+  about.votes.note_sent(server, request.what);
+  if (is_take(request.what)) ++state.takes;
   return status::ok;
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }
 
-void redlock_coordinator::on_background_result(background_request& which, const step_result& said,
+void redlock_coordinator::on_background_result(background_request& which, const step_result& reply,
                                                time_ns now) noexcept {
   const lock_type lock(mutex_);
   const auto server = which.server();
   auto& state = states_[server];
   // A repeated reply counts once.
   if (!state.background_requests.is_used(which)) return;
-  const auto& asked = which.asked();
-  const bool is_again = said.what == answer::no_script && is_wanted(asked);
+  const auto& request = which.asked();
+  const bool is_again = reply.what == answer::no_script && is_wanted(request);
   if (is_again && which.send_text(now)) return;
-  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
-  if (is_take(asked.what)) --state.takes;
-  if (const auto known = acquisitions_.find(asked.token); known != acquisitions_.end()) {
-    note_step(known->second, server, asked, said, now);
-    drop_if_over(asked.token);
+  if (reply.what == answer::not_free) proposals_.note_token(server, reply.last_token);
+  if (is_take(request.what)) --state.takes;
+  if (const auto known = acquisitions_.find(request.token); known != acquisitions_.end()) {
+    note_step(known->second, server, request, reply, now);
+    drop_if_over(request.token);
   }
   state.background_requests.put(which);
   if (!std::exchange(which.is_of_batch, false)) return;

@@ -19,7 +19,7 @@ redis::connection_config server_config(const redis::endpoint_url& where,
                                        const settings& terms);
 
 // A command that is part of every handshake.
-redis::setup_command setup_of(const protocol::command& said, std::string name,
+redis::setup_command setup_of(const protocol::command& command, std::string name,
                               redis::setup_command::need need);
 
 outcome refuse_login_beside_file();

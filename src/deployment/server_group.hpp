@@ -44,13 +44,13 @@ class server_group {
   }
 
   // An error lists the problem of each member that failed.
-  outcome ask(const protocol::command& asked, time_ns deadline);
+  outcome ask(const protocol::command& command, time_ns deadline);
   // These continue without a member that does not reply.
-  outcome ask_present(const protocol::command& asked, time_ns deadline,
+  outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing);
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing);
-  outcome check_health(protocol::health& into, time_ns deadline);
+  outcome check_health(protocol::health& target, time_ns deadline);
   // These need all members. No member stays open when one did not open.
   outcome open(time_ns deadline);
   outcome begin();
@@ -58,11 +58,11 @@ class server_group {
   void close(time_ns linger_ns) noexcept;
   // The findings of all checked members; nullptr if there are none.
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const;
-  void add_statistics(statistics::snapshot& into) const;
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said);
+  void add_statistics(statistics::snapshot& target) const;
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command);
 
   // Adds the name of the member to an error.
-  [[nodiscard]] outcome named(std::size_t index, outcome how) const noexcept;
+  [[nodiscard]] outcome named(std::size_t index, outcome result) const noexcept;
 
  private:
   struct member {
@@ -73,7 +73,7 @@ class server_group {
   outcome each(std::size_t needed, const step& call);
   outcome each_present(protocol::missing_servers& missing, const step& call);
   std::vector<outcome> come_of(const step& call);
-  outcome total_of(std::vector<outcome> came) const;
+  outcome total_of(std::vector<outcome> results) const;
 
   const char* const noun_;
   const std::size_t needed_;

@@ -30,15 +30,19 @@ using seen_token = std::atomic<std::int64_t>;
 class single_request final : public server_request {
  public:
   single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
-                 known_commands& known, lock_requester& asker)
-      : server_request(asker), server_(server), entry_(entry), replicas_(replicas), known_(known) {}
+                 known_commands& known, lock_requester& requester)
+      : server_request(requester),
+        server_(server),
+        entry_(entry),
+        replicas_(replicas),
+        known_(known) {}
 
-  status send(const lock::step_request& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override {
+  status send(const lock::step_request& step, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
-    const auto written = write(asked, rules, keys, known_);
-    return written == status::ok ? submit(server_, known_, by, {replicas_}) : written;
+    const auto written = write(step, rules, keys, known_);
+    return written == status::ok ? submit(server_, known_, operation, {replicas_}) : written;
   }
 
  private:
@@ -50,8 +54,8 @@ class single_request final : public server_request {
 
 class single_broadcast final : public broadcast {
  public:
-  single_broadcast(redis::connection& server, const protocol::command& said)
-      : request_(std::make_shared<command_request>(server, said)) {}
+  single_broadcast(redis::connection& server, const protocol::command& command)
+      : request_(std::make_shared<command_request>(server, command)) {}
   void send() noexcept override { request_->send(); }
 
  private:
@@ -151,9 +155,9 @@ redis::connection_config config_of(const redis::endpoint_url& where,
 acknowledgements::count_listed count_of(const std::shared_ptr<sentinel::sentinels>& sentinels) {
   if (!sentinels) return {};
   return [sentinels](const net::address& server) -> std::optional<listed_replicas> {
-    const auto told = sentinels->replicas_of(server);
-    if (!told) return std::nullopt;
-    return listed_replicas{told->count.all, told->count.up, told->asked_at};
+    const auto list = sentinels->replicas_of(server);
+    if (!list) return std::nullopt;
+    return listed_replicas{list->count.all, list->count.up, list->asked_at};
   };
 }
 
@@ -198,9 +202,9 @@ class single_server final : public deployment,
     close_sentinels();
     entry_.close();
   }
-  std::unique_ptr<lock_request> new_request(lock_requester& asker,
+  std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& /*lock*/) override {
-    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, asker);
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -227,31 +231,31 @@ class single_server final : public deployment,
     server_.unlisten(channel);
   }
   [[nodiscard]] outcome problem(const named_key& /*lock*/) const override { return problem(); }
-  outcome ask(const named_key& /*lock*/, const protocol::command& asked,
+  outcome ask(const named_key& /*lock*/, const protocol::command& command,
               time_ns deadline) override {
-    return ask_all(asked, deadline);
+    return ask_all(command, deadline);
   }
-  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+  outcome ask_all(const protocol::command& command, time_ns deadline) override {
     if (!entry_.is_open()) return problem();
-    return command_request::ask(server_, asked, deadline);
+    return command_request::ask(server_, command, deadline);
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& /*missing*/) override {
     return hold_dialogue(begin, deadline,
-                         [&](const auto& said) { return ask_all(said, deadline); });
+                         [&](const auto& command) { return ask_all(command, deadline); });
   }
   outcome set_credentials(redis::login offered, time_ns deadline) override;
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
-    return std::make_unique<single_broadcast>(server_, said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
+    return std::make_unique<single_broadcast>(server_, command);
   }
-  outcome check_health(protocol::health& into, time_ns deadline) override {
-    return entry_.check_health(into, deadline);
+  outcome check_health(protocol::health& target, time_ns deadline) override {
+    return entry_.check_health(target, deadline);
   }
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return entry_.last();
   }
-  void add_statistics(statistics::snapshot& into) const override {
-    server_.statistics().add_to(into, name_);
+  void add_statistics(statistics::snapshot& target) const override {
+    server_.statistics().add_to(target, name_);
   }
 
  private:
@@ -296,8 +300,8 @@ class single_server final : public deployment,
     hears_.on_said(channel);
   }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
-  void on_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_note(what, how);
+  void on_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_note(what, details);
   }
 
   mortise::deployment::listener& hears_;

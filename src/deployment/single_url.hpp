@@ -27,9 +27,9 @@ struct single_url {
 
 // Makes the sockets to servers whose addresses are their names. Empty for plain ones.
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
-                                 net::transport_factory& into);
+                                 net::transport_factory& target);
 // Reads the URL of a server. Its options override the settings.
 outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where);
-outcome read_single_url(std::string_view url, settings& terms, single_url& into);
+outcome read_single_url(std::string_view url, settings& terms, single_url& target);
 
 }  // namespace mortise::deployment

@@ -43,10 +43,10 @@ class slot_attachment final : private unacknowledged {
   slot_attachment(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
                   std::uint64_t attempt);
   void note_error(const char* command, std::string_view error) noexcept;
-  void end(cluster::attachment::end how) noexcept;
+  void end(cluster::attachment::end result) noexcept;
   void end_one() noexcept;
   void end_whole() noexcept;
-  void on_acknowledged(const outcome& how, time_ns now) noexcept override;
+  void on_acknowledged(const outcome& result, time_ns now) noexcept override;
   void on_server_lost(time_ns now) noexcept override;
 
   cluster_routes& routes_;

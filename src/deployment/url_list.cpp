@@ -25,9 +25,10 @@ outcome wrong(std::string_view part, std::string_view problem) {
 }
 
 // Adds the number of the URL to an error.
-outcome at(std::size_t index, outcome how) {
-  how.say(how.message, " (URL ", decimal(static_cast<std::int64_t>(index + 1)), " of the list)");
-  return how;
+outcome at(std::size_t index, outcome result) {
+  result.say(result.message, " (URL ", decimal(static_cast<std::int64_t>(index + 1)),
+             " of the list)");
+  return result;
 }
 
 bool is_scheme_character(char c) {
@@ -100,8 +101,8 @@ class shared_options {
   outcome add(const single_url& url, const settings& own, settings& of_client) {
     for (const auto& [key, value] : url.options) {
       if (is_of_server(key)) continue;
-      const auto [said, is_first] = said_.try_emplace(key, own);
-      if (!is_first && !is_same(*find_option(key), said->second, own)) {
+      const auto [known, is_first] = said_.try_emplace(key, own);
+      if (!is_first && !is_same(*find_option(key), known->second, own)) {
         return wrong(key, "another URL of the list gives a different value; give it once");
       }
       static_cast<void>(set_option(of_client, key, value));  // valid, because `own` accepted it
@@ -149,7 +150,7 @@ bool has_word(std::string_view url, std::string_view word) noexcept {
   });
 }
 
-outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& into) {
+outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& target) {
   const auto parts = split(urls);
   if (auto fit = check(parts); !fit.ok()) return fit;
   std::vector<single_url> all(parts.size());
@@ -169,7 +170,7 @@ outcome read_url_list(std::string_view urls, settings& terms, std::vector<single
     bind(url, of_client);
   }
   terms = std::move(of_client);
-  into = std::move(all);
+  target = std::move(all);
   return {};
 }
 

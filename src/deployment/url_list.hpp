@@ -19,6 +19,6 @@ bool has_word(std::string_view url, std::string_view word) noexcept;
 // Each URL makes its deployment with its own settings: those of the client, and its options about
 // its server. Options about the client or its locks override the settings, and must be equal in all
 // URLs that have them. Messages give the number of the wrong URL.
-outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& into);
+outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& target);
 
 }  // namespace mortise::deployment
