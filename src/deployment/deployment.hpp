@@ -148,8 +148,8 @@ class deployment {
   virtual void unlisten(const named_key& lock, std::string_view channel) noexcept = 0;
   // Why requests about this name do not reach the servers. ok if they do.
   [[nodiscard]] virtual outcome problem(const named_key& lock) const = 0;
-  // Sends a command to the server of this name, or to every server, with the calling thread lent
-  // for the reply. Objects that the command refers to are not used after the return, even without a
+  // Sends a command to the server of this name, or to every server. The calling thread is lent for
+  // the reply. Objects that the command refers to are not used after the return, even without a
   // reply.
   virtual outcome ask(const named_key& lock, const protocol::command& command,
                       time_ns deadline) = 0;

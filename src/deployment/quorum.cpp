@@ -21,8 +21,8 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long open() waits for the other servers after a quorum, to report their problems; and the
-// interval of its checks.
+// How long open() waits for the other servers after a quorum, to report their problems. The second
+// value is the interval of its checks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_look_ns = 2 * ns_per_ms;
 // How long open() waits for the health checks of the connected servers.

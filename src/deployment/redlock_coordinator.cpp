@@ -22,8 +22,8 @@ using quorum::is_take;
 // The number of proposals of one request before it fails.
 constexpr int most_proposals = 5;
 // How long a round waits for missing replies after the first one: a twentieth of the lease, within
-// these bounds. With slow servers it waits twice the recent reply time of a quorum, but at most a
-// quarter of the lease.
+// these bounds. With slow servers it waits twice the recent reply time of a quorum. This is at most
+// a quarter of the lease, and at most slow_patience_ns.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
 constexpr time_ns most_patience_ns = 250 * ns_per_ms;
 constexpr time_ns slow_patience_ns = 2 * ns_per_s;
@@ -34,8 +34,8 @@ constexpr time_ns longest_look_ns = 2 * ns_per_s;
 // is three times as long.
 constexpr time_ns writer_look_ns = ns_per_s;
 // The first delay of a retry after too few replies. It doubles with each failure, up to a ninth of
-// the lease. So at least three tries of a renewal fit before its margin (hazard 18), and a waiter
-// sends as often as without failures.
+// the lease. So at least three tries of a renewal fit before its margin (hazard 18). A waiter sends
+// as often as without failures.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 constexpr std::int64_t tries_in_a_lease = 9;
 // Retries that are due at nearly the same time are reported together.
@@ -404,9 +404,9 @@ void redlock_coordinator::retry(acquisition& about, const step_request& request,
   plan_look(about.retry_at);
 }
 
-// Requests the votes of vacant servers for the rest of the lease, after a quorum has granted or
-// renewed the hold. Such a vote never counts in the round that found it missing (hazard 17). Its
-// proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
+// Requests the votes of vacant servers for the rest of the lease. Follows a grant or a renewal of
+// the hold by a quorum. Such a vote never counts in the round that found it missing (hazard 17).
+// Its proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
 void redlock_coordinator::top_up(quorum_round& round, acquisition& about, time_ns now) {
   const auto vacant = round.votes().vacant() & ~round.topped_up;
   if (vacant.none()) return;

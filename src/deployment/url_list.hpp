@@ -1,6 +1,5 @@
-// Several URLs behind one word, as in `shard:redis://a,redis://b`. Finds the end of each URL,
-// separates the options of one server from those of the client, and rejects what a list cannot
-// contain.
+// Several URLs behind one word, as in `shard:redis://a,redis://b`. Finds the end of each URL, and
+// rejects what a list cannot contain. Separates the options of one server from those of the client.
 #pragma once
 
 #include <string_view>
