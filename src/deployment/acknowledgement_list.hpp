@@ -1,4 +1,4 @@
-// Answers that count once replicas have what they tell of, in their order.
+// Replies that count after replicas have acknowledged the data, in their order.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ class unacknowledged {
  private:
   friend class acknowledgements;
   friend class acknowledgement_list;
-  // One of these for each time that it waits, on any thread, without a lock of the engine held.
-  // ok: enough replicas have it.
-  virtual void on_acknowledged(const outcome& how, time_ns now) noexcept = 0;
-  // The server is gone, so that the outcome is not known.
+  // Each wait ends with one of these calls, on any thread, without an engine lock held. ok: enough
+  // replicas have the data.
+  virtual void on_acknowledged(const outcome& result, time_ns now) noexcept = 0;
+  // The server was lost, so the outcome is unknown.
   virtual void on_server_lost(time_ns now) noexcept = 0;
 
   unacknowledged* next_ = nullptr;
@@ -43,15 +43,15 @@ class acknowledgement_list {
     if (first_ == nullptr) last_ = nullptr;
     return item;
   }
-  // All of `other`, behind those that are there.
+  // Appends all items of `other`.
   void take(acknowledgement_list& other) noexcept {
     while (auto* const item = other.pop()) push(*item);
   }
-  // Those that `goes` is true of go into another.
+  // Moves the items for which `goes` returns true to another list.
   template <class Goes>
-  void part(acknowledgement_list& into, Goes&& goes) noexcept {
+  void part(acknowledgement_list& target, Goes&& goes) noexcept {
     acknowledgement_list kept;
-    while (auto* const item = pop()) (goes(*item) ? into : kept).push(*item);
+    while (auto* const item = pop()) (goes(*item) ? target : kept).push(*item);
     std::swap(*this, kept);
   }
   [[nodiscard]] const unacknowledged* first() const noexcept { return first_; }

@@ -12,19 +12,19 @@ namespace mortise::deployment {
 
 namespace {
 
-// How soon a server that gives no acknowledgements, for now, is looked at again.
+// The pause before the next look at a server that gives no acknowledgements for now.
 constexpr time_ns look_again_ns = ns_per_s;
-// How long replicas are waited for at a time.
+// The longest single wait for replicas.
 constexpr std::int64_t longest_wait_ms = 250;
 // The same while the Sentinels are asked for a newer list.
 constexpr std::int64_t list_wait_ms = 20;
-// For how long a replica stays discounted that the Sentinels held to be down. It may have returned
-// since, without what it missed, and they could promote it (hazard 8).
+// How long a replica stays discounted after the Sentinels reported it as down. It may have returned
+// without the data that it missed, and they could promote it (hazard 8).
 constexpr time_ns list_life_ns = 250 * ns_per_ms;
-// Whoever waits is told why before its own patience ends.
+// Divides the command timeout, so that a waiter receives the reason before its own patience ends.
 constexpr int acknowledged_within = 2;
 
-// The server that is waited at has become a replica: what is asked there goes nowhere.
+// The server has become a replica. Requests to it are lost.
 bool is_of_replica(std::string_view error) noexcept {
   return error.starts_with("UNBLOCKED") || error.find("replica instances") != error.npos;
 }
@@ -94,7 +94,7 @@ void acknowledgements::change_server(std::string name,
   problem_ = {};
 }
 
-// ---- whether it can be asked ------------------------------------------------------------------
+// ---- readiness --------------------------------------------------------------------------------
 
 bool acknowledgements::meet(const redis::session_facts& server) noexcept try {
   where_->follow(server);
@@ -102,7 +102,7 @@ bool acknowledgements::meet(const redis::session_facts& server) noexcept try {
   const auto before = std::exchange(server_.run, server.run_id);
   return before != server_.run;
 } catch (const std::bad_alloc&) {
-  // Then the two are of different runs, and the server is connected to anew.
+  // The runs then count as different, and the server is connected again.
   const std::lock_guard guard(mutex_);
   server_.run.clear();
   return true;
@@ -142,7 +142,7 @@ void acknowledgements::on_server_down() noexcept {
   tell(over, boot_now());
 }
 
-// What waits has been carried out, or was lost with its server.
+// Waiting steps were carried out, or were lost with the server.
 void acknowledgements::drop(ends& over) noexcept {
   ready_since_ = 0;
   over.lost.take(waiting_.early);
@@ -172,7 +172,7 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
     const std::lock_guard guard(mutex_);
     is_left_behind = server_.is_up;
   }
-  // The connection to the server is one to a run of it that is over.
+  // The server's own connection belongs to a run that has ended.
   if (is_left_behind) {
     hears_.on_unacknowledging(outcome::of(status::unreachable, *where_->name(), " has restarted"));
   }
@@ -200,9 +200,9 @@ void acknowledgements::on_failed(const outcome& why, bool is_definite) noexcept 
     const std::lock_guard guard(mutex_);
     is_wanted = server_.is_up && !is_closed_;
   }
-  auto told = why;
-  told.say("acks: ", why.words());
-  refuse(std::move(told));
+  auto problem = why;
+  problem.say("acks: ", why.words());
+  refuse(std::move(problem));
   if (is_wanted && !is_definite) hears_.on_unacknowledging(why);
 }
 
@@ -211,7 +211,7 @@ void acknowledgements::refuse(outcome why) noexcept {
   {
     const std::lock_guard guard(mutex_);
     problem_ = std::move(why);
-    // Without a remedy nothing comes of waiting.
+    // Waiting does not help without a remedy.
     if (!problem_.is_retryable) over.failed.take(waiting_.early);
     over.why = problem_;
   }
@@ -225,7 +225,7 @@ void acknowledgements::look_later() noexcept {
   loop_.schedule(looking_, boot_now() + look_again_ns);
 }
 
-// The data may be others than before, and the user may lack a right.
+// The data may have been replaced, and the user may lack a right.
 void acknowledgements::introduce() noexcept try {
   if (std::exchange(introduction_.is_open, true)) return;
   introduction_.part = 0;
@@ -310,14 +310,14 @@ void acknowledgements::await_ready(unacknowledged& item, time_ns now) noexcept {
       item.deadline_ = now + patience_ns_;
       waiting_.early.push(item);
       plan(item.deadline_);
-      // What was a replica a moment ago may be the master now.
+      // A replica may have become the master since.
       loop_.schedule(looking_, now);
     }
   }
   tell(over, now);
 }
 
-// ---- answers ----------------------------------------------------------------------------------
+// ---- replies ----------------------------------------------------------------------------------
 
 void acknowledgements::await(unacknowledged& item, std::string_view place, time_ns asked_at,
                              time_ns now, std::int64_t lease_ms) noexcept {
@@ -345,10 +345,10 @@ void acknowledgements::await(unacknowledged& item, std::string_view place, time_
   tell(over, now);
 }
 
-// Under the mutex, as all that follows but tell().
+// Under the mutex, like all functions below except tell().
 void acknowledgements::go_on(time_ns now, ends& over) noexcept {
   if (is_asking_) return;
-  // The last mark still stands for these.
+  // The last mark still covers these items.
   if (!waiting_.covered.is_empty()) return ask(false, now, over);
   if (waiting_.open.is_empty()) return;
   waiting_.covered.take(waiting_.open);
@@ -356,8 +356,8 @@ void acknowledgements::go_on(time_ns now, ends& over) noexcept {
 }
 
 void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try {
-  const auto wanted = needed(now);
-  if (!wanted && !asks_its_cluster_) {
+  const auto required = needed(now);
+  if (!required && !asks_its_cluster_) {
     over.is_short = true;
     return fail_all(over, too_few(now));
   }
@@ -367,12 +367,12 @@ void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try
   asked_.place = waiting_.covered.first()->place_;
   std::string bytes;
   if (with_mark) protocol::write_mark(bytes, client_id_, asked_.place);
-  // Half of the time that is left, so that it is known by its end how many there are, and not for
-  // long, because there may be fewer to wait for by then.
+  // Half of the remaining time, so that the count is known before its end. The wait is short,
+  // because fewer replicas may be needed by then.
   const auto half_ms = std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2,
                                 is_old ? list_wait_ms : longest_wait_ms);
-  protocol::write_wait(bytes, terms_, wanted.value_or(1), std::max<std::int64_t>(half_ms, 1));
-  // Last, because what it tells of is then what the replicas were waited for.
+  protocol::write_wait(bytes, terms_, required.value_or(1), std::max<std::int64_t>(half_ms, 1));
+  // Last, so that it reports the history that the replicas were waited for.
   protocol::write_replication(bytes);
   if (asks_its_cluster_) protocol::write_replicas(bytes, server_.own_name);
   reply_count = last_part() - (with_mark ? 0 : 2);
@@ -381,7 +381,7 @@ void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try
   if (with_mark) replicas_.had = terms_.is_fsynced ? -1 : 0;
   const auto sent = lane_.submit(*this, bytes, redis::flush::now);
   is_asking_ = sent == status::ok;
-  // Where the connection is gone, its end drops what waits.
+  // If the connection has ended, on_down() drops the waiting items.
   if (sent != status::ok && sent != status::unreachable) fail_all(over, outcome::of(sent));
 } catch (const std::bad_alloc&) {
   fail_all(over, outcome::of(status::no_memory));
@@ -401,7 +401,7 @@ void acknowledgements::poll::take(const redis::value& reply,
       mark_error = error;
       return;
     case 1:
-      // The key has just been made, or was there and has been prolonged.
+      // The mark was created, or it existed and was extended.
       was_made = was_made || protocol::is_marked({}, reply);
       if (mark_error.empty()) mark_error = error;
       return;
@@ -433,42 +433,42 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
       go_on(now, over);
     }
   }
-  // It is no master any more: asked anew, where that is.
+  // The server is no longer the master. The requests are sent again to the new one.
   if (is_left) {
     return lane_.leave(outcome::of(status::unreachable, *where_->name(), " is a replica now"));
   }
   tell(over, now);
 }
 
-void acknowledgements::read(poll& said, time_ns now, ends& over) noexcept {
-  // Only the count of the last WAIT: a replica that an earlier one counted may have died and may no
-  // longer be needed (hazard 8).
-  replicas_.had = said.had;
-  replicas_.online = said.state->online;
-  replicas_.connected = said.state->connected;
-  replicas_.counted = said.replicas;
-  if (!said.was_made) {
-    over.why = refusal(said.mark_error);
-    // A slot may have gone elsewhere; the others of the server are asked about anew.
+void acknowledgements::read(poll& result, time_ns now, ends& over) noexcept {
+  // Only the count of the last WAIT. A replica in an earlier count may be dead, and may no longer
+  // be needed (hazard 8).
+  replicas_.had = result.had;
+  replicas_.online = result.state->online;
+  replicas_.connected = result.state->connected;
+  replicas_.counted = result.replicas;
+  if (!result.was_made) {
+    over.why = refusal(result.mark_error);
+    // This slot may have moved. The items of the server's other slots are polled again.
     waiting_.covered.part(over.failed, [&](const unacknowledged& item) {
-      return item.place_.data() == said.place.data();
+      return item.place_.data() == result.place.data();
     });
     waiting_.covered.take(waiting_.open);
     std::swap(waiting_.covered, waiting_.open);
     return;
   }
-  if (!said.wait_error.empty()) return fail_all(over, refusal(said.wait_error));
-  if (said.state->history != server_.history) {
-    // After a failover and back the data are others, whatever the replicas of today have of them;
-    // so all is asked again. It is also called another history when a first replica comes.
-    std::swap(server_.history, said.state->history);
+  if (!result.wait_error.empty()) return fail_all(over, refusal(result.wait_error));
+  if (result.state->history != server_.history) {
+    // After a failover and back the data differ, whatever the present replicas have. So all
+    // requests are sent again. The first replica of a server also changes the history.
+    std::swap(server_.history, result.state->history);
     ready_since_ = now;
     over.is_anew = true;
     over.lost.take(waiting_.covered);
     return over.lost.take(waiting_.open);
   }
-  const auto wanted = needed(now);
-  if (wanted && replicas_.had >= *wanted) return over.done.take(waiting_.covered);
+  const auto required = needed(now);
+  if (required && replicas_.had >= *required) return over.done.take(waiting_.covered);
   over.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
   over.why = too_few(now);
   waiting_.covered.part(over.failed,
@@ -477,10 +477,10 @@ void acknowledgements::read(poll& said, time_ns now, ends& over) noexcept {
 
 void acknowledgements::on_broken(bool /*was_sent*/) noexcept {
   const std::lock_guard guard(mutex_);
-  is_asking_ = false;  // on_down() drops what waits
+  is_asking_ = false;  // on_down() drops the waiting items
 }
 
-// Nobody is called that could call back in here with the mutex.
+// Callbacks run without the mutex, because they may call this object.
 void acknowledgements::tell(ends& over, time_ns now) noexcept {
   while (auto* const item = over.done.pop()) item->on_acknowledged({}, now);
   while (auto* const item = over.failed.pop()) item->on_acknowledged(over.why, now);
@@ -489,36 +489,36 @@ void acknowledgements::tell(ends& over, time_ns now) noexcept {
   if (over.is_short) hears_.on_shortfall();
 }
 
-// How many replicas have to have it: as many as could become the master, and not fewer than are
-// connected, because WAIT only counts (hazard 8).
+// The number of replicas that must have the data: all that could become the master. At least the
+// connected ones, because WAIT only counts (hazard 8).
 std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept {
   if (terms_.replicas != protocol::acknowledgement_terms::all) return terms_.replicas;
   auto listed = replicas_.counted;
   if (!asks_its_cluster_) {
-    const auto told = listed_(where_->address());
-    if (told) listed = is_list_old(now) ? told->all : told->up;
+    const auto list = listed_(where_->address());
+    if (list) listed = is_list_old(now) ? list->all : list->up;
   }
   if (!listed) return std::nullopt;
   return std::max(*listed, replicas_.connected);
 }
 
-// Whether the Sentinels' list discounts replicas for too long.
+// Whether the Sentinels' list has discounted replicas for too long.
 bool acknowledgements::is_list_old(time_ns now) const noexcept {
   if (terms_.replicas != protocol::acknowledgement_terms::all || asks_its_cluster_) return false;
-  const auto told = listed_(where_->address());
-  return told && told->up < told->all && now - told->asked_at > list_life_ns;
+  const auto list = listed_(where_->address());
+  return list && list->up < list->all && now - list->asked_at > list_life_ns;
 }
 
 outcome acknowledgements::too_few(time_ns now) const noexcept {
-  const auto wanted = needed(now);
+  const auto required = needed(now);
   auto why = outcome::of(status::unreachable);
   why.is_retryable = true;
-  if (!wanted) {
+  if (!required) {
     why.say("acks: the number of replicas of ", *where_->name(), " is not known yet");
   } else if (replicas_.had < 0) {
     why.say("durability: ", *where_->name(), " did not write it to disk in time");
   } else {
-    why.say("acks: ", decimal(replicas_.had), " of ", decimal(*wanted), " replicas of ",
+    why.say("acks: ", decimal(replicas_.had), " of ", decimal(*required), " replicas of ",
             *where_->name(), " have it, ", decimal(replicas_.online),
             " are online; fix them, or give a lower number");
   }

@@ -7,7 +7,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long a server that was found bad is left alone.
+// The pause before the next health check of a bad server.
 constexpr time_ns pause_ns = ns_per_s;
 
 }  // namespace
@@ -58,7 +58,7 @@ void admission::on_down() noexcept {
   keys_.lifted_ns = 0;
 }
 
-// What was found at the server before says nothing of this one.
+// Findings about the previous server do not apply to this one.
 void admission::change_server(std::string where) noexcept {
   const std::lock_guard guard(mutex_);
   where_ = std::move(where);
@@ -70,7 +70,7 @@ void admission::change_server(std::string where) noexcept {
   last_.reset();
 }
 
-// Places are so short that none of these needs memory.
+// Places are short strings, so these copies need no memory.
 void admission::look_at(std::string place) noexcept {
   const std::lock_guard guard(mutex_);
   if (keys_.lifted_ns == 0) keys_.fence_place = place;
@@ -90,32 +90,32 @@ protocol::probe_keys admission::keys() const {
 
 // The I/O thread.
 void admission::begin() noexcept {
-  outcome how;
+  outcome result;
   try {
-    how = std::make_shared<health_request>(server_, database_, keys())->begin(*this, session_);
+    result = std::make_shared<health_request>(server_, database_, keys())->begin(*this, session_);
   } catch (const std::bad_alloc&) {
-    how = outcome::of(status::no_memory);
+    result = outcome::of(status::no_memory);
   }
-  if (!how.ok()) on_health(session_, how, nullptr);
+  if (!result.ok()) on_health(session_, result, nullptr);
 }
 
-void admission::on_health(std::uint64_t session, const outcome& how,
+void admission::on_health(std::uint64_t session, const outcome& result,
                           const protocol::server_facts* facts) noexcept {
-  auto problem = how;
+  auto problem = result;
   try {
     if (facts != nullptr) problem = judge(*facts)->refusal();
   } catch (const std::bad_alloc&) {
     problem = outcome::of(status::no_memory);
   }
   const std::lock_guard guard(mutex_);
-  // The connection that was checked may have been followed by another.
+  // A newer connection may have replaced the one that was checked.
   if (session != session_) return;
   problem_ = std::move(problem);
   is_checked_ = problem_.ok();
   loop_.post(*this);
 }
 
-// The session, which this thread ends, is still the one that was checked.
+// Only this thread ends sessions, so the session is still the one that was checked.
 void admission::run() noexcept {
   bool is_good = false;
   {
@@ -171,11 +171,11 @@ void admission::end_await() noexcept {
   if (first_ != nullptr) std::exchange(first_, nullptr)->finish();
 }
 
-outcome admission::check_health(protocol::health& into, time_ns deadline) {
-  const auto asked = std::make_shared<health_request>(server_, database_, keys());
-  auto how = asked->ask(deadline);
-  if (how.ok()) into = *judge(asked->facts());
-  return how;
+outcome admission::check_health(protocol::health& target, time_ns deadline) {
+  const auto request = std::make_shared<health_request>(server_, database_, keys());
+  auto result = request->ask(deadline);
+  if (result.ok()) target = *judge(request->facts());
+  return result;
 }
 
 std::shared_ptr<const protocol::health> admission::last() const noexcept {

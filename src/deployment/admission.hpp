@@ -1,6 +1,6 @@
-// Whether a server is let in when it is connected to: the option `health_check`. With `strict`
-// nothing is asked of a server before it has been checked, and nothing of one that was found bad,
-// which is checked again from time to time. With `warn` what is found is kept for those who ask.
+// Whether a connected server accepts requests: the option `health_check`. With `strict` no request
+// is sent before a good health check. A bad server is checked again from time to time. With `warn`
+// the findings are only kept for callers.
 #pragma once
 
 #include <atomic>
@@ -30,29 +30,29 @@ class admission final : private health_request_listener, private net::task, priv
             std::int64_t database, listener& hears);
   ~admission() override;
 
-  // The connection has come up, or broken. The I/O thread.
+  // The connection has opened, or has broken. The I/O thread.
   void on_up() noexcept;
   void on_down() noexcept;
-  // The server is another one from now on, which is not connected to yet.
+  // Switches to another server, which is not connected yet.
   void change_server(std::string where) noexcept;
-  // The keys that are looked at are of this place of the server from now on (protocol::place_of).
+  // Health checks read the keys of this place of the server from now on (protocol::place_of).
   void look_at(std::string place) noexcept;
-  // The connection, or the one that comes up now, has lifted the fence counter of a place.
+  // The connection, or the one that opens now, has lifted the fence counter of a place.
   void on_fence_lifted(std::string place) noexcept;
-  // Nothing is heard from now on. The connection is closed.
+  // No callback follows. The connection is closed.
   void close() noexcept;
 
-  // Whether the server may be asked.
+  // Whether requests may be sent to the server.
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_acquire); }
-  // Why not; ok where it may be.
+  // Why requests may not be sent. ok if they may.
   [[nodiscard]] outcome problem() const noexcept;
-  // Waits until the server that was connected to first has been checked, where the option wants
-  // it; then the problem.
+  // Waits for the health check of the first connection, if the option enables it. Returns the
+  // problem.
   outcome await(time_ns deadline);
 
   // Checks the server now.
-  outcome check_health(protocol::health& into, time_ns deadline);
-  // What was found last; nothing where nothing was looked for yet.
+  outcome check_health(protocol::health& target, time_ns deadline);
+  // The result of the last health check. nullptr before the first.
   [[nodiscard]] std::shared_ptr<const protocol::health> last() const noexcept;
 
  private:
@@ -60,7 +60,7 @@ class admission final : private health_request_listener, private net::task, priv
 
   void begin() noexcept;
   [[nodiscard]] protocol::probe_keys keys() const;
-  void on_health(std::uint64_t session, const outcome& how,
+  void on_health(std::uint64_t session, const outcome& result,
                  const protocol::server_facts* facts) noexcept override;
   void run() noexcept override;
   void on_timer(time_ns now) noexcept override;
@@ -76,14 +76,14 @@ class admission final : private health_request_listener, private net::task, priv
 
   mutable std::mutex mutex_;
   std::string where_;
-  std::uint64_t session_ = 0;  // how many have come up
+  std::uint64_t session_ = 0;  // number of connections that have opened
   bool is_up_ = false;
-  bool is_checked_ = false;  // this session, which was not bad; run() has to say so
+  bool is_checked_ = false;  // this session passed; run() reports it
   protocol::checking_client client_;
   protocol::probe_keys keys_;
   outcome problem_;
   std::shared_ptr<const protocol::health> last_;
-  net::caller* first_ = nullptr;  // who waits for the first health check
+  net::caller* first_ = nullptr;  // the caller that waits for the first health check
   bool is_first_over_ = false;
 };
 

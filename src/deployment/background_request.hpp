@@ -1,5 +1,5 @@
-// What one server of a quorum is told that nobody waits for: a release that it is owed, or the vote
-// that it has lost.
+// A request to one server of a quorum without a waiting caller: a pending release, or a vote that
+// the server has lost.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,33 @@ namespace mortise::deployment {
 
 class background_request;
 
-// On whichever thread reads, without a lock held.
+// On the thread that reads, without a lock held.
 class background_request_listener {
  public:
   virtual ~background_request_listener() = default;
-  virtual void on_background_result(background_request& which, const lock::step_result& said,
+  virtual void on_background_result(background_request& which, const lock::step_result& result,
                                     time_ns now) noexcept = 0;
 };
 
-// Its listener guards it, and uses it again once it was answered.
+// Guarded by its listener, which reuses it after the result.
 class background_request final : private lock_requester {
  public:
-  background_request(deployment& to, std::size_t server, background_request_listener& hears);
-  status send(const lock::step_request& asked, const protocol::table& rules,
+  background_request(deployment& target, std::size_t server, background_request_listener& hears);
+  status send(const lock::step_request& request, const protocol::table& rules,
               std::shared_ptr<const protocol::key_set> keys, time_ns now);
-  // Sends it again to a server that has forgotten the script, once. False when it is over.
+  // Sends it once more, to a server that has forgotten the script. Returns false when it is over.
   bool send_text(time_ns now) noexcept;
 
   [[nodiscard]] const lock::step_request& asked() const noexcept { return asked_; }
   [[nodiscard]] std::size_t server() const noexcept { return server_; }
 
   std::size_t place = 0;     // in its pool
-  bool is_of_batch = false;  // the listener's own
+  bool is_of_batch = false;  // for the listener
 
  private:
-  void on_result(lock_request& /*answered*/, const lock::step_result& said,
+  void on_result(lock_request& /*answered*/, const lock::step_result& result,
                  time_ns now) noexcept override {
-    hears_.on_background_result(*this, said, now);
+    hears_.on_background_result(*this, result, now);
   }
 
   background_request_listener& hears_;
@@ -48,7 +48,7 @@ class background_request final : private lock_requester {
   const std::unique_ptr<lock_request> to_;
   time_ns lapses_at_ = 0;
   lock::step_request asked_;
-  std::string token_;  // which the question refers to
+  std::string token_;  // for the request, which refers to it
   const protocol::table* rules_ = nullptr;
   std::shared_ptr<const protocol::key_set> keys_;
 };

@@ -17,15 +17,15 @@ namespace mortise::deployment {
 
 namespace {
 
-outcome of_server(const cluster_server& at, outcome how) {
-  if (!how.ok()) how.say("server ", at.where().text(), ": ", how.words());
-  return how;
+outcome of_server(const cluster_server& at, outcome result) {
+  if (!result.ok()) result.say("server ", at.where().text(), ": ", result.words());
+  return result;
 }
 
-// Whether a command can be repeated that was refused because its slot is being moved.
-bool is_moving(const outcome& how, const protocol::command& asked) {
-  return cluster::is_on_its_way(how.server_text) ||
-         (cluster::is_cut_short(how.server_text) && !asked.is_change);
+// Whether a command that was rejected during the move of its slot can be repeated.
+bool is_moving(const outcome& result, const protocol::command& command) {
+  return cluster::is_on_its_way(result.server_text) ||
+         (cluster::is_cut_short(result.server_text) && !command.is_change);
 }
 
 std::vector<cluster::endpoint> endpoints_of(const std::vector<redis::host_port>& all) {
@@ -35,7 +35,7 @@ std::vector<cluster::endpoint> endpoints_of(const std::vector<redis::host_port>&
   return found;
 }
 
-// How one of them is connected to.
+// Makes the configuration of the connection to one server.
 class config_of_server {
  public:
   config_of_server(redis::endpoint_url each, net::transport_factory make_transport,
@@ -64,15 +64,15 @@ class config_of_server {
 
 class cluster_broadcast final : public broadcast {
  public:
-  cluster_broadcast(cluster_routes& routes, const protocol::command& said)
-      : routes_(routes), said_(said) {}
+  cluster_broadcast(cluster_routes& routes, const protocol::command& command)
+      : routes_(routes), said_(command) {}
   void send() noexcept override try {
     if (said_.write_at) return routes_.say_at_each(said_.write_at, said_.is_farewell);
     std::string bytes;
     said_.write(bytes, true);
     routes_.say_to_each(bytes);
   } catch (const std::bad_alloc&) {
-    // It is said again, or not needed.
+    // The broadcast is repeated later, or not needed.
   }
 
  private:
@@ -97,15 +97,16 @@ class cluster_deployment final : public deployment {
   }
   void close(time_ns linger_ns) noexcept override { routes_.close(linger_ns); }
   outcome place(protocol::key_set& keys) const override;
-  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
+  std::unique_ptr<lock_request> new_request(lock_requester& requester,
+                                            const named_key& lock) override {
     return std::make_unique<cluster_request>(routes_, routes_.use(cluster::slot_of(lock.key)),
-                                             asker);
+                                             requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return !has_acks_;
   }
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override;
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
@@ -122,23 +123,23 @@ class cluster_deployment final : public deployment {
   [[nodiscard]] outcome problem(const named_key& lock) const override {
     return lock.key.empty() ? routes_.problem() : routes_.problem(cluster::slot_of(lock.key));
   }
-  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
-  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+  outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override;
+  outcome ask_all(const protocol::command& command, time_ns deadline) override {
     return each_master(deadline, [&](cluster_server& at) {
-      return command_request::ask(at.link(), asked, deadline);
+      return command_request::ask(at.link(), command, deadline);
     });
   }
-  outcome ask_present(const protocol::command& asked, time_ns deadline,
+  outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing) override {
     return each_present(deadline, missing, [&](cluster_server& at) {
-      return command_request::ask(at.link(), asked, deadline);
+      return command_request::ask(at.link(), command, deadline);
     });
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing) override {
     return each_present(deadline, missing, [&](cluster_server& at) {
-      return hold_dialogue(begin, deadline, [&](const auto& said) {
-        return command_request::ask(at.link(), said, deadline);
+      return hold_dialogue(begin, deadline, [&](const auto& command) {
+        return command_request::ask(at.link(), command, deadline);
       });
     });
   }
@@ -146,18 +147,18 @@ class cluster_deployment final : public deployment {
     const auto* const at = routes_.owner_of(cluster::slot_of(lock.key));
     return at == nullptr ? std::string() : at->where().text();
   }
-  outcome check_health(protocol::health& into, time_ns deadline) override;
+  outcome check_health(protocol::health& target, time_ns deadline) override;
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override;
-  void add_statistics(statistics::snapshot& into) const override;
+  void add_statistics(statistics::snapshot& target) const override;
   outcome set_credentials(redis::login offered, time_ns deadline) override;
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
-    return std::make_unique<cluster_broadcast>(routes_, said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
+    return std::make_unique<cluster_broadcast>(routes_, command);
   }
 
  private:
   using step = std::function<outcome(cluster_server& at)>;
 
-  // While it is used, which is as long as somebody has an lock_request about it.
+  // Never nullptr while a lock_request about the slot exists.
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }
@@ -166,7 +167,7 @@ class cluster_deployment final : public deployment {
   static outcome each(const std::vector<cluster_server*>& all, const step& call);
   outcome each_master(time_ns deadline, const step& call);
   outcome each_present(time_ns deadline, protocol::missing_servers& missing, const step& call);
-  outcome ask_at(cluster_slot& slot, const protocol::command& asked, time_ns deadline);
+  outcome ask_at(cluster_slot& slot, const protocol::command& command, time_ns deadline);
 
   const bool has_password_file_;
   const bool has_acks_;
@@ -184,7 +185,7 @@ outcome cluster_deployment::open(time_ns deadline) {
   return opened;
 }
 
-// All keys of a lock have to be in one slot, as no script could see them otherwise.
+// All keys of a lock must be in one slot, because a script cannot read other slots.
 outcome cluster_deployment::place(protocol::key_set& keys) const {
   const auto slot = cluster::slot_of(keys.front());
   for (auto& key : keys) {
@@ -200,7 +201,7 @@ outcome cluster_deployment::place(protocol::key_set& keys) const {
   return {};
 }
 
-// Whoever has sent something has the lead of that connection, perhaps, wherever the slot is now.
+// A caller that has sent a request may lead that connection, even if the slot has moved.
 bool cluster_deployment::await(const named_key& lock, net::caller& caller,
                                time_ns deadline) noexcept {
   auto* at = static_cast<cluster_server*>(caller.lent_to());
@@ -220,12 +221,12 @@ void cluster_deployment::note_token(const named_key& lock, std::int64_t token) n
 
 // ---- commands -------------------------------------------------------------------------------
 
-outcome cluster_deployment::ask(const named_key& lock, const protocol::command& asked,
+outcome cluster_deployment::ask(const named_key& lock, const protocol::command& command,
                                 time_ns deadline) {
   auto& slot = routes_.use(cluster::slot_of(lock.key));
-  auto how = ask_at(slot, asked, deadline);
+  auto result = ask_at(slot, command, deadline);
   routes_.stop_using(slot);
-  return how;
+  return result;
 }
 
 outcome cluster_deployment::why_not_here(const cluster_slot& slot,
@@ -236,47 +237,47 @@ outcome cluster_deployment::why_not_here(const cluster_slot& slot,
   return outcome::of(status::unreachable, "the cluster did not answer in time");
 }
 
-outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& asked,
+outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& command,
                                    time_ns deadline) {
-  outcome unanswered;  // once it was sent in vain
+  outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
     auto* const at = routes_.await_here(slot, deadline);
     if (at == nullptr) return why_not_here(slot, unanswered);
-    auto came = command_request::ask_once(at->link(), asked, with_text, deadline);
-    with_text = came.is_script_missing;
+    auto reply = command_request::ask_once(at->link(), command, with_text, deadline);
+    with_text = reply.is_script_missing;
     if (with_text) continue;
-    if (const auto moved = cluster::read_moved(came.how.server_text, at->where())) {
+    if (const auto moved = cluster::read_moved(reply.how.server_text, at->where())) {
       routes_.on_moved(slot, *at, moved->to);
       continue;
     }
-    const bool is_halfway = is_moving(came.how, asked);
-    const bool is_over = !came.may_be_asked_again && !is_halfway;
-    if (is_over || boot_now() >= deadline) return came.how;
-    if (!is_halfway && came.how.code == status::refused) routes_.on_unserved(slot, *at);
-    unanswered = std::move(came.how);
+    const bool is_halfway = is_moving(reply.how, command);
+    const bool is_over = !reply.may_be_asked_again && !is_halfway;
+    if (is_over || boot_now() >= deadline) return reply.how;
+    if (!is_halfway && reply.how.code == status::refused) routes_.on_unserved(slot, *at);
+    unanswered = std::move(reply.how);
     routes_.await_change(deadline);
   }
 }
 
 std::vector<outcome> cluster_deployment::come_of(const std::vector<cluster_server*>& all,
                                                  const step& call) {
-  std::vector<outcome> came(all.size());
+  std::vector<outcome> results(all.size());
   net::at_once(all.size(), [&](std::size_t i) {
     try {
-      came[i] = call(*all[i]);
+      results[i] = call(*all[i]);
     } catch (const std::bad_alloc&) {
-      came[i] = outcome::of(status::no_memory);
+      results[i] = outcome::of(status::no_memory);
     }
   });
-  return came;
+  return results;
 }
 
 outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const step& call) {
-  auto came = come_of(all, call);
+  auto results = come_of(all, call);
   const auto bad =
-      std::find_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
-  if (bad == came.end()) return {};
-  return of_server(*all[static_cast<std::size_t>(bad - came.begin())], std::move(*bad));
+      std::find_if(results.begin(), results.end(), [](const auto& result) { return !result.ok(); });
+  if (bad == results.end()) return {};
+  return of_server(*all[static_cast<std::size_t>(bad - results.begin())], std::move(*bad));
 }
 
 outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
@@ -290,41 +291,41 @@ outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
 outcome cluster_deployment::each_present(time_ns deadline, protocol::missing_servers& missing,
                                          const step& call) {
   if (auto known = routes_.await_known(deadline); !known.ok()) return known;
-  auto asked = routes_.masters();
-  asked.erase(std::remove_if(asked.begin(), asked.end(),
-                             [&](auto* at) { return missing.has(at->where().text()); }),
-              asked.end());
-  auto came = come_of(asked, [&](cluster_server& at) {
+  auto servers = routes_.masters();
+  servers.erase(std::remove_if(servers.begin(), servers.end(),
+                               [&](auto* at) { return missing.has(at->where().text()); }),
+                servers.end());
+  auto results = come_of(servers, [&](cluster_server& at) {
     routes_.connect_to(at);
     return call(at);
   });
   outcome bad;
   bool has_answered = false;
-  for (std::size_t i = 0; i < came.size(); ++i) {
-    has_answered = has_answered || came[i].ok();
-    if (came[i].ok()) continue;
-    missing.add(asked[i]->where().text(), came[i]);
-    if (bad.ok()) bad = of_server(*asked[i], std::move(came[i]));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    has_answered = has_answered || results[i].ok();
+    if (results[i].ok()) continue;
+    missing.add(servers[i]->where().text(), results[i]);
+    if (bad.ok()) bad = of_server(*servers[i], std::move(results[i]));
   }
   return has_answered ? outcome() : bad;
 }
 
 // ---- health check and login ------------------------------------------------------------------
 
-outcome cluster_deployment::check_health(protocol::health& into, time_ns deadline) {
+outcome cluster_deployment::check_health(protocol::health& target, time_ns deadline) {
   std::vector<protocol::health> all(routes_.servers().size());
   protocol::missing_servers missing;
   auto total = each_present(deadline, missing, [&](cluster_server& at) {
     const auto number = static_cast<std::size_t>(at.number());
-    if (number >= all.size()) return outcome();  // it has come since
+    if (number >= all.size()) return outcome();  // added since the start of the check
     auto& found = all[number];
-    auto how = command_request::ask(at.link(), protocol::ping(), deadline);  // it is connected to
-    if (how.ok()) how = at.entry().check_health(found, deadline);
-    if (!how.ok()) protocol::judge_away(how, at.where().text(), false, found);
-    return how;
+    auto result = command_request::ask(at.link(), protocol::ping(), deadline);  // waits to connect
+    if (result.ok()) result = at.entry().check_health(found, deadline);
+    if (!result.ok()) protocol::judge_away(result, at.where().text(), false, found);
+    return result;
   });
   for (const auto& found : all) {
-    into.findings.insert(into.findings.end(), found.findings.begin(), found.findings.end());
+    target.findings.insert(target.findings.end(), found.findings.begin(), found.findings.end());
   }
   return total;
 }
@@ -340,25 +341,25 @@ std::shared_ptr<const protocol::health> cluster_deployment::last_health() const 
   return found;
 }
 
-void cluster_deployment::add_statistics(statistics::snapshot& into) const {
+void cluster_deployment::add_statistics(statistics::snapshot& target) const {
   for (const auto* const server : routes_.servers()) {
-    server->statistics().add_to(into, server->where().text());
+    server->statistics().add_to(target, server->where().text());
   }
 }
 
 outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadline) {
   if (has_password_file_) return refuse_login_beside_file();
   const auto known = routes_.servers();
-  std::vector<cluster_server*> asked;
-  std::copy_if(known.begin(), known.end(), std::back_inserter(asked),
+  std::vector<cluster_server*> connected;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(connected),
                [](cluster_server* at) { return at->is_up(); });
   auto total =
-      each(asked, [&](cluster_server& at) { return at.change_credentials(offered, deadline); });
+      each(connected, [&](cluster_server& at) { return at.change_credentials(offered, deadline); });
   if (!total.ok()) return total;
-  // The others may not be given what these have refused.
+  // Servers that are not connected get the login only after the connected ones have accepted it.
   routes_.log_in_with(offered);
   for (auto* const server : routes_.servers()) {
-    if (std::find(asked.begin(), asked.end(), server) == asked.end()) {
+    if (std::find(connected.begin(), connected.end(), server) == connected.end()) {
       server->keep_credentials(offered);
     }
   }

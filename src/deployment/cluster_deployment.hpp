@@ -11,7 +11,7 @@
 
 namespace mortise::deployment {
 
-// `each` is how every server is connected to.
+// `each` configures the connection to every server.
 std::unique_ptr<deployment> make_cluster(const redis::endpoint_url& each,
                                          const net::transport_factory& make_transport,
                                          net::reactor& loop, const settings& terms,

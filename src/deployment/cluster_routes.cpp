@@ -18,16 +18,16 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long what lacked memory is put off.
+// The delay of a retry after a lack of memory.
 constexpr time_ns put_off_ns = 50 * ns_per_ms;
-// A server that has not answered for a third of the limit, or for half a second, is not waited for.
+// How long a reply may be missing: a third of the command timeout, but at most half a second.
 constexpr time_ns longest_patience_ns = ns_per_s / 2;
-// A slot is taken to be on its way for so long after a server has said so.
+// How long a slot counts as moving after a server has reported the move.
 constexpr time_ns moving_ns = 2 * ns_per_s;
 
 outcome closed() { return outcome::of(status::closed, "the client was closed"); }
 
-// What a remedy by somebody is needed for.
+// Whether the problem needs a remedy.
 bool is_definite(const outcome& problem) noexcept {
   return !problem.ok() && problem.code != status::unreachable && !problem.is_retryable;
 }
@@ -57,7 +57,7 @@ cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, con
 
 cluster_routes::~cluster_routes() { close(0); }
 
-// Runs `step(router, now)` under the mutex. What lacks memory is tried again.
+// Runs `step(router, now)` under the mutex. A lack of memory leads to a retry.
 template <class Step>
 void cluster_routes::enter(Step&& step) noexcept {
   {
@@ -89,9 +89,9 @@ void cluster_routes::on_timer(time_ns now) noexcept {
   });
 }
 
-// Tells what there is to tell, without the mutex.
+// Reports pending events without the mutex.
 void cluster_routes::run() noexcept {
-  tell_elsewhere();  // first, so that whoever asks again is known to do so after that
+  tell_elsewhere();  // first, because on_up() leads to new requests
   waiting_list dropped;
   std::set<int> back;
   std::map<cluster_server*, outcome> unbegun;
@@ -106,7 +106,7 @@ void cluster_routes::run() noexcept {
   if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
 }
 
-// What the replicas of a server have acknowledged says nothing of those of the next (hazard 7).
+// Acknowledgements by the replicas of one server do not apply to the next server (hazard 7).
 void cluster_routes::tell_elsewhere() noexcept {
   std::set<int> moved;
   {
@@ -126,7 +126,7 @@ void cluster_routes::tell_elsewhere() noexcept {
   hears_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
 }
 
-// ---- beginning and end ----------------------------------------------------------------------
+// ---- opening and closing --------------------------------------------------------------------
 
 void cluster_routes::begin(const std::vector<cluster::endpoint>& seeds) {
   const std::lock_guard guard(mutex_);
@@ -193,15 +193,15 @@ cluster_slot* cluster_routes::find(int number) noexcept {
   return known == slots_.end() ? nullptr : known->second.get();
 }
 
-status cluster_routes::wait(cluster_request& asked, cluster_slot& slot) noexcept {
+status cluster_routes::wait(cluster_request& request, cluster_slot& slot) noexcept {
   const std::lock_guard guard(mutex_);
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
-    const auto sent = asked.send_on(*at);  // it has just come
+    const auto sent = request.send_on(*at);  // it was attached just now
     slot.is_missed = slot.is_missed || sent == status::unreachable;
     return sent;
   }
   if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::attaching) {
-    slot.waiting.push(asked);
+    slot.waiting.push(request);
     return status::ok;
   }
   slot.is_missed = true;
@@ -233,16 +233,16 @@ void cluster_routes::on_missed(cluster_slot& slot) noexcept {
   });
 }
 
-void cluster_routes::on_moved(cluster_slot& slot, cluster_server& from,
-                              const cluster::endpoint& to) noexcept {
+void cluster_routes::on_moved(cluster_slot& slot, cluster_server& source,
+                              const cluster::endpoint& target) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_moved(slot.number, from.number(), to, now);
+    router.on_moved(slot.number, source.number(), target, now);
   });
 }
 
-void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& from) noexcept {
+void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& source) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_unserved(slot.number, from.number(), now);
+    router.on_unserved(slot.number, source.number(), now);
   });
 }
 
@@ -254,13 +254,14 @@ void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
   });
 }
 
-bool cluster_routes::send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept {
+bool cluster_routes::send_asking(cluster_request& request,
+                                 const cluster::endpoint& target) noexcept {
   bool is_sent = false;
   enter([&](cluster::router& router, time_ns now) {
-    const auto server = router.number_of(to, now);
+    const auto server = router.number_of(target, now);
     if (server == cluster::no_server) return;
     router.connect(server);
-    is_sent = asked.send_asking(at(server)) == status::ok;
+    is_sent = request.send_asking(at(server)) == status::ok;
   });
   return is_sent;
 }
@@ -272,7 +273,7 @@ void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
   if (at != nullptr) at->link().expect_messages(change);
 }
 
-// Redisson's clients say it by SPUBLISH, or by PUBLISH where they are older.
+// Redisson's clients publish by SPUBLISH, or by PUBLISH in older versions.
 void cluster_routes::listen(cluster_slot& slot, std::string_view channel) {
   const std::lock_guard guard(mutex_);
   slot.channels.emplace(channel);
@@ -294,21 +295,21 @@ void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noex
   if (auto* const at = slot.here.load(std::memory_order_relaxed)) at->link().unlisten(channel);
 }
 
-// ---- looks ----------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 outcome cluster_routes::problem(int slot) const {
   const std::lock_guard guard(mutex_);
   if (is_closed_) return closed();
   if (!router_.is_known()) return why_unknown();
-  auto told = router_.problem(slot);
+  auto result = router_.problem(slot);
   const auto server = router_.server_of(slot);
-  if (told.ok() || server == cluster::no_server) return told;
-  // It may be connected to and not be let in.
+  if (result.ok() || server == cluster::no_server) return result;
+  // The server may be connected but not admitted.
   auto own = at(server).problem();
-  return is_definite(own) ? own : told;
+  return is_definite(own) ? own : result;
 }
 
-// What somebody has to fix says more than that others were not reached.
+// A problem that needs a remedy is more useful than an unreachable server.
 outcome cluster_routes::why_unknown() const {
   for (const auto& server : servers_) {
     auto problem = server->problem();
@@ -386,8 +387,8 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
                                                       std::move(config), terms_, client_id_, me));
 }
 
-// The object stays: threads may still refer to it. They would ask the wrong server of the cluster,
-// which refuses.
+// The object stays, because threads may still refer to it. They would send to the wrong server,
+// which rejects the request.
 void cluster_routes::change_server(int server, const cluster::endpoint& where) {
   at(server).change(where);
   unbegun_.erase(&at(server));
@@ -401,9 +402,9 @@ void cluster_routes::connect(int server) noexcept {
 }
 
 void cluster_routes::leave(int server, const char* why) noexcept {
-  auto told = outcome::of(status::unreachable, why);
-  told.is_retryable = true;
-  at(server).link().leave(std::move(told));
+  auto reason = outcome::of(status::unreachable, why);
+  reason.is_retryable = true;
+  at(server).link().leave(std::move(reason));
 }
 
 bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
@@ -418,8 +419,7 @@ bool cluster_routes::ask_topology(int server) noexcept try {
   return false;
 }
 
-// Those who wait go first, in their order. Whoever was told before that it cannot be asked hears of
-// it now.
+// Queued requests go first, in their order. Requesters that were rejected before are notified now.
 void cluster_routes::on_attached(int number, int server) noexcept {
   auto& slot = *slots_.at(number);
   auto& owner = at(server);
@@ -435,20 +435,20 @@ void cluster_routes::on_attached(int number, int server) noexcept {
     if (slot.is_missed) back_.insert(number);
     slot.is_missed = false;
   } catch (const std::bad_alloc&) {
-    // Nobody would hear what is said there: all begin anew.
+    // Messages would be lost without the subscription, so the connection starts again.
     owner.link().leave(outcome::of(status::no_memory, "no memory for a subscription"));
   }
 }
 
-void cluster_routes::note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept
-    try {
-  const auto before = std::exchange(from, to.where());
-  if (before.port == 0 || before == from) return;
+void cluster_routes::note_move(int slot, cluster::endpoint& last,
+                               const cluster_server& owner) noexcept try {
+  const auto before = std::exchange(last, owner.where());
+  if (before.port == 0 || before == last) return;
   outcome moved;
-  moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", from.text());
+  moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", last.text());
   hears_.on_note(log_subject::redirected, moved);
 } catch (const std::bad_alloc&) {
-  return;  // there are no words for it
+  return;  // no memory for the text
 }
 
 void cluster_routes::on_detached(int number) noexcept {
@@ -506,19 +506,19 @@ void cluster_routes::on_server_unheard(cluster_server& which, std::string_view c
 }
 
 void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
-                                   const cluster::attachment& came) noexcept {
-  if (came.how == cluster::attachment::end::attached) {
+                                   const cluster::attachment& result) noexcept {
+  if (result.how == cluster::attachment::end::attached) {
     at(server).entry().on_fence_lifted(cluster::tag_of(slot));
   }
   enter([&](cluster::router& router, time_ns now) {
-    router.on_attachment(slot, server, attempt, came, now);
+    router.on_attachment(slot, server, attempt, result, now);
   });
 }
 
 void cluster_routes::on_topology(int server,
-                                 const std::vector<cluster::slot_range>& told) noexcept {
+                                 const std::vector<cluster::slot_range>& ranges) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    router.on_topology(server, told, now);
+    router.on_topology(server, ranges, now);
     for (const auto master : router.masters()) {
       at(master).entry().look_at(cluster::tag_of(router.first_slot_of(master)));
     }

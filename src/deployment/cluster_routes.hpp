@@ -1,6 +1,6 @@
-// The servers of a cluster and the slots that this client uses of it: carries out what the router
-// decides, and tells it what happened. Nobody is called back from inside of any of these: results
-// and news for the client come from the I/O thread.
+// The servers of a cluster and the slots that this client uses. Carries out the router's decisions
+// and reports events to it. No function calls back directly. Results and events come from the I/O
+// thread.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class cluster_routes final : private cluster::router::io,
                              private net::timer,
                              private net::task {
  public:
-  // How the server of a place is connected to.
+  // Configures the connection to the server of a place.
   using config_maker =
       std::function<redis::connection_config(const std::shared_ptr<server_place>& place)>;
 
@@ -37,63 +37,64 @@ class cluster_routes final : private cluster::router::io,
   ~cluster_routes() override;
 
   void begin(const std::vector<cluster::endpoint>& seeds);
-  // Until it is known who has which slots, or cannot be; then the problem.
+  // Waits until the owners of the slots are known, or cannot be known. Returns the problem.
   outcome await_known(time_ns deadline);
   void close(time_ns linger_ns) noexcept;
 
-  // The slot, which is used until it is given back. Throws bad_alloc, and is not used then.
+  // The slot, in use until stop_using(). Throws bad_alloc, and the slot is then not in use.
   cluster_slot& use(int number);
   void stop_using(cluster_slot& slot) noexcept;
-  // Nobody is using it where there is none.
+  // nullptr only if the slot is not in use.
   [[nodiscard]] cluster_slot* find(int number) noexcept;
 
-  // For a slot that is not here: it is sent once it is. unreachable where that is not expected.
-  status wait(cluster_request& asked, cluster_slot& slot) noexcept;
-  // Until something has happened that a slot's problem may end by, or a moment has passed.
+  // Queues a request until the slot is attached. unreachable if no attachment is expected.
+  status wait(cluster_request& request, cluster_slot& slot) noexcept;
+  // Waits for an event that may solve a slot's problem, or for a moment.
   void await_change(time_ns deadline);
-  // Where the slot is; nullptr when the deadline passed first.
+  // The server of the attached slot. nullptr if the deadline passes first.
   cluster_server* await_here(cluster_slot& slot, time_ns deadline);
-  // What was asked about it was not carried out, or may not have been: who asks again is told when
-  // that can be.
+  // A request was not carried out, or possibly not. The requester is notified when it can retry.
   void on_missed(cluster_slot& slot) noexcept;
-  void on_moved(cluster_slot& slot, cluster_server& from, const cluster::endpoint& to) noexcept;
-  void on_unserved(cluster_slot& slot, cluster_server& from) noexcept;
+  void on_moved(cluster_slot& slot, cluster_server& source,
+                const cluster::endpoint& target) noexcept;
+  void on_unserved(cluster_slot& slot, cluster_server& source) noexcept;
 
-  // Keys of the slot are at two servers: what was not carried out can be asked again after a pause.
+  // Keys of the slot are on two servers. Requests that were not carried out can be retried after a
+  // pause.
   void on_halfway(cluster_slot& slot) noexcept;
-  // Sends it to a server that the slot is being moved to. False where that is not connected to yet.
-  bool send_asking(cluster_request& asked, const cluster::endpoint& to) noexcept;
+  // Sends it to the target server of a slot's move. False if that server is not connected yet.
+  bool send_asking(cluster_request& request, const cluster::endpoint& target) noexcept;
 
   void expect_messages(cluster_slot& slot, int change) noexcept;
   void listen(cluster_slot& slot, std::string_view channel);
   void unlisten(cluster_slot& slot, std::string_view channel) noexcept;
 
   [[nodiscard]] outcome problem(int slot) const;
-  // Of the cluster as a whole.
+  // The problem of the whole cluster.
   [[nodiscard]] outcome problem() const;
   // The owner of this slot, used or not; nullptr if unknown.
   [[nodiscard]] cluster_server* owner_of(int slot) const;
-  // Who has slots, and who is connected to.
+  // The servers with slots, and all servers.
   [[nodiscard]] std::vector<cluster_server*> masters() const;
   [[nodiscard]] std::vector<cluster_server*> servers() const;
   [[nodiscard]] int count_covered() const;
-  // For somebody who asks it something.
+  // Connects the server for a command.
   void connect_to(cluster_server& which) noexcept;
-  // What servers that become known later are logged in with.
+  // The login for servers that become known later.
   void log_in_with(redis::login with) noexcept;
   void say_to_each(std::string_view bytes);
-  // Says something at every slot that is here and used, or also at those that were used before.
+  // Sends a command for every attached slot in use, or also for slots that were used before.
   void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write,
                    bool is_for_all);
 
   // An attempt to attach has ended.
   void on_attachment(int slot, int server, std::uint64_t attempt,
-                     const cluster::attachment& came) noexcept;
-  void on_topology(int server, const std::vector<cluster::slot_range>& told) noexcept;
+                     const cluster::attachment& result) noexcept;
+  void on_topology(int server, const std::vector<cluster::slot_range>& ranges) noexcept;
   void on_no_topology(int server, const outcome& why) noexcept;
 
  private:
-  // The names of the slots that can be asked again.
+  // The names of the locks in a set of slots.
   class slot_names;
 
   template <class Step>
@@ -123,8 +124,8 @@ class cluster_routes final : private cluster::router::io,
   void on_server_up(cluster_server& which) noexcept override;
   void on_server_down(cluster_server& which, const outcome& why) noexcept override;
   void on_server_overdue(cluster_server& which) noexcept override;
-  void on_server_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_note(what, how);
+  void on_server_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_note(what, details);
   }
   void on_server_push(std::string_view channel, std::string_view payload,
                       time_ns now) noexcept override;
@@ -133,7 +134,7 @@ class cluster_routes final : private cluster::router::io,
     hears_.on_listening(channel);
   }
 
-  void note_move(int slot, cluster::endpoint& from, const cluster_server& to) noexcept;
+  void note_move(int slot, cluster::endpoint& last, const cluster_server& owner) noexcept;
   void on_timer(time_ns now) noexcept override;
   void run() noexcept override;
 
@@ -141,7 +142,7 @@ class cluster_routes final : private cluster::router::io,
   const config_maker make_config_;
   const settings terms_;
   const std::string client_id_;
-  const std::string inbox_;  // what the channels of all slots begin with
+  const std::string inbox_;  // the prefix of the channels of all slots
   mortise::deployment::listener& hears_;
 
   mutable std::mutex mutex_;
@@ -150,12 +151,12 @@ class cluster_routes final : private cluster::router::io,
   std::vector<std::unique_ptr<cluster_server>> servers_;
   std::map<int, std::unique_ptr<cluster_slot>> slots_;
   cluster::router router_;
-  std::optional<redis::login> login_;  // instead of the one of the URL
+  std::optional<redis::login> login_;  // replaces the login of the URL
   time_ns armed_for_ = time_never;
-  waiting_list dropped_;                        // for whom it is over, not told yet
-  bool is_any_elsewhere_ = false;               // of the slots
-  std::set<int> back_;                          // that can be asked again, not told yet
-  std::map<cluster_server*, outcome> unbegun_;  // that never come up, and why; not told yet
+  waiting_list dropped_;                        // requests that are over, to be reported
+  bool is_any_elsewhere_ = false;               // whether a move must be reported
+  std::set<int> back_;                          // slots that accept requests again, to be reported
+  std::map<cluster_server*, outcome> unbegun_;  // servers that never open, and why; to be reported
 };
 
 }  // namespace mortise::deployment

@@ -57,7 +57,7 @@ outcome cluster_server::problem() const {
 
 void cluster_server::keep_credentials(const redis::login& offered) {
   identity_->replace(offered);
-  // It may have begun with those before.
+  // The connection may have started with the old login.
   if (is_begun_) server_.follow_identity(offered, false);
 }
 

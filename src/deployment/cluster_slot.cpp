@@ -14,7 +14,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// What nobody is known to do.
+// For a slot without a server.
 known_commands no_commands{redis::compare_and_delete::none};
 
 // Whether the server does not serve the slot.
@@ -40,28 +40,31 @@ cluster_slot::cluster_slot(int slot, std::string_view client_id)
       place(cluster::tag_of(slot)),
       inbox(protocol::inbox_channel(client_id) + place) {}
 
-cluster_request::cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& asker)
-    : server_request(asker), routes_(routes), slot_(slot) {}
+cluster_request::cluster_request(cluster_routes& routes, cluster_slot& slot,
+                                 lock_requester& requester)
+    : server_request(requester), routes_(routes), slot_(slot) {}
 
 cluster_request::~cluster_request() { routes_.stop_using(slot_); }
 
-status cluster_request::send(const lock::step_request& asked, const protocol::table& rules,
-                             const protocol::key_set& keys, const lock::operation* by) noexcept {
+status cluster_request::send(const lock::step_request& step, const protocol::table& rules,
+                             const protocol::key_set& keys,
+                             const lock::operation* operation) noexcept {
   auto* const at = slot_.here.load(std::memory_order_acquire);
-  const bool is_moving = asked.what == lock::step::renew &&
+  const bool is_moving = step.what == lock::step::renew &&
                          boot_now() < slot_.moving_until.load(std::memory_order_relaxed);
   is_asking_ = is_halfway_ = false;
   const auto written =
-      write(asked, rules, keys, at != nullptr ? at->known() : no_commands, is_moving);
+      write(step, rules, keys, at != nullptr ? at->known() : no_commands, is_moving);
   if (written != status::ok) return written;
   if (at == nullptr) {
     leave_unmeasured();
     return routes_.wait(*this, slot_);
   }
   at_ = at;
-  const auto sent = submit(at->link(), at->known(), by, {at->acks(), slot_.place});
-  if (sent == status::ok && by != nullptr && by->caller != nullptr && by->caller->is_own()) {
-    by->caller->lend_to(at);
+  const auto sent = submit(at->link(), at->known(), operation, {at->acks(), slot_.place});
+  if (sent == status::ok && operation != nullptr && operation->caller != nullptr &&
+      operation->caller->is_own()) {
+    operation->caller->lend_to(at);
   }
   if (sent == status::unreachable) routes_.on_missed(slot_);
   return sent;
@@ -79,13 +82,13 @@ status cluster_request::send_asking(cluster_server& at) noexcept {
 }
 
 void cluster_request::drop() noexcept {
-  lock::step_result said;
-  said.what = lock::answer::unsent;
-  tell(said, boot_now());
+  lock::step_result result;
+  result.what = lock::answer::unsent;
+  tell(result, boot_now());
 }
 
-// Not where replicas have to acknowledge: those of the next server are waited for once the slot has
-// attached there.
+// Not if replicas must acknowledge. The replicas of the next server are waited for after the slot
+// has attached there.
 bool cluster_request::is_sent_on(std::string_view error) noexcept try {
   if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
   const auto ask = cluster::read_ask(error, at_->where());
@@ -94,38 +97,38 @@ bool cluster_request::is_sent_on(std::string_view error) noexcept try {
   return false;
 }
 
-bool cluster_request::is_astray(std::string_view error, lock::step_result& said) noexcept try {
+bool cluster_request::is_astray(std::string_view error, lock::step_result& result) noexcept try {
   const bool is_cut_short = cluster::is_cut_short(error);
-  // A server that was asked ahead of the slot and refuses knows of no move.
+  // A server that rejects a request ahead of the slot does not know of the move.
   is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
                 (is_asking_ && (cluster::read_moved(error, at_->where()) || is_of_slot(error)));
   if (is_halfway_) {
-    said = protocol::read_error("TRYAGAIN");
-    // A script that was cut short has perhaps done what it was asked: asked again, it finds that.
-    said.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
+    result = protocol::read_error("TRYAGAIN");
+    // A script that was cut short may have done its work. A retry detects this.
+    result.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
     return true;
   }
   if (const auto moved = cluster::read_moved(error, at_->where())) {
-    said.what = lock::answer::unsent;
+    result.what = lock::answer::unsent;
     routes_.on_moved(slot_, *at_, moved->to);
     return true;
   }
   if (!is_of_slot(error)) return false;
-  said = protocol::read_error(error);
+  result = protocol::read_error(error);
   routes_.on_unserved(slot_, *at_);
   return true;
 } catch (const std::bad_alloc&) {
-  said.what = lock::answer::unsent;
+  result.what = lock::answer::unsent;
   return true;
 }
 
-// This may be asked the next question, or be gone, once it has told.
-void cluster_request::tell(const lock::step_result& said, time_ns now) noexcept {
+// After the result this may be reused or destroyed.
+void cluster_request::tell(const lock::step_result& result, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;
   const bool is_halfway = is_halfway_;
-  const bool is_missed = said.what == lock::answer::unsent || said.what == lock::answer::broken;
-  server_request::tell(said, now);
+  const bool is_missed = result.what == lock::answer::unsent || result.what == lock::answer::broken;
+  server_request::tell(result, now);
   if (is_halfway) return routes.on_halfway(slot);
   if (is_missed) routes.on_missed(slot);
 }

@@ -10,7 +10,7 @@
 
 namespace mortise::deployment {
 
-// Finds out how to make what redis+cluster:// or rediss+cluster:// names, see open.hpp.
-outcome read_cluster_url(std::string_view url, settings& terms, maker& into);
+// Finds the maker for redis+cluster:// or rediss+cluster://, see open.hpp.
+outcome read_cluster_url(std::string_view url, settings& terms, maker& target);
 
 }  // namespace mortise::deployment

@@ -7,46 +7,46 @@
 
 namespace mortise::deployment {
 
-outcome command_request::ask(redis::connection& server, const protocol::command& asked,
+outcome command_request::ask(redis::connection& server, const protocol::command& command,
                              time_ns deadline) {
-  outcome unanswered;  // once it was sent in vain
+  outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
     const auto turns = server.turns();
-    auto [how, is_script_missing, may_be_asked_again] =
-        ask_once(server, asked, with_text, deadline);
+    auto [result, is_script_missing, may_be_asked_again] =
+        ask_once(server, command, with_text, deadline);
     with_text = is_script_missing;
     if (with_text) continue;
-    if (!may_be_asked_again || how.code == status::closed) return how;
-    if (how.code == status::unknown) unanswered = how;
+    if (!may_be_asked_again || result.code == status::closed) return result;
+    if (result.code == status::unknown) unanswered = result;
     if (server.await_turn(turns, deadline)) continue;
     const auto problem = server.last_problem();
-    if (unanswered.ok()) return problem.ok() ? how : problem;
+    if (unanswered.ok()) return problem.ok() ? result : problem;
     unanswered.say(unanswered.message, "; ", problem.message);
     return unanswered;
   }
 }
 
 command_request::answer command_request::ask_once(redis::connection& server,
-                                                  const protocol::command& asked, bool with_text,
+                                                  const protocol::command& command, bool with_text,
                                                   time_ns deadline) {
-  const auto said = std::make_shared<command_request>(server, asked, with_text);
-  auto how = said->await(deadline);
-  return {std::move(how), said->is_script_missing_, said->may_be_asked_again_};
+  const auto request = std::make_shared<command_request>(server, command, with_text);
+  auto result = request->await(deadline);
+  return {std::move(result), request->is_script_missing_, request->may_be_asked_again_};
 }
 
-command_request::command_request(redis::connection& server, const protocol::command& asked,
+command_request::command_request(redis::connection& server, const protocol::command& command,
                                  bool with_text)
-    : server_(server), is_change_(asked.is_change), login_(asked.says), read_(asked.read) {
+    : server_(server), is_change_(command.is_change), login_(command.says), read_(command.read) {
   says = login_.get();
-  asked.write(bytes_, with_text);
+  command.write(bytes_, with_text);
 }
 
-// What it said may have been a password.
+// The command may contain a password.
 command_request::~command_request() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
 
-status command_request::submit(redis::flush how) noexcept {
+status command_request::submit(redis::flush flush) noexcept {
   self_ = shared_from_this();
-  const auto submitted = server_.submit(*this, bytes_, how);
+  const auto submitted = server_.submit(*this, bytes_, flush);
   if (submitted != status::ok) self_.reset();
   return submitted;
 }
@@ -70,10 +70,10 @@ outcome command_request::await(time_ns deadline) {
     const std::lock_guard guard(mutex_);
     if (!is_over_) {
       is_given_up_ = true;
-      auto how = outcome::of(status::unknown, "the server did not answer in time");
-      how.is_retryable = true;
-      how.is_ambiguous = is_change_;
-      return how;
+      auto result = outcome::of(status::unknown, "the server did not answer in time");
+      result.is_retryable = true;
+      result.is_ambiguous = is_change_;
+      return result;
     }
   }
   return how_;
@@ -96,13 +96,13 @@ void command_request::read(const redis::value& reply) {
   is_script_missing_ = reply.is_error() && reply.text().starts_with("NOSCRIPT");
   if (is_script_missing_) return;
   if (reply.is_error()) {
-    const auto said = protocol::read_error(reply.text());
-    may_be_asked_again_ = said.what == lock::answer::unsent;
-    how_ = said.details;
+    const auto error = protocol::read_error(reply.text());
+    may_be_asked_again_ = error.what == lock::answer::unsent;
+    how_ = error.details;
     if (login_) login_->hide_in(how_);
     server_.hide_login(how_);
     how_.is_ambiguous = how_.is_ambiguous && is_change_;
-    // A look that a script could not finish has changed nothing.
+    // A read-only command with an unfinished script has changed nothing.
     if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;
   } else if (read_) {
     read_(reply);

@@ -1,5 +1,5 @@
-// Where a server was last connected to, for a second connection to the same server. Another look at
-// its name need not find the same one.
+// The last connected address of a server, for a second connection to the same server. Its name may
+// lead to a different server the next time.
 #pragma once
 
 #include <memory>

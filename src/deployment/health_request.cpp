@@ -10,9 +10,9 @@ outcome health_request::ask(time_ns deadline) {
   if (auto problem = submit_round(redis::flush::before_await); !problem.ok()) return problem;
   if (server_.await(caller_, deadline)) return how_;
   is_given_up_ = true;
-  auto how = outcome::of(status::unknown, "the server did not answer in time");
-  how.is_retryable = true;
-  return how;
+  auto result = outcome::of(status::unknown, "the server did not answer in time");
+  result.is_retryable = true;
+  return result;
 }
 
 outcome health_request::begin(health_request_listener& hears, std::uint64_t session) noexcept try {
@@ -23,12 +23,12 @@ outcome health_request::begin(health_request_listener& hears, std::uint64_t sess
   return outcome::of(status::no_memory);
 }
 
-outcome health_request::submit_round(redis::flush how) {
+outcome health_request::submit_round(redis::flush flush) {
   bytes_.clear();
   reply_count = replies_left_ = probe_.write_round(bytes_, boot_now());
   takes_each = true;
   self_ = shared_from_this();
-  const auto submitted = server_.submit(*this, bytes_, how);
+  const auto submitted = server_.submit(*this, bytes_, flush);
   if (submitted == status::ok) return {};
   self_.reset();
   auto problem = server_.last_problem();
@@ -39,7 +39,7 @@ outcome health_request::submit_round(redis::flush how) {
 
 void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   try {
-    // What the reply has waited for since it came in has passed on the wall's clock, too.
+    // The wall clock has also advanced while the reply waited after its receipt.
     const auto wall_us = wall_now_us() - (boot_now() - now) / ns_per_us;
     if (how_.ok()) probe_.take(reply, now, wall_us);
   } catch (const std::bad_alloc&) {
@@ -59,15 +59,15 @@ void health_request::go_on() noexcept {
 }
 
 void health_request::on_broken(bool was_sent) noexcept {
-  auto how = outcome::of(was_sent ? status::unknown : status::unreachable,
-                         "the connection broke before the answer");
-  how.is_retryable = true;
-  end(std::move(how));
+  auto result = outcome::of(was_sent ? status::unknown : status::unreachable,
+                            "the connection broke before the answer");
+  result.is_retryable = true;
+  end(std::move(result));
 }
 
-void health_request::end(outcome how) noexcept {
+void health_request::end(outcome result) noexcept {
   const auto keep = std::exchange(self_, nullptr);
-  how_ = std::move(how);
+  how_ = std::move(result);
   if (hears_ != nullptr) hears_->on_health(session_, how_, how_.ok() ? &probe_.facts() : nullptr);
   caller_.finish();
 }

@@ -1,5 +1,5 @@
-// Objects that are used again and again. Taking one, putting it back and going through those in use
-// look at no other; what was spare for a whole while is given back.
+// Reusable objects. Taking one, returning one and a walk over the used ones do not visit others.
+// Objects that stay spare for a whole period are freed.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace mortise::deployment {
 
-// T has a member `place`, which is the pool's.
+// T has a member `place`, which belongs to the pool.
 template <class T>
 class object_pool {
  public:
-  // One that is spare, or what `make` returns.
+  // A spare object, or the result of `make`.
   template <class Make>
   T& take(Make&& make) {
     if (used_ == all_.size()) {
@@ -33,12 +33,12 @@ class object_pool {
     all_[used_]->place = used_;
   }
   [[nodiscard]] bool is_used(const T& item) const noexcept { return item.place < used_; }
-  // Gives back what was spare ever since the last time.
+  // Frees the objects that were spare since the last call.
   void trim() noexcept {
     all_.resize(all_.size() - least_spare_);
     least_spare_ = all_.size() - used_;
   }
-  // Those in use are the first; their order changes with each put().
+  // Used objects come first. Their order changes with each put().
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
   [[nodiscard]] T& at(std::size_t place) noexcept { return *all_[place]; }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }

@@ -18,17 +18,17 @@ namespace {
 constexpr std::string_view shard_word = "shard";
 constexpr std::string_view quorum_word = "redlock";
 
-outcome read_shards(std::string_view urls, settings& terms, maker& into) {
+outcome read_shards(std::string_view urls, settings& terms, maker& target) {
   std::vector<single_url> shards;
   if (auto read = read_url_list(urls, terms, shards); !read.ok()) return read;
-  into = [shards = std::move(shards)](net::reactor& loop, const settings& of,
-                                      std::string_view client_id, listener& hears) {
-    return make_sharded(shards, loop, of, client_id, hears);
+  target = [shards = std::move(shards)](net::reactor& loop, const settings& own_terms,
+                                        std::string_view client_id, listener& hears) {
+    return make_sharded(shards, loop, own_terms, client_id, hears);
   };
   return {};
 }
 
-// Servers of a quorum are all alike.
+// All servers of a quorum must have equal settings.
 outcome check_alike(const std::vector<single_url>& servers) {
   if (servers.size() > quorum::most_servers) {
     return outcome::of(status::invalid_argument, "url: ", decimal(servers.size()),
@@ -50,29 +50,30 @@ outcome check_alike(const std::vector<single_url>& servers) {
   return {};
 }
 
-outcome read_quorum(std::string_view urls, settings& terms, maker& into) {
+outcome read_quorum(std::string_view urls, settings& terms, maker& target) {
   std::vector<single_url> servers;
   auto read = terms;
   read.place.votes = true;
-  if (auto how = read_url_list(urls, read, servers); !how.ok()) return how;
-  if (auto how = check_alike(servers); !how.ok()) return how;
+  if (auto result = read_url_list(urls, read, servers); !result.ok()) return result;
+  if (auto result = check_alike(servers); !result.ok()) return result;
   terms = std::move(read);
-  into = [servers = std::move(servers)](net::reactor& loop, const settings& of,
-                                        std::string_view client_id, listener& hears) {
-    return make_quorum(servers, loop, of, client_id, hears);
+  target = [servers = std::move(servers)](net::reactor& loop, const settings& own_terms,
+                                          std::string_view client_id, listener& hears) {
+    return make_quorum(servers, loop, own_terms, client_id, hears);
   };
   return {};
 }
 
 }  // namespace
 
-outcome read_url(std::string_view url, settings& terms, maker& into) {
-  if (has_word(url, shard_word)) return read_shards(url.substr(shard_word.size() + 1), terms, into);
+outcome read_url(std::string_view url, settings& terms, maker& target) {
+  if (has_word(url, shard_word))
+    return read_shards(url.substr(shard_word.size() + 1), terms, target);
   if (has_word(url, quorum_word)) {
-    return read_quorum(url.substr(quorum_word.size() + 1), terms, into);
+    return read_quorum(url.substr(quorum_word.size() + 1), terms, target);
   }
   if (has_word(url, "redis+cluster") || has_word(url, "rediss+cluster")) {
-    return read_cluster_url(url, terms, into);
+    return read_cluster_url(url, terms, target);
   }
   single_url single;
   if (auto read = read_single_url(url, terms, single); !read.ok()) return read;
@@ -81,7 +82,7 @@ outcome read_url(std::string_view url, settings& terms, maker& into) {
                        ": the URL is not in a list of shards; omit it, or give shard: and "
                        "several URLs");
   }
-  into = std::move(single.make);
+  target = std::move(single.make);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What a URL names: the one place that knows which deployments there are.
+// The deployment of a URL. Only this file knows all kinds of deployments.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace mortise::deployment {
 
-// Makes a deployment that is not connected yet, for the client with this id.
+// Makes a deployment for the client with this id. It is not connected yet.
 using maker = std::function<std::unique_ptr<deployment>(
     net::reactor& loop, const settings& terms, std::string_view client_id, listener& hears)>;
 
-// Finds out how to make what the URL names; the URL's query overrides the settings.
-outcome read_url(std::string_view url, settings& terms, maker& into);
+// Finds the maker for the URL. The URL's query overrides the settings.
+outcome read_url(std::string_view url, settings& terms, maker& target);
 
 }  // namespace mortise::deployment

@@ -21,19 +21,19 @@ namespace mortise::deployment {
 
 namespace {
 
-// How long a client that could be opened waits for the other servers, so that what is wrong with
-// one is told now; and how often it looks.
+// How long open() waits for the other servers after a quorum, to report their problems. The second
+// value is the interval of its checks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_look_ns = 2 * ns_per_ms;
-// For how long those that have answered are waited for to be checked, where they are.
+// How long open() waits for the health checks of the connected servers.
 constexpr time_ns health_patience_ns = 2 * ns_per_s;
-// How long a look is given before those that have answered are enough.
+// How long a query waits for all servers before a quorum of replies is enough.
 constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 
-// What a server says that several have to agree on.
+// The part of a server's reply that several servers must agree on.
 using gist = std::vector<std::string>;
 
-// All names are every server's.
+// Every server has all names.
 class all_names final : public name_set {
  public:
   [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
@@ -66,13 +66,14 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
     all_.close(linger_ns);
     votes_.close();
   }
-  outcome choose_rules(lock::lock_kind kind, const protocol::table& wanted,
-                       const protocol::table*& into) const override;
+  outcome choose_rules(lock::lock_kind kind, const protocol::table& requested,
+                       const protocol::table*& target) const override;
   [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
-  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
-    return std::make_unique<quorum_request>(votes_, asker, lock);
+  std::unique_ptr<lock_request> new_request(lock_requester& requester,
+                                            const named_key& lock) override {
+    return std::make_unique<quorum_request>(votes_, requester, lock);
   }
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
@@ -84,63 +85,64 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   void listen(const named_key& lock, std::string_view channel) override;
   void unlisten(const named_key& lock, std::string_view channel) noexcept override;
   [[nodiscard]] outcome problem(const named_key& lock) const override;
-  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override;
-  // A server that hangs costs no more than the patience of a look.
-  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
-    const auto soon = all_.ask(asked, std::min(deadline, boot_now() + look_patience_ns));
-    return soon.ok() ? soon : all_.ask(asked, deadline);
+  outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override;
+  // A hanging server costs at most the patience of a query.
+  outcome ask_all(const protocol::command& command, time_ns deadline) override {
+    const auto soon = all_.ask(command, std::min(deadline, boot_now() + look_patience_ns));
+    return soon.ok() ? soon : all_.ask(command, deadline);
   }
-  outcome ask_present(const protocol::command& asked, time_ns deadline,
+  outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing) override {
-    return all_.ask_present(asked, deadline, missing);
+    return all_.ask_present(command, deadline, missing);
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing) override {
     return all_.converse(begin, deadline, missing);
   }
-  outcome check_health(protocol::health& into, time_ns deadline) override {
-    return all_.check_health(into, deadline);
+  outcome check_health(protocol::health& target, time_ns deadline) override {
+    return all_.check_health(target, deadline);
   }
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return all_.last_health();
   }
-  void add_statistics(statistics::snapshot& into) const override { all_.add_statistics(into); }
+  void add_statistics(statistics::snapshot& target) const override { all_.add_statistics(target); }
   outcome set_credentials(redis::login offered, time_ns deadline) override {
     return all_.set_credentials(offered, deadline);
   }
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
-    return all_.new_broadcast(said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
+    return all_.new_broadcast(command);
   }
   std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) override;
 
  private:
-  // Tells what comes of one server from what comes of the others.
+  // Identifies the server of each event.
   struct ear final : mortise::deployment::listener {
     void on_up(const name_set& /*names*/, time_ns now) noexcept override {
       all->on_server_up(number, now);
     }
-    // A vote that one server may lose is what a quorum is for; it is asked for again with on_up().
+    // The quorum tolerates a lost vote. on_up() leads to a new request for the vote.
     void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
-    // Votes are no grants: no message is about a quorum but that something is free. What clients
-    // tell each other for people is about no lock, and who hears of force asks them all.
+    // Votes are not grants: messages about a quorum only report that a lock is free. Listing
+    // messages concern no lock. A receiver of a forced release asks all servers.
     void on_message(std::string_view text, time_ns now) noexcept override {
-      const auto told = protocol::read_message(text);
-      const bool is_of_force = told && told->kind == protocol::message_kind::forced;
-      if (is_of_force) all->votes_.on_forced(told->owner);
+      const auto message = protocol::read_message(text);
+      const bool is_of_force = message && message->kind == protocol::message_kind::forced;
+      if (is_of_force) all->votes_.on_forced(message->owner);
       if (is_of_force || protocol::is_listing_message(text)) all->hears_.on_message(text, now);
     }
     void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
     void on_listening(std::string_view channel) noexcept override {
       all->on_listening(number, channel);
     }
-    void on_note(log_subject what, const outcome& how) noexcept override {
-      all->hears_.on_note(what, how);
+    void on_note(log_subject what, const outcome& details) noexcept override {
+      all->hears_.on_note(what, details);
     }
     quorum_deployment* all = nullptr;
     std::size_t number = 0;
   };
 
-  // Who listens to a channel, and who has said something there since a quorum of them had.
+  // The servers with a subscription to a channel, and those with a message since the last quorum of
+  // messages.
   struct channel_state {
     quorum::server_set listening;
     quorum::server_set said;
@@ -154,10 +156,10 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_checked() const;
   [[nodiscard]] outcome fault() const;
-  std::size_t look(const named_key& lock, const protocol::command& asked, time_ns deadline,
-                   std::vector<gist>& gists, std::vector<outcome>& came);
+  std::size_t look(const named_key& lock, const protocol::command& command, time_ns deadline,
+                   std::vector<gist>& gists, std::vector<outcome>& results);
   [[nodiscard]] std::vector<std::size_t> by_agreement(const std::vector<gist>& gists,
-                                                      const std::vector<outcome>& came) const;
+                                                      const std::vector<outcome>& results) const;
 
   mortise::deployment::listener& hears_;
   const std::size_t needed_;
@@ -173,7 +175,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
 
 // ---- opening --------------------------------------------------------------------------------
 
-// Servers may be away as long as a quorum is there, but none may be one that cannot be of it.
+// Servers may be down while a quorum is up. A server that cannot be part of the quorum is an error.
 outcome quorum_deployment::open(time_ns deadline) {
   if (auto begun = begin(); !begun.ok()) return begun;
   auto since = time_never;
@@ -192,12 +194,12 @@ outcome quorum_deployment::open(time_ns deadline) {
   return wrong;
 }
 
-// What is wrong with a server for good.
+// A problem of a server that retries cannot solve.
 outcome quorum_deployment::fault() const {
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    auto how = all_.at(number).problem({});
-    if (how.code == status::refused && !how.is_retryable) {
-      return all_.named(number, std::move(how));
+    auto result = all_.at(number).problem({});
+    if (result.code == status::refused && !result.is_retryable) {
+      return all_.named(number, std::move(result));
     }
   }
   return {};
@@ -223,26 +225,26 @@ std::size_t quorum_deployment::count_up() const {
 outcome quorum_deployment::problem(const named_key& lock) const {
   const auto up = count_up();
   if (up >= needed_) return {};
-  auto how = outcome::of(status::unreachable, decimal(up), " of ", decimal(all_.size()),
-                         " servers are available, and ", decimal(needed_), " are needed");
-  how.is_retryable = true;
+  auto result = outcome::of(status::unreachable, decimal(up), " of ", decimal(all_.size()),
+                            " servers are available, and ", decimal(needed_), " are needed");
+  result.is_retryable = true;
   bool is_first = true;
   for (std::size_t number = 0; number < all_.size(); ++number) {
     const auto of_one = all_.named(number, all_.at(number).problem(lock));
     if (of_one.ok()) continue;
-    how.say(how.words(), "; ", of_one.words());
-    how.is_retryable = how.is_retryable && of_one.is_retryable;
-    // What they all say it is, is it.
-    if (is_first) how.code = of_one.code;
-    if (how.code != of_one.code) how.code = status::unreachable;
+    result.say(result.words(), "; ", of_one.words());
+    result.is_retryable = result.is_retryable && of_one.is_retryable;
+    // The common code of all servers, if there is one.
+    if (is_first) result.code = of_one.code;
+    if (result.code != of_one.code) result.code = status::unreachable;
     is_first = false;
   }
-  return how;
+  return result;
 }
 
-// ---- what can be asked ----------------------------------------------------------------------
+// ---- limits and rules -----------------------------------------------------------------------
 
-// A server in quarantine waits for as long as the lease of a vote that it may have forgotten.
+// A server in quarantine waits for the longest lease of a vote that it may have forgotten.
 std::int64_t quorum_deployment::longest_lease(const settings& terms) noexcept {
   if (terms.quarantine_ms == 0) return longest_ms;
   const auto fastest = lock::millionths + terms.drift_ppm;
@@ -253,8 +255,8 @@ std::int64_t quorum_deployment::longest_lease(const settings& terms) noexcept {
   return lease_ms;
 }
 
-outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::table& wanted,
-                                        const protocol::table*& into) const {
+outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::table& requested,
+                                        const protocol::table*& target) const {
   if (kind == lock::lock_kind::semaphore) {
     return outcome::of(status::unsupported,
                        "redlock: does not support semaphores, because its servers cannot agree on "
@@ -263,26 +265,26 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
   const bool is_rw = kind == lock::lock_kind::rw;
   const auto queued = is_rw ? &protocol::ballot_rw() : &protocol::ballot();
   for (const auto* const rules : {queued, is_rw ? queued : &protocol::ballot_token()}) {
-    if (rules->facts.name != wanted.facts.name) continue;
-    into = rules;
+    if (rules->facts.name != requested.facts.name) continue;
+    target = rules;
     return {};
   }
-  return outcome::of(status::unsupported, "protocol: ", wanted.facts.name,
+  return outcome::of(status::unsupported, "protocol: ", requested.facts.name,
                      " does not support a quorum of servers; give queued",
                      is_rw ? "" : " or token");
 }
 
 // ---- from the servers -----------------------------------------------------------------------
 
-// What was lost with its connection is brought to it, and whoever holds asks at once, so that its
-// vote is completed there.
+// The server receives the releases that its broken connection lost. Holders send a request at once
+// to complete their votes there.
 void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
   votes_.on_server_up(number, now);
   on_worth_asking(all_names(), now);
 }
 
-// The servers also keep what this client is known by, so that a server that comes later under a
-// second name is found out, and so are clients with another list (hazard 25).
+// The servers also record this client's place for them. This detects a server that is added under a
+// second name, and clients with another list (hazard 25).
 std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(std::string_view client_id) {
   std::vector<std::unique_ptr<broadcast>> parts;
   parts.push_back(deployment::new_heartbeat(client_id));
@@ -325,16 +327,17 @@ void quorum_deployment::unlisten(const named_key& lock, std::string_view channel
   if (const auto known = channels_.find(channel); known != channels_.end()) channels_.erase(known);
 }
 
-// A lock that is given back is free when a quorum of servers has said so: who asks after the first
-// would find the others taken. Who says it again speaks of the next time.
+// A released lock is free after a quorum of servers has reported it. A request after the first
+// report would find the other votes taken. A second report by one server belongs to the next
+// release.
 void quorum_deployment::on_said(std::size_t number, std::string_view channel) noexcept {
   {
     const std::lock_guard guard(mutex_);
     const auto known = channels_.find(channel);
     if (known == channels_.end()) return;
-    auto& said = known->second.said;
-    if (said.test(number)) said.reset();
-    if (said.set(number).count() != needed_) return;
+    auto& published = known->second.said;
+    if (published.test(number)) published.reset();
+    if (published.set(number).count() != needed_) return;
   }
   hears_.on_said(channel);
 }
@@ -349,69 +352,71 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
   hears_.on_listening(channel);
 }
 
-// ---- looks ----------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
-// How many have answered, and with what.
-std::size_t quorum_deployment::look(const named_key& lock, const protocol::command& asked,
+// Returns the number of replies, and stores them.
+std::size_t quorum_deployment::look(const named_key& lock, const protocol::command& command,
                                     time_ns deadline, std::vector<gist>& gists,
-                                    std::vector<outcome>& came) {
+                                    std::vector<outcome>& results) {
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
-      auto copy = asked;
-      copy.read = [&, &said = gists[number]](const redis::value& reply) {
-        if (asked.gist) said = asked.gist(reply);
-        if (!asked.is_change || !asked.read) return;
+      auto copy = command;
+      copy.read = [&, &items = gists[number]](const redis::value& reply) {
+        if (command.gist) items = command.gist(reply);
+        if (!command.is_change || !command.read) return;
         const std::lock_guard guard(mutex_);
-        asked.read(reply);
+        command.read(reply);
       };
-      came[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
+      results[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
     } catch (const std::bad_alloc&) {
-      came[number] = outcome::of(status::no_memory);
+      results[number] = outcome::of(status::no_memory);
     }
   });
-  const auto answered = std::count_if(came.begin(), came.end(), [](auto& how) { return how.ok(); });
+  const auto answered =
+      std::count_if(results.begin(), results.end(), [](auto& result) { return result.ok(); });
   return static_cast<std::size_t>(answered);
 }
 
-// All are asked what they have to agree on, and of those that say what a quorum does, the one that
-// says least beside it is asked for the whole. A change is made at all of them.
-outcome quorum_deployment::ask(const named_key& lock, const protocol::command& asked,
+// All servers are asked for the part that they must agree on. One server that matches the quorum,
+// with the fewest extra items, is asked for the full reply. A change is made on all servers.
+outcome quorum_deployment::ask(const named_key& lock, const protocol::command& command,
                                time_ns deadline) {
   std::vector<gist> gists(all_.size());
-  std::vector<outcome> came(all_.size());
-  auto answered = look(lock, asked, std::min(deadline, boot_now() + look_patience_ns), gists, came);
-  if (answered < needed_) answered = look(lock, asked, deadline, gists, came);
+  std::vector<outcome> results(all_.size());
+  auto answered =
+      look(lock, command, std::min(deadline, boot_now() + look_patience_ns), gists, results);
+  if (answered < needed_) answered = look(lock, command, deadline, gists, results);
   if (answered < needed_) {
-    return *std::find_if(came.begin(), came.end(), [](auto& how) { return !how.ok(); });
+    return *std::find_if(results.begin(), results.end(), [](auto& result) { return !result.ok(); });
   }
-  if (asked.is_change) return {};
-  for (const auto number : by_agreement(gists, came)) {
-    if (all_.at(number).ask(lock, asked, deadline).ok()) return {};
+  if (command.is_change) return {};
+  for (const auto number : by_agreement(gists, results)) {
+    if (all_.at(number).ask(lock, command, deadline).ok()) return {};
   }
   return {};
 }
 
-// Who has answered, and first who says all that a quorum may say, and little else. Servers that
-// have not answered may say the same as any other: a vote that one of the others has missed is no
-// reason to call a lock free.
-std::vector<std::size_t> quorum_deployment::by_agreement(const std::vector<gist>& gists,
-                                                         const std::vector<outcome>& came) const {
+// The servers that replied. The first one reports everything that a quorum may report, and little
+// more. Servers without a reply may agree with any other. A vote that one of the others has missed
+// does not make a lock free.
+std::vector<std::size_t> quorum_deployment::by_agreement(
+    const std::vector<gist>& gists, const std::vector<outcome>& results) const {
   std::map<std::string, std::size_t> votes;
   std::vector<std::size_t> order;
-  const auto absent =
-      std::count_if(came.begin(), came.end(), [](const auto& how) { return !how.ok(); });
+  const auto absent = std::count_if(results.begin(), results.end(),
+                                    [](const auto& result) { return !result.ok(); });
   const auto enough = needed_ - std::min(needed_ - 1, static_cast<std::size_t>(absent));
   for (std::size_t number = 0; number < gists.size(); ++number) {
-    if (!came[number].ok()) continue;
+    if (!results[number].ok()) continue;
     order.push_back(number);
     for (const auto& item : gists[number]) ++votes[item];
   }
   const auto distance = [&](std::size_t number) {
-    const auto said = std::count_if(gists[number].begin(), gists[number].end(),
-                                    [&](const auto& item) { return votes[item] >= enough; });
+    const auto matching = std::count_if(gists[number].begin(), gists[number].end(),
+                                        [&](const auto& item) { return votes[item] >= enough; });
     const auto agreed = std::count_if(votes.begin(), votes.end(),
                                       [&](const auto& item) { return item.second >= enough; });
-    return std::pair(agreed - said, gists[number].size());
+    return std::pair(agreed - matching, gists[number].size());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](auto one, auto other) { return distance(one) < distance(other); });

@@ -1,5 +1,5 @@
-// N independent servers, of which a quorum is the lock: the Redlock algorithm, with fencing tokens
-// by ballot, quarantine and push.
+// N independent servers. A quorum of them grants the lock: the Redlock algorithm, with fencing
+// tokens by ballot, quarantine and push.
 //
 // Source: S. Sanfilippo, Distributed Locks with Redis, 2014 (the algorithm); M. Kleppmann, How to
 // do distributed locking, 2016 (why it needs fencing tokens).

@@ -13,13 +13,13 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
   }
 }
 
-std::optional<lock::step_result> quorum_round::begin(const lock::step_request& asked,
+std::optional<lock::step_result> quorum_round::begin(const lock::step_request& request,
                                                      const protocol::table& rules,
                                                      std::shared_ptr<const protocol::key_set> keys,
-                                                     time_ns now, const quorum::server_set& whom,
-                                                     const lock::operation* by) {
-  token_ = asked.token;
-  asked_ = asked;
+                                                     time_ns now, const quorum::server_set& targets,
+                                                     const lock::operation* operation) {
+  token_ = request.token;
+  asked_ = request;
   asked_.token = token_;
   rules_ = &rules;
   keys_ = std::move(keys);
@@ -29,11 +29,12 @@ std::optional<lock::step_result> quorum_round::begin(const lock::step_request& a
   has_quorum = false;
   topped_up.reset();
   sent_to_.reset();
-  votes_.emplace(asked.what, requests_.size(), asked.proposal);
+  votes_.emplace(request.what, requests_.size(), request.proposal);
   std::optional<lock::step_result> result;
   for (std::size_t server = 0; server < requests_.size(); ++server) {
-    const auto sent = whom.test(server) ? requests_[server]->send(asked_, rules, *keys_, by)
-                                        : status::unreachable;
+    const auto sent = targets.test(server)
+                          ? requests_[server]->send(asked_, rules, *keys_, operation)
+                          : status::unreachable;
     sent_to_.set(server, sent == status::ok);
     if (sent == status::ok) continue;
     lock::step_result unsent;

@@ -1,4 +1,4 @@
-// One question on its way to all servers of a quorum.
+// One request in flight to all servers of a quorum.
 #pragma once
 
 #include <cstddef>
@@ -18,30 +18,30 @@ namespace mortise::deployment {
 class quorum_request;
 class quorum_round;
 
-// On whichever thread reads, without a lock held.
+// On the thread that reads, without a lock held.
 class quorum_round_listener {
  public:
   virtual ~quorum_round_listener() = default;
-  virtual void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
+  virtual void on_answer(quorum_round& round, std::size_t server, const lock::step_result& reply,
                          time_ns now) noexcept = 0;
 };
 
-// Its listener guards it, and uses it again once all have answered.
+// Guarded by its listener, which reuses it after all replies.
 class quorum_round {
  public:
   quorum_round(const server_group& servers, quorum_round_listener& hears);
 
-  // Sends the question to those of `whom`, `by` the thread of an operation that does not wait for
-  // the answers, or by the I/O thread. Whom it could not be sent to has answered so; a result
-  // where nobody else could change it.
-  std::optional<lock::step_result> begin(const lock::step_request& asked,
+  // Sends the request to the servers in `targets`. `operation` is an operation that does not wait
+  // for the replies, or nullptr for the I/O thread. A failed send counts as a reply. Returns a
+  // result if no further reply can change it.
+  std::optional<lock::step_result> begin(const lock::step_request& request,
                                          const protocol::table& rules,
                                          std::shared_ptr<const protocol::key_set> keys, time_ns now,
-                                         const quorum::server_set& whom,
-                                         const lock::operation* by = nullptr);
-  // Whose answer comes, or has come.
+                                         const quorum::server_set& targets,
+                                         const lock::operation* operation = nullptr);
+  // The servers that reply, or have replied.
   [[nodiscard]] const quorum::server_set& sent_to() const noexcept { return sent_to_; }
-  // Sends it again to one that has forgotten the script. False when it could not be sent.
+  // Sends it again to a server that has forgotten the script. False if the send fails.
   bool send_text(std::size_t server) noexcept;
 
   [[nodiscard]] bool is_over() const noexcept { return !votes_ || votes_->is_answered(); }
@@ -54,21 +54,21 @@ class quorum_round {
   }
   [[nodiscard]] time_ns sent() const noexcept { return sent_; }
 
-  // The listener's own.
-  quorum_request* of = nullptr;  // who waits for the result; nullptr once it is told
-  time_ns heard = 0;             // when the first server has answered; 0 before
-  int proposals = 0;             // how many were made for this question
-  bool is_confirming = false;    // it has the votes, and says a higher proposal
-  bool has_quorum = false;       // it has granted or renewed
+  // For the listener.
+  quorum_request* of = nullptr;  // the request that waits; nullptr after its result
+  time_ns heard = 0;             // time of the first reply; 0 before
+  int proposals = 0;             // number of proposals for this request
+  bool is_confirming = false;    // it has the votes, and sends a higher proposal
+  bool has_quorum = false;       // a quorum has granted or renewed
   quorum::server_set topped_up;
   std::size_t place = 0;  // in its pool
 
  private:
-  // Tells the answer of one server from those of the others.
+  // Identifies the server of each reply.
   struct ear final : lock_requester {
-    void on_result(lock_request& /*answered*/, const lock::step_result& said,
+    void on_result(lock_request& /*answered*/, const lock::step_result& result,
                    time_ns now) noexcept override {
-      round->hears_.on_answer(*round, server, said, now);
+      round->hears_.on_answer(*round, server, result, now);
     }
     quorum_round* round = nullptr;
     std::size_t server = 0;
@@ -79,7 +79,7 @@ class quorum_round {
   std::vector<std::unique_ptr<lock_request>> requests_;
   std::optional<quorum::vote_count> votes_;
   lock::step_request asked_;
-  std::string token_;  // which the question refers to
+  std::string token_;  // for the request, which refers to it
   const protocol::table* rules_ = nullptr;
   std::shared_ptr<const protocol::key_set> keys_;
   time_ns sent_ = 0;

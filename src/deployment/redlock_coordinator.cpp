@@ -19,52 +19,53 @@ using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
-// How often a question is asked with a higher proposal before it has failed.
+// The number of proposals of one request before it fails.
 constexpr int most_proposals = 5;
-// How long the missing answers of a round are waited for after the first one: a twentieth of the
-// lease within these bounds. Where the servers take longer, twice the time in which a quorum of
-// them has answered lately, but at most a quarter of the lease.
+// How long a round waits for missing replies after the first one: a twentieth of the lease, within
+// these bounds. With slow servers it waits twice the recent reply time of a quorum. This is at most
+// a quarter of the lease, and at most slow_patience_ns.
 constexpr time_ns least_patience_ns = 5 * ns_per_ms;
 constexpr time_ns most_patience_ns = 250 * ns_per_ms;
 constexpr time_ns slow_patience_ns = 2 * ns_per_s;
-// Whoever waits asks at least as often: the word of one release that is late can be taken for that
-// of the next, whose own then comes too early to be acted on, or too late (hazard 24).
+// The longest pause between two requests of a waiter. A late release message can be taken for the
+// next one. The next message then comes too early to be acted on, or too late (hazard 24).
 constexpr time_ns longest_look_ns = 2 * ns_per_s;
-// A writer who waits asks at least as often, so that readers are held back for it; the scripts'
-// WRITER_LIFE is three times that.
+// The longest pause of a waiting writer, so that readers are held back. WRITER_LIFE in the scripts
+// is three times as long.
 constexpr time_ns writer_look_ns = ns_per_s;
-// How soon a question that too few servers have answered is worth asking again. The time doubles
-// with each failure, up to a ninth of the lease, so that at least three tries of a renewal fit
-// before its margin (hazard 18), and who waits for a lock asks as often as without failures.
+// The first delay of a retry after too few replies. It doubles with each failure, up to a ninth of
+// the lease. So at least three tries of a renewal fit before its margin (hazard 18). A waiter sends
+// as often as without failures.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 constexpr std::int64_t tries_in_a_lease = 9;
-// Those that are due at nearly the same time are told together.
+// Retries that are due at nearly the same time are reported together.
 constexpr time_ns retry_grain_ns = 10 * ns_per_ms;
-// How many requests for a vote a server may leave unanswered: so many, and for each lock in use.
+// The limit of unanswered requests for votes to one server: a fixed number, and a number for each
+// lock in use.
 constexpr std::size_t least_window = 64;
 constexpr std::size_t window_of_each = 8;
-// How often memory is given back, and what is over without a word is forgotten.
+// How often memory is freed, and acquisitions that ended without a release are dropped.
 constexpr time_ns sweep_ns = 2 * ns_per_s;
 
-// Also `reacquire` is a round like the first: what a server is asked again for is a top-up.
+// `reacquire` is also a round like the first. A repeated request to one server is a top-up.
 bool is_by_who_waits(step what) noexcept {
   return what == step::acquire || what == step::reacquire;
 }
-bool is_waiting_writer(const step_request& asked) noexcept {
-  return asked.what == step::acquire && asked.weight == lock::exclusive_permits;
+bool is_waiting_writer(const step_request& request) noexcept {
+  return request.what == step::acquire && request.weight == lock::exclusive_permits;
 }
 
-// Whether nothing is left to be done, or to be remembered.
+// Whether nothing is left to do or to remember.
 bool is_over(const acquisition& about) noexcept {
   return !about.is_kept && about.rounds == 0 && about.retry_at == time_never &&
          about.votes.is_empty();
 }
 
-bool is_unanswered(const step_result& said) noexcept {
-  return said.what == answer::broken || said.what == answer::unsent;
+bool is_unanswered(const step_result& reply) noexcept {
+  return reply.what == answer::broken || reply.what == answer::unsent;
 }
 
-// Until its clock is right.
+// The result of a server whose clock is wrong.
 step_result unusable() noexcept {
   step_result result;
   result.what = answer::refused;
@@ -72,7 +73,7 @@ step_result unusable() noexcept {
   return result;
 }
 
-// The names whose questions are worth asking again.
+// The names whose requests can be retried.
 class due_names final : public name_set {
  public:
   [[nodiscard]] bool has(const named_key& lock) const noexcept override {
@@ -92,20 +93,22 @@ class due_names final : public name_set {
 
 }  // namespace
 
-// ---- questions ------------------------------------------------------------------------------
+// ---- requests -------------------------------------------------------------------------------
 
-quorum_request::quorum_request(redlock_coordinator& all, lock_requester& asker,
+quorum_request::quorum_request(redlock_coordinator& all, lock_requester& requester,
                                const named_key& lock)
-    : all_(all), asker_(asker), name_(lock.name) {
+    : all_(all), asker_(requester), name_(lock.name) {
   all_.requests_.fetch_add(1, std::memory_order_relaxed);
 }
 
 quorum_request::~quorum_request() { all_.forget(*this); }
 
-status quorum_request::send(const step_request& asked, const protocol::table& rules,
-                            const protocol::key_set& keys, const lock::operation* by) noexcept try {
+status quorum_request::send(const step_request& request, const protocol::table& rules,
+                            const protocol::key_set& keys,
+                            const lock::operation* operation) noexcept try {
   if (!keys_) keys_ = std::make_shared<const protocol::key_set>(keys);
-  return all_.ask(*this, asked, rules, by != nullptr && !by->awaits_answer ? by : nullptr);
+  return all_.ask(*this, request, rules,
+                  operation != nullptr && !operation->awaits_answer ? operation : nullptr);
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }
@@ -122,10 +125,10 @@ redlock_coordinator::redlock_coordinator(const server_group& servers, std::size_
 
 redlock_coordinator::~redlock_coordinator() { close(); }
 
-void redlock_coordinator::forget(const quorum_request& gone) noexcept {
+void redlock_coordinator::forget(const quorum_request& request) noexcept {
   requests_.fetch_sub(1, std::memory_order_relaxed);
   const lock_type lock(mutex_);
-  if (gone.round_ != nullptr) gone.round_->of = nullptr;
+  if (request.round_ != nullptr) request.round_->of = nullptr;
 }
 
 void redlock_coordinator::note_token(std::int64_t token) noexcept {
@@ -140,9 +143,9 @@ quorum_round& redlock_coordinator::take_round() {
   });
 }
 
-// A server that has not answered many requests for its vote is asked for no more until it does: a
-// quorum of the others decides, and what would be owed to it stays bounded. A release is for those
-// that were asked; for all, where it is not known which these are.
+// A server with many unanswered requests for votes gets no further one until it replies. A quorum
+// of the others decides, and its pending releases stay bounded. A release goes to the servers with
+// a request, or to all if these are unknown.
 quorum::server_set redlock_coordinator::whom_to_ask(const step_request& made,
                                                     const acquisition& about) const noexcept {
   quorum::server_set whom;
@@ -156,7 +159,7 @@ quorum::server_set redlock_coordinator::whom_to_ask(const step_request& made,
   return whom;
 }
 
-// A result where nobody could change it by an answer.
+// Returns a result if no reply can change it.
 std::optional<step_result> redlock_coordinator::begin(quorum_round& round, const step_request& made,
                                                       acquisition& about, time_ns now,
                                                       const lock::operation* sends) try {
@@ -188,195 +191,198 @@ void redlock_coordinator::end_if_over(quorum_round& round) noexcept {
   rounds_.put(round);
 }
 
-status redlock_coordinator::ask(quorum_request& by, const step_request& asked,
+status redlock_coordinator::ask(quorum_request& requester, const step_request& request,
                                 const protocol::table& rules, const lock::operation* sends) {
   const lock_type lock(mutex_);
   const auto now = boot_now();
   plan_sweep(now);
-  auto& mine = acquisitions_[std::string(asked.token)];
+  auto& mine = acquisitions_[std::string(request.token)];
   auto& round = take_round();
-  mine.name = by.name_;
+  mine.name = requester.name_;
   mine.rules = &rules;
-  mine.keys = by.keys_;
+  mine.keys = requester.keys_;
   mine.retry_at = time_never;
   round.proposals = 1;
-  if (!begin(round, request_for(asked, mine, now), mine, now, sends)) {
-    round.of = &by;
-    by.round_ = &round;
-    // Who could not be told may have a vote of ours, also one that it has not told us of yet.
-    if (is_release(asked.what)) {
+  if (!begin(round, request_for(request, mine, now), mine, now, sends)) {
+    round.of = &requester;
+    requester.round_ = &round;
+    // An unreachable server may have a vote of this client, also one without a reply so far.
+    if (is_release(request.what)) {
       for (std::size_t server = 0; server < states_.size(); ++server) {
         if (mine.votes.lacks_release(server)) deliver_later(server, now);
       }
     }
     return status::ok;
   }
-  // Too few could be asked. What the others vote is given back; a release is brought to the rest.
-  if (is_take(asked.what)) give_back(round, mine, now);
-  retry(mine, asked, 0, now);
+  // Too few servers were reached. Their votes are released. A release is delivered to the rest
+  // later.
+  if (is_take(request.what)) give_back(round, mine, now);
+  retry(mine, request, 0, now);
   return status::unreachable;
 }
 
-step_request redlock_coordinator::request_for(const step_request& asked, acquisition& about,
+step_request redlock_coordinator::request_for(const step_request& request, acquisition& about,
                                               time_ns now) {
-  auto made = asked;
-  if (is_take(asked.what)) {
-    // With a proposal of its own each time: a release of the round before takes nothing of this
-    // one, wherever it is still on its way (hazard 16).
-    made.what = is_by_who_waits(asked.what) ? step::acquire : step::try_take;
+  auto made = request;
+  if (is_take(request.what)) {
+    // Each round has its own proposal. A late release of an earlier round does not affect this one
+    // (hazard 16).
+    made.what = is_by_who_waits(request.what) ? step::acquire : step::try_take;
     about.proposal = std::max(about.proposal + 1, proposals_.next(now));
     about.is_kept = true;
     about.give_back = step::release_alone;
-  } else if (asked.reserve > 0) {
-    about.proposal = std::max(about.proposal + asked.reserve, proposals_.next(now, asked.reserve));
-  } else if (is_release(asked.what)) {
-    // Others may wait, of whom no server knows.
-    if (asked.what == step::release_alone) made.what = step::release;
+  } else if (request.reserve > 0) {
+    about.proposal =
+        std::max(about.proposal + request.reserve, proposals_.next(now, request.reserve));
+  } else if (is_release(request.what)) {
+    // Waiters may exist that no server knows.
+    if (request.what == step::release_alone) made.what = step::release;
     about.is_kept = false;
-    about.give_back = asked.what == step::cancel ? step::cancel : step::release;
+    about.give_back = request.what == step::cancel ? step::cancel : step::release;
   }
   made.proposal = about.proposal;
   made.asked_at = now;
-  about.lapses_at = std::max(about.lapses_at, now + to_ns(asked.ttl_ms));
+  about.lapses_at = std::max(about.lapses_at, now + to_ns(request.ttl_ms));
   return made;
 }
 
-// ---- answers --------------------------------------------------------------------------------
+// ---- replies --------------------------------------------------------------------------------
 
-void redlock_coordinator::on_answer(quorum_round& asked, std::size_t server,
-                                    const step_result& said, time_ns now) noexcept {
+void redlock_coordinator::on_answer(quorum_round& round, std::size_t server,
+                                    const step_result& reply, time_ns now) noexcept {
   lock_type lock(mutex_);
-  // An answer that is heard twice is one vote.
-  if (!rounds_.is_used(asked) || asked.votes().has_answered(server)) return;
-  const bool is_again = said.what == answer::no_script && is_wanted(asked.asked());
-  if (is_again && asked.send_text(server)) return;
-  proposals_.note_time(server, said.server_us, now);
-  if (!is_unanswered(said)) times_.note(server, now - asked.sent());
-  const auto what = asked.asked().what;
-  if (said.what == answer::not_free || said.what == answer::granted) {
-    proposals_.note_token(server, said.last_token);
+  // A repeated reply is one vote.
+  if (!rounds_.is_used(round) || round.votes().has_answered(server)) return;
+  const bool is_again = reply.what == answer::no_script && is_wanted(round.asked());
+  if (is_again && round.send_text(server)) return;
+  proposals_.note_time(server, reply.server_us, now);
+  if (!is_unanswered(reply)) times_.note(server, now - round.sent());
+  const auto what = round.asked().what;
+  if (reply.what == answer::not_free || reply.what == answer::granted) {
+    proposals_.note_token(server, reply.last_token);
   }
   if (is_take(what)) --states_[server].takes;
-  if (asked.heard == 0 && is_take(what)) {
-    asked.heard = now;
-    plan_look(end_of_patience(asked));
+  if (round.heard == 0 && is_take(what)) {
+    round.heard = now;
+    plan_look(end_of_patience(round));
   }
-  const auto known = acquisitions_.find(asked.asked().token);
+  const auto known = acquisitions_.find(round.asked().token);
   const auto* const about = known == acquisitions_.end() ? nullptr : &known->second;
-  auto result = asked.votes().count(server, counted_as(about, server, what, said, now));
+  auto result = round.votes().count(server, counted_as(about, server, what, reply, now));
   if (known != acquisitions_.end()) {
-    note_step(known->second, server, asked.asked(), said, now);
-    follow_up(asked, known->second, result, now);
+    note_step(known->second, server, round.asked(), reply, now);
+    follow_up(round, known->second, result, now);
   }
-  end_if_over(asked);
-  drop_if_over(asked.asked().token);
-  tell(lock, asked, result, now);
+  end_if_over(round);
+  drop_if_over(round.asked().token);
+  tell(lock, round, result, now);
 }
 
-// What an answer counts as.
-step_result redlock_coordinator::counted_as(const acquisition* about, std::size_t server,
-                                            step asked, const step_result& said,
-                                            time_ns now) const noexcept {
-  // Whoever has no vote of ours has given it back.
-  const bool is_rid = is_release(asked) && said.what == answer::not_owner && about != nullptr &&
+// How a reply counts in the vote count.
+step_result redlock_coordinator::counted_as(const acquisition* about, std::size_t server, step what,
+                                            const step_result& reply, time_ns now) const noexcept {
+  // A server without a vote of this client has released it.
+  const bool is_rid = is_release(what) && reply.what == answer::not_owner && about != nullptr &&
                       !about->votes.may_have(server);
-  // Its votes for readers are of no use, because no proposal is above what it knows.
+  // The server's votes for readers are useless, because no proposal is above the token that it
+  // reports.
   const bool is_useless =
-      said.what == answer::granted && !proposals_.is_credible(said.last_token, now);
-  auto counted = is_useless ? unusable() : said;
-  if (is_rid) counted.what = asked == step::cancel ? answer::cancelled : answer::released;
+      reply.what == answer::granted && !proposals_.is_credible(reply.last_token, now);
+  auto counted = is_useless ? unusable() : reply;
+  if (is_rid) counted.what = what == step::cancel ? answer::cancelled : answer::released;
   return counted;
 }
 
-// Once a release has been said nobody would take back a vote that comes behind it (hazard 16).
-bool redlock_coordinator::is_wanted(const step_request& asked) const noexcept {
-  if (!is_take(asked.what)) return true;
-  const auto known = acquisitions_.find(asked.token);
+// No release would follow a vote that comes after the release (hazard 16).
+bool redlock_coordinator::is_wanted(const step_request& request) const noexcept {
+  if (!is_take(request.what)) return true;
+  const auto known = acquisitions_.find(request.token);
   return known != acquisitions_.end() && known->second.is_kept &&
-         known->second.proposal == asked.proposal;
+         known->second.proposal == request.proposal;
 }
 
-void redlock_coordinator::tell(lock_type& lock, quorum_round& asked,
+void redlock_coordinator::tell(lock_type& lock, quorum_round& round,
                                const std::optional<step_result>& result, time_ns now) {
-  if (!result || asked.of == nullptr) return;
-  auto* const of = std::exchange(asked.of, nullptr);
-  of->round_ = nullptr;
+  if (!result || round.of == nullptr) return;
+  auto* const request = std::exchange(round.of, nullptr);
+  request->round_ = nullptr;
   lock.unlock();
-  of->asker_.on_result(*of, *result, now);
+  request->asker_.on_result(*request, *result, now);
 }
 
-// What an answer, or the end of patience, means for the votes of its owner token.
-void redlock_coordinator::follow_up(quorum_round& asked, acquisition& about,
+// Applies a reply, or the end of patience, to the votes of its owner token.
+void redlock_coordinator::follow_up(quorum_round& round, acquisition& about,
                                     std::optional<step_result>& result, time_ns now) {
-  const auto what = asked.asked().what;
+  const auto what = round.asked().what;
   if (is_take(what)) {
-    follow_round(asked, about, result, now);
+    follow_round(round, about, result, now);
   } else if (what == step::renew) {
-    asked.has_quorum = asked.has_quorum || (result && result->what == answer::renewed);
-    if (asked.has_quorum) top_up(asked, about, now);
+    round.has_quorum = round.has_quorum || (result && result->what == answer::renewed);
+    if (round.has_quorum) top_up(round, about, now);
   }
   if (!result) return;
   if (is_unanswered(*result)) {
-    retry(about, asked.asked(), result->wait_ms, now);
+    retry(about, round.asked(), result->wait_ms, now);
   } else {
     about.failures = 0;
   }
 }
 
-void redlock_coordinator::follow_round(quorum_round& asked, acquisition& about,
+void redlock_coordinator::follow_round(quorum_round& round, acquisition& about,
                                        std::optional<step_result>& result, time_ns now) {
-  // Also where a server has answered late that it is free, but only for a higher token.
-  if (asked.has_quorum) return top_up(asked, about, now);
+  // Also if a late reply reports a free server that only accepts a higher token.
+  if (round.has_quorum) return top_up(round, about, now);
   if (!result) return;
   if (result->what == answer::granted) {
-    // A quorum has voted, and some of it know of readers with higher tokens. Once a quorum knows of
-    // one that is above all that this one knew, the token is above all that was granted before.
-    if (asked.is_confirming || !asked.votes().is_outdone()) {
-      asked.has_quorum = true;
-      return top_up(asked, about, now);
+    // A quorum has voted, and some of its servers know readers with higher tokens. The next
+    // proposal is above all of these. Once a quorum knows it, the token is above all earlier
+    // grants.
+    if (round.is_confirming || !round.votes().is_outdone()) {
+      round.has_quorum = true;
+      return top_up(round, about, now);
     }
-    if (propose_again(asked, about, now, true)) return result.reset();
+    if (propose_again(round, about, now, true)) return result.reset();
     result->what = answer::unsent;
-  } else if (asked.votes().is_outrun() && asked.proposals < most_proposals &&
-             propose_again(asked, about, now, false)) {
+  } else if (round.votes().is_outrun() && round.proposals < most_proposals &&
+             propose_again(round, about, now, false)) {
     return result.reset();
   }
-  refuse(asked, about, *result, now);
+  refuse(round, about, *result, now);
 }
 
-void redlock_coordinator::refuse(quorum_round& asked, acquisition& about, step_result& result,
+void redlock_coordinator::refuse(quorum_round& round, acquisition& about, step_result& result,
                                  time_ns now) {
   if (result.what == answer::not_free) {
-    result.is_split = asked.votes().is_split();
+    result.is_split = round.votes().is_split();
     result.look_in_ns = longest_look_ns - below(longest_look_ns / 10);
   }
-  if (is_waiting_writer(asked.asked())) {
+  if (is_waiting_writer(round.asked())) {
     result.look_in_ns = std::min(result.look_in_ns, writer_look_ns);
     result.is_noted = true;
   }
-  // At once, because others wait for these votes, and also where nobody has said yes yet.
-  give_back(asked, about, now);
+  // At once, because others wait for these votes. Also if no server has granted its vote yet.
+  give_back(round, about, now);
 }
 
-// The same with a higher token, for the same lock_request; unless its votes were given up
-// meanwhile, as nobody would give these back.
-bool redlock_coordinator::propose_again(quorum_round& asked, acquisition& about, time_ns now,
+// Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
+// new votes would never be released.
+bool redlock_coordinator::propose_again(quorum_round& round, acquisition& about, time_ns now,
                                         bool is_confirming) try {
-  if (asked.of == nullptr || !about.is_kept) return false;
-  const auto again = request_for(asked.asked(), about, now);
-  if (is_confirming && !asked.votes().is_above_all(again.proposal)) return false;
+  if (round.of == nullptr || !about.is_kept) return false;
+  const auto again = request_for(round.asked(), about, now);
+  if (is_confirming && !round.votes().is_above_all(again.proposal)) return false;
   auto& next = take_round();
-  next.proposals = asked.proposals + 1;
+  next.proposals = round.proposals + 1;
   if (begin(next, again, about, now)) return false;
   next.is_confirming = is_confirming;
-  next.of = std::exchange(asked.of, nullptr);
+  next.of = std::exchange(round.of, nullptr);
   next.of->round_ = &next;
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// By xorshift64 (Marsaglia), as clients that ask in step split the votes.
+// By xorshift64 (Marsaglia). Random delays are needed, because clients in step split the votes.
 std::uint64_t redlock_coordinator::chance() noexcept {
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
@@ -384,37 +390,36 @@ std::uint64_t redlock_coordinator::chance() noexcept {
   return chance_;
 }
 
-// ---- what is done for nobody ----------------------------------------------------------------
+// ---- background work ------------------------------------------------------------------------
 
-void redlock_coordinator::retry(acquisition& about, const step_request& asked, std::int64_t wait_ms,
-                                time_ns now) noexcept {
-  const auto ninth = to_ns(asked.ttl_ms) / tries_in_a_lease;
-  const auto most = asked.what == step::renew ? ninth
-                    : is_take(asked.what)     ? std::min(ninth, longest_look_ns)
-                                              : longest_look_ns;
+void redlock_coordinator::retry(acquisition& about, const step_request& request,
+                                std::int64_t wait_ms, time_ns now) noexcept {
+  const auto ninth = to_ns(request.ttl_ms) / tries_in_a_lease;
+  const auto most = request.what == step::renew ? ninth
+                    : is_take(request.what)     ? std::min(ninth, longest_look_ns)
+                                                : longest_look_ns;
   const auto delay = quorum::spread_delay(retry_ns, about.failures++, most, chance());
   about.retry_at = ((now + to_ns(wait_ms) + delay) / retry_grain_ns + 1) * retry_grain_ns;
   retries_at_ = std::min(retries_at_, about.retry_at);
   plan_look(about.retry_at);
 }
 
-// Asks the servers that have nobody's vote for theirs, for the rest of the lease, once a quorum has
-// granted or renewed the hold. The vote never counts for the round that found it missing (hazard
-// 17). Its proposal is a new one: with the old one the server would vote below what it has voted
-// for and has forgotten (hazard 30).
-void redlock_coordinator::top_up(quorum_round& asked, acquisition& about, time_ns now) {
-  const auto vacant = asked.votes().vacant() & ~asked.topped_up;
+// Requests the votes of vacant servers for the rest of the lease. Follows a grant or a renewal of
+// the hold by a quorum. Such a vote never counts in the round that found it missing (hazard 17).
+// Its proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
+void redlock_coordinator::top_up(quorum_round& round, acquisition& about, time_ns now) {
+  const auto vacant = round.votes().vacant() & ~round.topped_up;
   if (vacant.none()) return;
-  auto again = asked.asked();
+  auto again = round.asked();
   again.what = step::reacquire;
-  again.ttl_ms -= (now - asked.sent()) / ns_per_ms + 1;
+  again.ttl_ms -= (now - round.sent()) / ns_per_ms + 1;
   if (again.ttl_ms <= 0 || !about.is_kept || about.is_forced) return;
   about.proposal = std::max(about.proposal + 1, proposals_.next(now));
   again.proposal = about.proposal;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     if (vacant.test(server)) send_in_background(server, again, about, false, now);
   }
-  asked.topped_up |= vacant;
+  round.topped_up |= vacant;
 }
 
 void redlock_coordinator::on_forced(std::string_view token) noexcept {
@@ -460,7 +465,7 @@ void redlock_coordinator::plan_sweep(time_ns now) noexcept {
   plan_look(sweep_at_);
 }
 
-// What is over without a word, such as a hold that was lost, is forgotten here, too.
+// Also drops acquisitions that ended without a release, such as a lost hold.
 void redlock_coordinator::sweep(time_ns now) noexcept {
   if (now < sweep_at_) return plan_look(sweep_at_);
   sweep_at_ = time_never;
@@ -480,7 +485,7 @@ void redlock_coordinator::sweep(time_ns now) noexcept {
   if (is_any) plan_sweep(now);
 }
 
-// Others may come, and change places, while a result is told.
+// Rounds may be added and change places while a result is reported.
 void redlock_coordinator::end_patience(lock_type& lock, time_ns now) {
   for (std::size_t place = 0; place < rounds_.used();) {
     auto& round = rounds_.at(place++);

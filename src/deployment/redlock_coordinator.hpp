@@ -1,5 +1,5 @@
-// How a quorum of servers is asked: rounds for their votes, renewals and releases, and what has
-// to be done afterwards at those whose answers nobody waited for.
+// Sends requests to a quorum of servers: rounds of votes, renewals and releases. Completes the work
+// on servers without waiting for their replies.
 #pragma once
 
 #include <atomic>
@@ -32,76 +32,74 @@ class redlock_coordinator;
 
 class quorum_request final : public lock_request {
  public:
-  quorum_request(redlock_coordinator& all, lock_requester& asker, const named_key& lock);
+  quorum_request(redlock_coordinator& all, lock_requester& requester, const named_key& lock);
   ~quorum_request() override;
-  status send(const lock::step_request& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override;
+  status send(const lock::step_request& request, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override;
 
  private:
   friend class redlock_coordinator;
   redlock_coordinator& all_;
   lock_requester& asker_;
   const std::string name_;
-  std::shared_ptr<const protocol::key_set> keys_;  // which its rounds may need longer
-  quorum_round* round_ = nullptr;                  // that brings its result
+  std::shared_ptr<const protocol::key_set> keys_;  // shared, because rounds may outlive this
+  quorum_round* round_ = nullptr;                  // the round of its result
 };
 
-// What is known of the votes for one owner token.
+// The votes for one owner token.
 struct acquisition {
   std::string name;  // of the lock
   const protocol::table* rules = nullptr;
   std::shared_ptr<const protocol::key_set> keys;
-  std::int64_t proposal = 0;  // the highest that votes were asked for with
-  bool is_kept = false;       // votes are asked for, or held
-  bool is_forced = false;     // somebody ends it by force: no server is asked for its vote again
-  quorum::vote_record votes;  // owed a release unless they are kept
-  std::size_t rounds = 0;     // that are open
-  time_ns lapses_at = 0;      // no server has a vote for it any more
-  time_ns retry_at = time_never;  // what has failed is worth asking again
-  int failures = 0;               // of its questions, one after the other
-  lock::step give_back =
-      lock::step::release_alone;  // a release tells those who wait, this does not
+  std::int64_t proposal = 0;      // the highest one in a request for votes
+  bool is_kept = false;           // votes are requested or held
+  bool is_forced = false;         // a forced release runs: no vote is requested again
+  quorum::vote_record votes;      // each needs a release, unless it is kept
+  std::size_t rounds = 0;         // number of open rounds
+  time_ns lapses_at = 0;          // all votes for it have ended by then
+  time_ns retry_at = time_never;  // when a failed request can be retried
+  int failures = 0;               // consecutive failed requests
+  lock::step give_back = lock::step::release_alone;  // a release notifies waiters, this does not
 };
 
 class redlock_coordinator final : private quorum_round_listener,
                                   private background_request_listener,
                                   private net::timer {
  public:
-  // On the I/O thread: what has failed for these names may be asked again.
+  // On the I/O thread: failed requests for these names can be retried.
   class listener {
    public:
     virtual ~listener() = default;
     virtual void on_worth_asking(const name_set& names, time_ns now) noexcept = 0;
   };
 
-  // There will be so many servers when it is asked first.
+  // `count` is the number of servers at the first request.
   redlock_coordinator(const server_group& servers, std::size_t count, net::reactor& loop,
                       listener& hears);
   ~redlock_coordinator() override;
 
-  // As an lock_request's send(). Only the thread of an operation that does not wait sends by
-  // itself.
-  status ask(quorum_request& by, const lock::step_request& asked, const protocol::table& rules,
-             const lock::operation* sends);
-  // It does not live to hear a result.
-  void forget(const quorum_request& gone) noexcept;
-  // What was owed to this server can be brought to it now.
+  // Like lock_request::send(). Only an operation that does not wait sends on its own thread.
+  status ask(quorum_request& requester, const lock::step_request& request,
+             const protocol::table& rules, const lock::operation* sends);
+  // The request ends before its result.
+  void forget(const quorum_request& request) noexcept;
+  // Pending releases can be delivered to this server now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
-  // Somebody takes its votes away, one server's after the other.
+  // A forced release takes its votes, one server after the other.
   void on_forced(std::string_view token) noexcept;
-  // A fencing token that this client has seen: it proposes none that is not above it.
+  // Notes a fencing token that this client has seen. All later proposals are higher.
   void note_token(std::int64_t token) noexcept;
-  // No timer runs from now on.
+  // Stops the timer.
   void close() noexcept { loop_.cancel(static_cast<net::timer&>(*this)); }
 
  private:
   friend class quorum_request;
   using lock_type = std::unique_lock<std::mutex>;
 
-  void on_answer(quorum_round& asked, std::size_t server, const lock::step_result& said,
+  void on_answer(quorum_round& round, std::size_t server, const lock::step_result& reply,
                  time_ns now) noexcept override;
   void on_timer(time_ns now) noexcept override;
-  void on_background_result(background_request& which, const lock::step_result& said,
+  void on_background_result(background_request& which, const lock::step_result& reply,
                             time_ns now) noexcept override;
 
   quorum_round& take_round();
@@ -112,30 +110,31 @@ class redlock_coordinator final : private quorum_round_listener,
   void end_if_over(quorum_round& round) noexcept;
   [[nodiscard]] quorum::server_set whom_to_ask(const lock::step_request& made,
                                                const acquisition& about) const noexcept;
-  lock::step_request request_for(const lock::step_request& asked, acquisition& about, time_ns now);
-  void follow_up(quorum_round& asked, acquisition& about, std::optional<lock::step_result>& result,
+  lock::step_request request_for(const lock::step_request& request, acquisition& about,
+                                 time_ns now);
+  void follow_up(quorum_round& round, acquisition& about, std::optional<lock::step_result>& result,
                  time_ns now);
-  void follow_round(quorum_round& asked, acquisition& about,
+  void follow_round(quorum_round& round, acquisition& about,
                     std::optional<lock::step_result>& result, time_ns now);
-  bool propose_again(quorum_round& asked, acquisition& about, time_ns now, bool is_confirming);
-  void refuse(quorum_round& asked, acquisition& about, lock::step_result& result, time_ns now);
-  void give_back(const quorum_round& asked, acquisition& about, time_ns now);
+  bool propose_again(quorum_round& round, acquisition& about, time_ns now, bool is_confirming);
+  void refuse(quorum_round& round, acquisition& about, lock::step_result& result, time_ns now);
+  void give_back(const quorum_round& round, acquisition& about, time_ns now);
   void deliver(std::size_t server, time_ns now) noexcept;
   void deliver_later(std::size_t server, time_ns now) noexcept;
-  void note_step(acquisition& about, std::size_t server, const lock::step_request& asked,
-                 const lock::step_result& said, time_ns now) noexcept;
+  void note_step(acquisition& about, std::size_t server, const lock::step_request& request,
+                 const lock::step_result& reply, time_ns now) noexcept;
   [[nodiscard]] lock::step_result counted_as(const acquisition* about, std::size_t server,
-                                             lock::step asked, const lock::step_result& said,
+                                             lock::step what, const lock::step_result& reply,
                                              time_ns now) const noexcept;
-  void retry(acquisition& about, const lock::step_request& asked, std::int64_t wait_ms,
+  void retry(acquisition& about, const lock::step_request& request, std::int64_t wait_ms,
              time_ns now) noexcept;
-  void top_up(quorum_round& asked, acquisition& about, time_ns now);
+  void top_up(quorum_round& round, acquisition& about, time_ns now);
   status send_release(std::size_t server, std::string_view token, acquisition& about,
                       bool is_of_batch, time_ns now) noexcept;
-  status send_in_background(std::size_t server, const lock::step_request& asked, acquisition& about,
-                            bool is_of_batch, time_ns now) noexcept;
-  [[nodiscard]] bool is_wanted(const lock::step_request& asked) const noexcept;
-  void tell(lock_type& lock, quorum_round& asked, const std::optional<lock::step_result>& result,
+  status send_in_background(std::size_t server, const lock::step_request& request,
+                            acquisition& about, bool is_of_batch, time_ns now) noexcept;
+  [[nodiscard]] bool is_wanted(const lock::step_request& request) const noexcept;
+  void tell(lock_type& lock, quorum_round& round, const std::optional<lock::step_result>& result,
             time_ns now);
   void drop_if_over(std::string_view token) noexcept;
   void end_patience(lock_type& lock, time_ns now);
@@ -156,15 +155,15 @@ class redlock_coordinator final : private quorum_round_listener,
   quorum::answer_times times_;
   std::map<std::string, acquisition, std::less<>> acquisitions_;  // by owner token
   object_pool<quorum_round> rounds_;
-  // Of one server: the background_requests that it was sent, and those that it is owed; and how
-  // many requests for a vote it has not answered.
+  // The state of one server: its background requests, its pending releases, and the number of its
+  // unanswered requests for votes.
   struct server_state {
     object_pool<background_request> background_requests;
     quorum::delivery owed;
     std::size_t takes = 0;
   };
   std::vector<server_state> states_;
-  std::atomic<std::size_t> requests_{0};  // that there are: as many as there are locks in use
+  std::atomic<std::size_t> requests_{0};  // number of requests, one for each lock in use
   time_ns look_at_ = time_never;
   time_ns retries_at_ = time_never;
   time_ns sweep_at_ = time_never;

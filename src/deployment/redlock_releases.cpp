@@ -1,4 +1,4 @@
-// The part of a voting that gives votes back: at once, or when a server can be told.
+// The part of the coordinator that releases votes, at once or when a server is reachable again.
 #include <new>
 #include <utility>
 
@@ -12,12 +12,13 @@ using lock::step_result;
 using quorum::is_release;
 using quorum::is_take;
 
-// Who has not answered is told behind what it was asked; who cannot be told, when it is back.
-void redlock_coordinator::give_back(const quorum_round& asked, acquisition& about, time_ns now) {
+// A server without a reply gets the release after its request. An unreachable server gets it after
+// the reconnect.
+void redlock_coordinator::give_back(const quorum_round& round, acquisition& about, time_ns now) {
   about.is_kept = false;
   for (std::size_t server = 0; server < states_.size(); ++server) {
     if (!about.votes.may_have(server)) continue;
-    const auto sent = send_release(server, asked.asked().token, about, false, now);
+    const auto sent = send_release(server, round.asked().token, about, false, now);
     if (sent != status::ok && sent != status::unreachable) deliver_later(server, now);
   }
 }
@@ -32,15 +33,15 @@ status redlock_coordinator::send_release(std::size_t server, std::string_view to
   return send_in_background(server, back, about, is_of_batch, now);
 }
 
-// Nobody else would give these votes back before their leases end. Whatever a server lacks room for
-// stays owed: only the end of the lease, or a refusal for good, ends that.
+// Only this code releases these votes before their leases end. A release that a server has no room
+// for stays pending. Only the end of the lease, or a permanent rejection, ends it.
 void redlock_coordinator::deliver(std::size_t server, time_ns now) noexcept {
   auto& owed = states_[server].owed;
   if (!owed.is_due(now)) return;
   bool is_any = false;
   for (auto& [token, about] : acquisitions_) {
     if (about.is_kept || !about.votes.lacks_release(server)) continue;
-    if (owed.is_full()) return;  // the last answer sends the next batch
+    if (owed.is_full()) return;  // the last reply sends the next batch
     const auto sent = send_release(server, token, about, true, now);
     if (sent == status::unreachable) return owed.end();
     if (sent != status::ok) return deliver_later(server, now);
@@ -56,18 +57,18 @@ void redlock_coordinator::deliver_later(std::size_t server, time_ns now) noexcep
   plan_look(owed.due_at());
 }
 
-// What a server's answer tells of its vote. Where the server has not carried out a release it is
-// sent another one; where its connection has ended, that follows when it is back.
+// Applies a server's reply to its vote. A server that has not carried out a release gets another
+// one. After a broken connection the release follows the reconnect.
 void redlock_coordinator::note_step(acquisition& about, std::size_t server,
-                                    const step_request& asked, const step_result& said,
+                                    const step_request& request, const step_result& reply,
                                     time_ns now) noexcept {
-  about.votes.note_answer(server, asked.what, said, asked.proposal >= about.proposal);
-  const bool is_cut = said.what == answer::broken || said.what == answer::unsent;
-  if (!is_release(asked.what) || about.is_kept || is_cut) return;
+  about.votes.note_answer(server, request.what, reply, request.proposal >= about.proposal);
+  const bool is_cut = reply.what == answer::broken || reply.what == answer::unsent;
+  if (!is_release(request.what) || about.is_kept || is_cut) return;
   if (about.votes.lacks_release(server)) deliver_later(server, now);
 }
 
-status redlock_coordinator::send_in_background(std::size_t server, const step_request& asked,
+status redlock_coordinator::send_in_background(std::size_t server, const step_request& request,
                                                acquisition& about, bool is_of_batch,
                                                time_ns now) noexcept try {
   auto& state = states_[server];
@@ -77,7 +78,7 @@ status redlock_coordinator::send_in_background(std::size_t server, const step_re
   });
   auto sent = status::no_memory;
   try {
-    sent = item.send(asked, *about.rules, about.keys, now);
+    sent = item.send(request, *about.rules, about.keys, now);
   } catch (const std::bad_alloc&) {
   }
   if (sent != status::ok) {
@@ -85,28 +86,28 @@ status redlock_coordinator::send_in_background(std::size_t server, const step_re
     return sent;
   }
   item.is_of_batch = is_of_batch;
-  about.votes.note_sent(server, asked.what);
-  if (is_take(asked.what)) ++state.takes;
+  about.votes.note_sent(server, request.what);
+  if (is_take(request.what)) ++state.takes;
   return status::ok;
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }
 
-void redlock_coordinator::on_background_result(background_request& which, const step_result& said,
+void redlock_coordinator::on_background_result(background_request& which, const step_result& reply,
                                                time_ns now) noexcept {
   const lock_type lock(mutex_);
   const auto server = which.server();
   auto& state = states_[server];
-  // An answer that is heard twice is one.
+  // A repeated reply counts once.
   if (!state.background_requests.is_used(which)) return;
-  const auto& asked = which.asked();
-  const bool is_again = said.what == answer::no_script && is_wanted(asked);
+  const auto& request = which.asked();
+  const bool is_again = reply.what == answer::no_script && is_wanted(request);
   if (is_again && which.send_text(now)) return;
-  if (said.what == answer::not_free) proposals_.note_token(server, said.last_token);
-  if (is_take(asked.what)) --state.takes;
-  if (const auto known = acquisitions_.find(asked.token); known != acquisitions_.end()) {
-    note_step(known->second, server, asked, said, now);
-    drop_if_over(asked.token);
+  if (reply.what == answer::not_free) proposals_.note_token(server, reply.last_token);
+  if (is_take(request.what)) --state.takes;
+  if (const auto known = acquisitions_.find(request.token); known != acquisitions_.end()) {
+    note_step(known->second, server, request, reply, now);
+    drop_if_over(request.token);
   }
   state.background_requests.put(which);
   if (!std::exchange(which.is_of_batch, false)) return;

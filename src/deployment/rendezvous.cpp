@@ -46,7 +46,7 @@ std::size_t rendezvous::shard_of(std::string_view name) const noexcept {
   auto highest = mix(best->hash ^ own);
   for (const auto& item : entries_) {
     const auto score = mix(item.hash ^ own);
-    if (score <= highest) continue;  // of two that are equal, the first name has it
+    if (score <= highest) continue;  // the first name wins a tie
     highest = score;
     best = &item;
   }

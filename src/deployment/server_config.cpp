@@ -14,10 +14,10 @@ std::string client_name_of(const settings& terms) {
   return terms.client_name.empty() ? "mortise" : terms.client_name;
 }
 
-redis::setup_command setup_of(const protocol::command& said, std::string name,
+redis::setup_command setup_of(const protocol::command& command, std::string name,
                               redis::setup_command::need need) {
   redis::setup_command made{std::move(name), {}, need};
-  said.write(made.bytes, true);
+  command.write(made.bytes, true);
   return made;
 }
 
@@ -58,26 +58,27 @@ outcome change_login(redis::connection& server, const redis::credentials& identi
                      redis::login offered, time_ns deadline) {
   if (identity.has_file()) return refuse_login_beside_file();
   if (!server.last_problem().ok()) {
-    // Nobody is there to say whether they are right, and the next attempt may need them.
+    // No server can check the login now, and the next attempt may need it.
     server.follow_identity(std::move(offered), false);
     return {};
   }
-  protocol::command said;
-  said.is_change = true;
-  said.says = std::make_shared<const redis::login>(std::move(offered));
-  said.write = [&](std::string& out, bool) {
-    redis::command_writer(out).command({"AUTH", said.says->name(), said.says->password.view()});
+  protocol::command command;
+  command.is_change = true;
+  command.says = std::make_shared<const redis::login>(std::move(offered));
+  command.write = [&](std::string& out, bool) {
+    redis::command_writer(out).command(
+        {"AUTH", command.says->name(), command.says->password.view()});
   };
-  // What the server has accepted is kept in the order of its answers, as many as may ask at once.
-  said.read = [&](const redis::value&) { server.follow_identity(*said.says, true); };
-  auto how = command_request::ask(server, said, deadline);
-  // No error of AUTH has an effect.
-  if (how.code == status::unknown && !how.server_text.empty()) how.code = status::refused;
-  if (how.code == status::refused) {
-    how.say("the server rejected the new credentials, and the old ones stay in force: ",
-            how.server_text);
+  // Concurrent callers each keep an accepted login, in the order of the server's replies.
+  command.read = [&](const redis::value&) { server.follow_identity(*command.says, true); };
+  auto result = command_request::ask(server, command, deadline);
+  // A failed AUTH has no effect.
+  if (result.code == status::unknown && !result.server_text.empty()) result.code = status::refused;
+  if (result.code == status::refused) {
+    result.say("the server rejected the new credentials, and the old ones stay in force: ",
+               result.server_text);
   }
-  return how;
+  return result;
 }
 
 }  // namespace mortise::deployment

@@ -1,4 +1,4 @@
-// What is alike for all servers that a client connects to, whatever they are to it.
+// The configuration that is equal for all servers of a client, whatever their role.
 #pragma once
 
 #include "base/options.hpp"
@@ -13,17 +13,17 @@ namespace mortise::deployment {
 
 std::string client_name_of(const settings& terms);
 
-// How a server is connected to, but for where it is. It hears no inbox, and has no setup.
+// The configuration of a connection without its address, inbox and setup.
 redis::connection_config server_config(const redis::endpoint_url& where,
                                        const net::transport_factory& make_transport,
                                        const settings& terms);
 
-// What every handshake says as well.
-redis::setup_command setup_of(const protocol::command& said, std::string name,
+// A command that is part of every handshake.
+redis::setup_command setup_of(const protocol::command& command, std::string name,
                               redis::setup_command::need need);
 
 outcome refuse_login_beside_file();
-// Logs in anew, see deployment::set_credentials.
+// Logs in again, see deployment::set_credentials.
 outcome change_login(redis::connection& server, const redis::credentials& identity,
                      redis::login offered, time_ns deadline);
 

@@ -13,7 +13,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// What came of all of it, of which so much is known.
+// Adds the next outcome to the total.
 void note(outcome& total, const outcome& next) noexcept {
   if (next.ok()) return;
   if (total.ok()) {
@@ -27,55 +27,55 @@ void note(outcome& total, const outcome& next) noexcept {
 
 }  // namespace
 
-outcome server_group::named(std::size_t index, outcome how) const noexcept try {
-  if (how.ok()) return how;
+outcome server_group::named(std::size_t index, outcome result) const noexcept try {
+  if (result.ok()) return result;
   const auto name = printable(members_[index].name);
-  if (how.code == status::invalid_argument) {
-    how.say(how.words(), " (", noun_, " ", name, ")");  // it begins with what is wrong
+  if (result.code == status::invalid_argument) {
+    result.say(result.words(), " (", noun_, " ", name, ")");  // the argument stays first
   } else {
-    how.say(noun_, " ", name, ": ", how.words());
+    result.say(noun_, " ", name, ": ", result.words());
   }
-  return how;
+  return result;
 } catch (const std::bad_alloc&) {
-  return how;  // without the name
+  return result;  // without the name
 }
 
 std::vector<outcome> server_group::come_of(const step& call) {
-  std::vector<outcome> came(members_.size());
+  std::vector<outcome> results(members_.size());
   net::at_once(members_.size(), [&](std::size_t i) {
     try {
-      came[i] = call(at(i), i);
+      results[i] = call(at(i), i);
     } catch (const std::bad_alloc&) {
-      came[i] = outcome::of(status::no_memory);
+      results[i] = outcome::of(status::no_memory);
     }
   });
-  return came;
+  return results;
 }
 
-outcome server_group::total_of(std::vector<outcome> came) const {
+outcome server_group::total_of(std::vector<outcome> results) const {
   outcome total;
-  for (std::size_t i = 0; i < came.size(); ++i) note(total, named(i, std::move(came[i])));
+  for (std::size_t i = 0; i < results.size(); ++i) note(total, named(i, std::move(results[i])));
   return total;
 }
 
 outcome server_group::each(std::size_t needed, const step& call) {
-  auto came = come_of(call);
+  auto results = come_of(call);
   const auto done =
-      std::count_if(came.begin(), came.end(), [](const auto& how) { return how.ok(); });
-  return static_cast<std::size_t>(done) >= needed ? outcome() : total_of(std::move(came));
+      std::count_if(results.begin(), results.end(), [](const auto& result) { return result.ok(); });
+  return static_cast<std::size_t>(done) >= needed ? outcome() : total_of(std::move(results));
 }
 
 outcome server_group::each_present(protocol::missing_servers& missing, const step& call) {
   const auto before = missing;
-  auto came = come_of([&](deployment& one, std::size_t i) {
+  auto results = come_of([&](deployment& one, std::size_t i) {
     return before.has(members_[i].name) ? outcome() : call(one, i);
   });
   bool has_answered = false;
-  for (std::size_t i = 0; i < came.size(); ++i) {
-    if (!came[i].ok()) missing.add(members_[i].name, came[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].ok()) missing.add(members_[i].name, results[i]);
     has_answered = has_answered || !missing.has(members_[i].name);
   }
-  return has_answered ? outcome() : total_of(std::move(came));
+  return has_answered ? outcome() : total_of(std::move(results));
 }
 
 outcome server_group::open(time_ns deadline) {
@@ -95,14 +95,15 @@ void server_group::close(time_ns linger_ns) noexcept {
   net::at_once(members_.size(), [&](std::size_t i) { at(i).close(linger_ns); });
 }
 
-outcome server_group::ask(const protocol::command& asked, time_ns deadline) {
-  return each(needed_, [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
+outcome server_group::ask(const protocol::command& command, time_ns deadline) {
+  return each(needed_,
+              [&](deployment& one, std::size_t) { return one.ask_all(command, deadline); });
 }
 
-outcome server_group::ask_present(const protocol::command& asked, time_ns deadline,
+outcome server_group::ask_present(const protocol::command& command, time_ns deadline,
                                   protocol::missing_servers& missing) {
   return each_present(missing,
-                      [&](deployment& one, std::size_t) { return one.ask_all(asked, deadline); });
+                      [&](deployment& one, std::size_t) { return one.ask_all(command, deadline); });
 }
 
 outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns deadline,
@@ -113,21 +114,21 @@ outcome server_group::converse(const protocol::dialogue_maker& begin, time_ns de
   });
 }
 
-outcome server_group::check_health(protocol::health& into, time_ns deadline) {
+outcome server_group::check_health(protocol::health& target, time_ns deadline) {
   std::vector<protocol::health> found(members_.size());
-  // Where all are needed, each has locks of its own.
+  // If all members are needed, each has its own locks.
   const bool is_spare = needed_ != all;
-  auto how = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
-    auto asked = one.ask_all(protocol::ping(), deadline);  // it is connected to
-    if (asked.ok()) asked = one.check_health(found[i], deadline);
-    if (!asked.ok()) protocol::judge_away(asked, members_[i].name, is_spare, found[i]);
-    return asked;
+  auto result = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
+    auto error = one.ask_all(protocol::ping(), deadline);  // waits for the connection
+    if (error.ok()) error = one.check_health(found[i], deadline);
+    if (!error.ok()) protocol::judge_away(error, members_[i].name, is_spare, found[i]);
+    return error;
   });
   for (auto& part : found) {
-    into.findings.insert(into.findings.end(), std::make_move_iterator(part.findings.begin()),
-                         std::make_move_iterator(part.findings.end()));
+    target.findings.insert(target.findings.end(), std::make_move_iterator(part.findings.begin()),
+                           std::make_move_iterator(part.findings.end()));
   }
-  return how;
+  return result;
 }
 
 outcome server_group::set_credentials(const redis::login& offered, time_ns deadline) {
@@ -135,8 +136,8 @@ outcome server_group::set_credentials(const redis::login& offered, time_ns deadl
               [&](deployment& one, std::size_t) { return one.set_credentials(offered, deadline); });
 }
 
-void server_group::add_statistics(statistics::snapshot& into) const {
-  for (const auto& one : members_) one.servers->add_statistics(into);
+void server_group::add_statistics(statistics::snapshot& target) const {
+  for (const auto& one : members_) one.servers->add_statistics(target);
 }
 
 std::shared_ptr<const protocol::health> server_group::last_health() const {
@@ -150,9 +151,9 @@ std::shared_ptr<const protocol::health> server_group::last_health() const {
   return found;
 }
 
-std::unique_ptr<broadcast> server_group::new_broadcast(const protocol::command& said) {
+std::unique_ptr<broadcast> server_group::new_broadcast(const protocol::command& command) {
   std::vector<std::unique_ptr<broadcast>> parts;
-  for (const auto& one : members_) parts.push_back(one.servers->new_broadcast(said));
+  for (const auto& one : members_) parts.push_back(one.servers->new_broadcast(command));
   return std::make_unique<group_broadcast>(std::move(parts));
 }
 

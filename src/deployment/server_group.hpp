@@ -1,5 +1,5 @@
-// Several deployments of which each is asked the same: opened, closed, checked, told, at the same
-// time and with one deadline. What is wrong with one is said with its name.
+// Several deployments that run the same operation at the same time with one deadline: open, close,
+// health checks and commands. An error names its member.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace mortise::deployment {
 
-// Several as one.
+// Several broadcasts as one.
 class group_broadcast final : public broadcast {
  public:
   explicit group_broadcast(std::vector<std::unique_ptr<broadcast>> parts)
@@ -31,7 +31,7 @@ class server_group {
  public:
   static constexpr std::size_t all = SIZE_MAX;
 
-  // `noun` is what messages call a member. What so many have done is done.
+  // `noun` is what messages call a member. An operation succeeds if `needed` members succeed.
   explicit server_group(const char* noun, std::size_t needed = all)
       : noun_(noun), needed_(needed) {}
 
@@ -43,26 +43,26 @@ class server_group {
     return *members_[index].servers;
   }
 
-  // What is wrong with each that could not do it.
-  outcome ask(const protocol::command& asked, time_ns deadline);
-  // These go on without a member that does not answer.
-  outcome ask_present(const protocol::command& asked, time_ns deadline,
+  // An error lists the problem of each member that failed.
+  outcome ask(const protocol::command& command, time_ns deadline);
+  // These continue without a member that does not reply.
+  outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing);
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing);
-  outcome check_health(protocol::health& into, time_ns deadline);
+  outcome check_health(protocol::health& target, time_ns deadline);
   // These need all members. No member stays open when one did not open.
   outcome open(time_ns deadline);
   outcome begin();
   outcome set_credentials(const redis::login& offered, time_ns deadline);
   void close(time_ns linger_ns) noexcept;
-  // Of those that were looked at; nullptr where none was.
+  // The findings of all checked members; nullptr if there are none.
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const;
-  void add_statistics(statistics::snapshot& into) const;
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said);
+  void add_statistics(statistics::snapshot& target) const;
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command);
 
-  // Says of which member it is told.
-  [[nodiscard]] outcome named(std::size_t index, outcome how) const noexcept;
+  // Adds the name of the member to an error.
+  [[nodiscard]] outcome named(std::size_t index, outcome result) const noexcept;
 
  private:
   struct member {
@@ -73,7 +73,7 @@ class server_group {
   outcome each(std::size_t needed, const step& call);
   outcome each_present(protocol::missing_servers& missing, const step& call);
   std::vector<outcome> come_of(const step& call);
-  outcome total_of(std::vector<outcome> came) const;
+  outcome total_of(std::vector<outcome> results) const;
 
   const char* const noun_;
   const std::size_t needed_;

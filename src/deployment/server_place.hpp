@@ -1,4 +1,4 @@
-// The address of a server of a cluster, as what finds it. Another server may get the place later.
+// The address of a server of a cluster, as a resolver. Another server may get the place later.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@ namespace mortise::deployment {
 
 namespace {
 
-// Hears one shard, which speaks for its own names only.
+// Forwards the events of one shard for its own names only.
 class shard_listener final : public listener {
  public:
   shard_listener(const rendezvous& places, std::size_t index, listener& hears)
@@ -27,14 +27,14 @@ class shard_listener final : public listener {
   }
   void on_said(std::string_view channel) noexcept override { hears_.on_said(channel); }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
-  void on_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_note(what, how);
+  void on_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_note(what, details);
   }
 
  private:
   class own_names final : public name_set {
    public:
-    own_names(const shard_listener& of, const name_set& names) : of_(of), names_(names) {}
+    own_names(const shard_listener& owner, const name_set& names) : of_(owner), names_(names) {}
     [[nodiscard]] bool has(const named_key& lock) const noexcept override {
       return of_.places_.shard_of(lock.name) == of_.index_ && names_.has(lock);
     }
@@ -70,8 +70,9 @@ class sharded final : public deployment {
   outcome open(time_ns deadline) override { return all_.open(deadline); }
   outcome begin() override { return all_.begin(); }
   void close(time_ns linger_ns) noexcept override { all_.close(linger_ns); }
-  std::unique_ptr<lock_request> new_request(lock_requester& asker, const named_key& lock) override {
-    return shard_of(lock).new_request(asker, lock);
+  std::unique_ptr<lock_request> new_request(lock_requester& requester,
+                                            const named_key& lock) override {
+    return shard_of(lock).new_request(requester, lock);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& lock) const noexcept override {
     return shard_of(lock).is_granted_by_message(lock);
@@ -79,7 +80,7 @@ class sharded final : public deployment {
   bool await(const named_key& lock, net::caller& caller, time_ns deadline) noexcept override {
     return shard_of(lock).await(lock, caller, deadline);
   }
-  // A caller can read one connection only, so the I/O thread reads all of them for this one.
+  // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
     return caller.wait(deadline);
   }
@@ -99,33 +100,33 @@ class sharded final : public deployment {
     const auto index = places_.shard_of(lock.name);
     return all_.named(index, all_.at(index).problem(lock));
   }
-  outcome ask(const named_key& lock, const protocol::command& asked, time_ns deadline) override {
+  outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override {
     const auto index = places_.shard_of(lock.name);
-    return all_.named(index, all_.at(index).ask(lock, asked, deadline));
+    return all_.named(index, all_.at(index).ask(lock, command, deadline));
   }
-  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
-    return all_.ask(asked, deadline);
+  outcome ask_all(const protocol::command& command, time_ns deadline) override {
+    return all_.ask(command, deadline);
   }
-  outcome ask_present(const protocol::command& asked, time_ns deadline,
+  outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing) override {
-    return all_.ask_present(asked, deadline, missing);
+    return all_.ask_present(command, deadline, missing);
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing) override {
     return all_.converse(begin, deadline, missing);
   }
-  outcome check_health(protocol::health& into, time_ns deadline) override {
-    return all_.check_health(into, deadline);
+  outcome check_health(protocol::health& target, time_ns deadline) override {
+    return all_.check_health(target, deadline);
   }
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return all_.last_health();
   }
-  void add_statistics(statistics::snapshot& into) const override { all_.add_statistics(into); }
+  void add_statistics(statistics::snapshot& target) const override { all_.add_statistics(target); }
   outcome set_credentials(redis::login offered, time_ns deadline) override {
     return all_.set_credentials(offered, deadline);
   }
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
-    return all_.new_broadcast(said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
+    return all_.new_broadcast(command);
   }
 
  private:

@@ -1,6 +1,5 @@
-// Several deployments among which the names of locks are shared out: each name always belongs to
-// the same one. They know nothing of each other, and what becomes of one concerns the others'
-// names in nothing.
+// Several deployments that share the names of locks. Each name always belongs to the same
+// deployment. A problem of one deployment does not affect the names of the others.
 #pragma once
 
 #include <memory>

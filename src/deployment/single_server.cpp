@@ -26,19 +26,23 @@ namespace {
 // The highest fencing token that this client has seen of the database.
 using seen_token = std::atomic<std::int64_t>;
 
-// One server's word is the result.
+// The reply of one server is the result.
 class single_request final : public server_request {
  public:
   single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
-                 known_commands& known, lock_requester& asker)
-      : server_request(asker), server_(server), entry_(entry), replicas_(replicas), known_(known) {}
+                 known_commands& known, lock_requester& requester)
+      : server_request(requester),
+        server_(server),
+        entry_(entry),
+        replicas_(replicas),
+        known_(known) {}
 
-  status send(const lock::step_request& asked, const protocol::table& rules,
-              const protocol::key_set& keys, const lock::operation* by) noexcept override {
+  status send(const lock::step_request& step, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
-    const auto written = write(asked, rules, keys, known_);
-    return written == status::ok ? submit(server_, known_, by, {replicas_}) : written;
+    const auto written = write(step, rules, keys, known_);
+    return written == status::ok ? submit(server_, known_, operation, {replicas_}) : written;
   }
 
  private:
@@ -50,8 +54,8 @@ class single_request final : public server_request {
 
 class single_broadcast final : public broadcast {
  public:
-  single_broadcast(redis::connection& server, const protocol::command& said)
-      : request_(std::make_shared<command_request>(server, said)) {}
+  single_broadcast(redis::connection& server, const protocol::command& command)
+      : request_(std::make_shared<command_request>(server, command)) {}
   void send() noexcept override { request_->send(); }
 
  private:
@@ -77,8 +81,7 @@ std::shared_ptr<net::resolver> resolver_of(const redis::endpoint_url& where,
   return net::resolver_for_host(where.host, where.port);
 }
 
-// How often they are asked beside a connection that works: what they tell by themselves may be
-// missed.
+// How often the Sentinels are asked while the connection works, because their messages can be lost.
 constexpr std::int64_t look_interval_ms = 30'000;
 
 redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
@@ -99,12 +102,12 @@ redis::connection_config config_of_sentinel(const redis::endpoint_url& where,
       redis::login{where.sentinel_user, where.sentinel_password}, terms.sentinel_password_file,
       "sentinel_password_file");
   config.client_name = client_name_of(terms);
-  // Who waits for the master is told what is wrong with them.
+  // Half of the timeout, so that a caller receives the Sentinels' problem in time.
   config.command_timeout_ms = std::max<std::int64_t>(terms.command_timeout_ms / 2, 1);
   return config;
 }
 
-// None where the URL names the server itself.
+// nullptr if the URL names the server itself.
 std::shared_ptr<sentinel::sentinels> sentinels_of(const redis::endpoint_url& where,
                                                   const net::transport_factory& make_transport,
                                                   net::reactor& loop, const settings& terms) {
@@ -142,19 +145,19 @@ redis::connection_config config_of(const redis::endpoint_url& where,
     return bytes;
   };
   config.setup.push_back(std::move(seed));
-  // Who holds something needs the connection, also where there is no memory for this.
+  // Holders need the connection, even if the server lacks memory for this record.
   config.setup.push_back(setup_of(protocol::write_record(client_id), "SET mortise:client",
                                   need::when_there_is_memory));
   return config;
 }
 
-// Nobody lists the replicas of a server that nothing but its address is known of.
+// Only the Sentinels list the replicas.
 acknowledgements::count_listed count_of(const std::shared_ptr<sentinel::sentinels>& sentinels) {
   if (!sentinels) return {};
   return [sentinels](const net::address& server) -> std::optional<listed_replicas> {
-    const auto told = sentinels->replicas_of(server);
-    if (!told) return std::nullopt;
-    return listed_replicas{told->count.all, told->count.up, told->asked_at};
+    const auto list = sentinels->replicas_of(server);
+    if (!list) return std::nullopt;
+    return listed_replicas{list->count.all, list->count.up, list->asked_at};
   };
 }
 
@@ -199,9 +202,9 @@ class single_server final : public deployment,
     close_sentinels();
     entry_.close();
   }
-  std::unique_ptr<lock_request> new_request(lock_requester& asker,
+  std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& /*lock*/) override {
-    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, asker);
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -228,31 +231,31 @@ class single_server final : public deployment,
     server_.unlisten(channel);
   }
   [[nodiscard]] outcome problem(const named_key& /*lock*/) const override { return problem(); }
-  outcome ask(const named_key& /*lock*/, const protocol::command& asked,
+  outcome ask(const named_key& /*lock*/, const protocol::command& command,
               time_ns deadline) override {
-    return ask_all(asked, deadline);
+    return ask_all(command, deadline);
   }
-  outcome ask_all(const protocol::command& asked, time_ns deadline) override {
+  outcome ask_all(const protocol::command& command, time_ns deadline) override {
     if (!entry_.is_open()) return problem();
-    return command_request::ask(server_, asked, deadline);
+    return command_request::ask(server_, command, deadline);
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& /*missing*/) override {
     return hold_dialogue(begin, deadline,
-                         [&](const auto& said) { return ask_all(said, deadline); });
+                         [&](const auto& command) { return ask_all(command, deadline); });
   }
   outcome set_credentials(redis::login offered, time_ns deadline) override;
-  std::unique_ptr<broadcast> new_broadcast(const protocol::command& said) override {
-    return std::make_unique<single_broadcast>(server_, said);
+  std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
+    return std::make_unique<single_broadcast>(server_, command);
   }
-  outcome check_health(protocol::health& into, time_ns deadline) override {
-    return entry_.check_health(into, deadline);
+  outcome check_health(protocol::health& target, time_ns deadline) override {
+    return entry_.check_health(target, deadline);
   }
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override {
     return entry_.last();
   }
-  void add_statistics(statistics::snapshot& into) const override {
-    server_.statistics().add_to(into, name_);
+  void add_statistics(statistics::snapshot& target) const override {
+    server_.statistics().add_to(target, name_);
   }
 
  private:
@@ -290,26 +293,26 @@ class single_server final : public deployment,
   }
   void on_acknowledging() noexcept override { hears_.on_up(every_name(), boot_now()); }
   void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
-  // The Sentinels may know by now that a replica is gone.
+  // The Sentinels may know by now that a replica is down.
   void on_shortfall() noexcept override { server_.look(); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     if (channel == inbox_) return hears_.on_message(payload, now);
     hears_.on_said(channel);
   }
   void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
-  void on_note(log_subject what, const outcome& how) noexcept override {
-    hears_.on_note(what, how);
+  void on_note(log_subject what, const outcome& details) noexcept override {
+    hears_.on_note(what, details);
   }
 
   mortise::deployment::listener& hears_;
   const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
-  const std::string name_;  // as its URL has it
+  const std::string name_;  // as in its URL
   const std::shared_ptr<redis::credentials> identity_;
-  admission entry_;  // which the connection tells of its end
+  admission entry_;  // before server_, which reports its end to it
   known_commands known_{redis::compare_and_delete::none};
   const std::shared_ptr<sentinel::sentinels> sentinels_;
-  const std::unique_ptr<acknowledgements> acks_;  // which the server tells of its end
+  const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
   redis::connection server_;
 };
 

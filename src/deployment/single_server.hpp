@@ -1,5 +1,5 @@
-// One Redis or Valkey server, by TCP, with or without TLS, or by a unix socket; or whichever of
-// several Sentinels call the master.
+// One Redis or Valkey server, by TCP, with or without TLS, or by a unix socket. Or the server that
+// several Sentinels name as the master.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace mortise::deployment {
 
-// What makes the sockets; empty for plain ones.
+// Makes the sockets. Empty for plain ones.
 struct transports {
   net::transport_factory of_server;
   net::transport_factory of_sentinels;

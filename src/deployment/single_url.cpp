@@ -28,7 +28,7 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
   return {};
 }
 
-// What of the options has nothing to say with this URL, or lacks its other half.
+// Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto nothing_to_say = [&](const char* option, const char* remedy) {
     return outcome::of(status::invalid_argument, option, ": not supported with ",
@@ -58,8 +58,8 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   return {};
 }
 
-// Without a name it is that of the host which is connected to.
-outcome make_tls(const std::string& name, const settings& terms, net::transport_factory& into) {
+// An empty name means the name of the connected host.
+outcome make_tls(const std::string& name, const settings& terms, net::transport_factory& target) {
   net::tls_terms tls;
   tls.name = name;
   tls.ca_file = terms.tls_ca_file;
@@ -69,28 +69,28 @@ outcome make_tls(const std::string& name, const settings& terms, net::transport_
   tls.is_verified = terms.tls_verify;
   std::shared_ptr<net::tls_context> shared;
   if (auto made = net::tls_context::make(std::move(tls), shared); !made.ok()) return made;
-  into = [shared = std::move(shared)](const std::string& host) {
+  target = [shared = std::move(shared)](const std::string& host) {
     return std::make_unique<net::tls_transport>(shared, host);
   };
   return {};
 }
 
-// What makes the sockets; empty for plain ones.
+// Makes the sockets. Empty for plain ones.
 outcome choose_transports(const redis::endpoint_url& where, const settings& terms,
-                          transports& into) {
+                          transports& target) {
   if (redis::has_tls(where.scheme)) {
     const auto& name = terms.tls_name.empty() ? where.host : terms.tls_name;
-    if (auto made = make_tls(name, terms, into.of_server); !made.ok()) return made;
+    if (auto made = make_tls(name, terms, target.of_server); !made.ok()) return made;
   }
   if (!redis::has_sentinels(where.scheme) || !sentinels_have_tls(where, terms)) return {};
-  return make_tls(terms.sentinel_tls_name, terms, into.of_sentinels);
+  return make_tls(terms.sentinel_tls_name, terms, target.of_sentinels);
 }
 
 }  // namespace
 
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
-                                 net::transport_factory& into) {
-  return redis::has_tls(where.scheme) ? make_tls(terms.tls_name, terms, into) : outcome();
+                                 net::transport_factory& target) {
+  return redis::has_tls(where.scheme) ? make_tls(terms.tls_name, terms, target) : outcome();
 }
 
 outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where) {
@@ -102,7 +102,7 @@ outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_u
   return check_passwords(where, terms);
 }
 
-outcome read_single_url(std::string_view url, settings& terms, single_url& into) {
+outcome read_single_url(std::string_view url, settings& terms, single_url& target) {
   redis::endpoint_url where;
   if (auto read = read_server_url(url, terms, where); !read.ok()) return read;
   if (redis::has_cluster(where.scheme)) {
@@ -111,15 +111,15 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& into)
   }
   transports ways;
   if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;
-  into.place = redis::place_text(where);
-  into.shard = where.shard;
-  into.weight = where.weight;
-  into.database = where.db;
-  into.options = where.query;
-  into.make = [where = std::move(where), ways = std::move(ways)](
-                  net::reactor& loop, const settings& of, std::string_view client_id,
-                  listener& hears) {
-    return make_single_server(where, ways, loop, of, client_id, hears);
+  target.place = redis::place_text(where);
+  target.shard = where.shard;
+  target.weight = where.weight;
+  target.database = where.db;
+  target.options = where.query;
+  target.make = [where = std::move(where), ways = std::move(ways)](
+                    net::reactor& loop, const settings& own_terms, std::string_view client_id,
+                    listener& hears) {
+    return make_single_server(where, ways, loop, own_terms, client_id, hears);
   };
   return {};
 }

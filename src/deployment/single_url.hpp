@@ -21,15 +21,15 @@ struct single_url {
   std::string shard;        // empty unless given
   std::int64_t weight = 0;  // 0 unless given
   std::int64_t database = 0;
-  // The options in it, in order.
+  // The options of the URL, in order.
   std::vector<std::pair<std::string, std::string>> options;
 };
 
-// What makes the sockets to servers whose addresses are their names; empty for plain ones.
+// Makes the sockets to servers whose addresses are their names. Empty for plain ones.
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
-                                 net::transport_factory& into);
-// The URL of a server, whose options override the settings.
+                                 net::transport_factory& target);
+// Reads the URL of a server. Its options override the settings.
 outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where);
-outcome read_single_url(std::string_view url, settings& terms, single_url& into);
+outcome read_single_url(std::string_view url, settings& terms, single_url& target);
 
 }  // namespace mortise::deployment

@@ -37,7 +37,7 @@ bool slot_attachment::send(cluster_routes& routes, cluster_server& at, const clu
   }
   auto* const sent = made.release();
   if (link.submit(sent->seeding_, rest, redis::flush::by_io_thread) == status::ok) return true;
-  // What was sent of it is answered, or was already, to nobody: it is tried again as a whole.
+  // The part that was sent has no waiting caller. The whole attachment is tried again.
   if (sent->open_.fetch_sub(1) == 1) delete sent;
   return false;
 }
@@ -54,7 +54,7 @@ void slot_attachment::subscription::on_broken(bool) noexcept {
 
 void slot_attachment::seeding::on_reply(const redis::value& reply, time_ns) noexcept {
   const bool is_last = ++replies == reply_count;
-  // Without its record a client only has no name for people.
+  // Without its record a client only lacks a name in listings.
   if (!is_last && reply.is_error())
     of.note_error("EVAL (seeding the fencing tokens)", reply.text());
   if (!is_last && !reply.is_error()) of.end(end_of::attached);
@@ -66,34 +66,34 @@ void slot_attachment::seeding::on_broken(bool) noexcept {
   of.end_one();
 }
 
-// What is worse counts, and that the slot is another's counts most.
+// The worst error counts. The worst one is a move of the slot.
 void slot_attachment::note_error(const char* command, std::string_view error) noexcept try {
   if (auto moved = cluster::read_moved(error, at_.where())) {
     came_.to = std::move(moved->to);
     return end(end_of::moved);
   }
   const bool is_on_its_way = cluster::is_on_its_way(error);
-  const auto said = protocol::read_error(is_on_its_way ? std::string_view("TRYAGAIN") : error);
-  const bool is_script_missing = said.what == lock::answer::no_script;
+  const auto reply = protocol::read_error(is_on_its_way ? std::string_view("TRYAGAIN") : error);
+  const bool is_script_missing = reply.what == lock::answer::no_script;
   if (is_script_missing) at_.note_lack_of_seed();
   if (is_on_its_way || is_script_missing) {
     end(end_of::again);
   } else {
-    end(said.details.is_retryable ? end_of::later : end_of::refused);
+    end(reply.details.is_retryable ? end_of::later : end_of::refused);
   }
   if (!came_.why.ok()) return;
-  came_.why = said.details;
+  came_.why = reply.details;
   at_.link().hide_login(came_.why);
   if (came_.how == end_of::refused) {
     came_.why.code = status::refused;
-    came_.why.is_ambiguous = false;  // nothing was asked of a lock
-    came_.why.say("the server refused ", command, ": ", said.details.words());
+    came_.why.is_ambiguous = false;  // no lock was changed
+    came_.why.say("the server refused ", command, ": ", reply.details.words());
   }
 } catch (const std::bad_alloc&) {
   end(end_of::again);
 }
 
-void slot_attachment::end(cluster::attachment::end how) noexcept {
+void slot_attachment::end(cluster::attachment::end result) noexcept {
   static constexpr auto rank = [](end_of what) {
     switch (what) {
       case end_of::attached:
@@ -111,7 +111,7 @@ void slot_attachment::end(cluster::attachment::end how) noexcept {
     }
     return 6;
   };
-  if (is_undecided_ || rank(how) > rank(came_.how)) came_.how = how;
+  if (is_undecided_ || rank(result) > rank(came_.how)) came_.how = result;
   is_undecided_ = false;
 }
 
@@ -122,10 +122,10 @@ void slot_attachment::end_one() noexcept {
   replicas->await_ready(*this, boot_now());
 }
 
-void slot_attachment::on_acknowledged(const outcome& how, time_ns /*now*/) noexcept {
-  if (!how.ok()) {
-    came_.how = how.is_retryable ? end_of::later : end_of::refused;
-    came_.why = how;
+void slot_attachment::on_acknowledged(const outcome& result, time_ns /*now*/) noexcept {
+  if (!result.ok()) {
+    came_.how = result.is_retryable ? end_of::later : end_of::refused;
+    came_.why = result;
   }
   end_whole();
 }

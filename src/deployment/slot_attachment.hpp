@@ -1,6 +1,6 @@
-// What a client says of a slot, at the server that has it, before it asks anything there: it
-// listens to its inbox of the slot, lifts the slot's fencing tokens, and leaves its record. Where
-// replicas have to acknowledge what is asked there, it waits until they can be asked, too.
+// The first requests about a slot to its server. They subscribe to the slot's inbox, lift its
+// fencing tokens and write the client's record. If replicas must acknowledge, the attachment also
+// waits until acknowledgements are possible.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace mortise::deployment {
 
-// Keeps itself while it is on its way.
+// Keeps itself alive while in flight.
 class slot_attachment final : private unacknowledged {
  public:
-  // False where it could not be sent; throws bad_alloc.
+  // Returns false if the send fails. Throws bad_alloc.
   static bool send(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
                    std::string_view client_id, std::uint64_t attempt);
 
  private:
-  // Its answer is a message, so it is a request of its own.
+  // Its reply is a message, so it is a separate request.
   struct subscription final : redis::request {
     explicit subscription(slot_attachment& whole) : of(whole) { is_subscription = true; }
     void on_reply(const redis::value& reply, time_ns now) noexcept override;
@@ -43,10 +43,10 @@ class slot_attachment final : private unacknowledged {
   slot_attachment(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
                   std::uint64_t attempt);
   void note_error(const char* command, std::string_view error) noexcept;
-  void end(cluster::attachment::end how) noexcept;
+  void end(cluster::attachment::end result) noexcept;
   void end_one() noexcept;
   void end_whole() noexcept;
-  void on_acknowledged(const outcome& how, time_ns now) noexcept override;
+  void on_acknowledged(const outcome& result, time_ns now) noexcept override;
   void on_server_lost(time_ns now) noexcept override;
 
   cluster_routes& routes_;

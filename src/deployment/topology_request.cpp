@@ -29,7 +29,7 @@ bool topology_request::send(cluster_routes& routes, cluster_server& at) {
   return true;
 }
 
-// Without the right, or without memory, the slots are taken as told.
+// Without the right, or without memory, the slots are taken as reported.
 void topology_request::take_epochs(const redis::value& reply) noexcept try {
   is_epochs_next_ = false;
   if (reply.is_error()) return at_.note_lack_of_epochs();
@@ -42,9 +42,9 @@ void topology_request::on_reply(const redis::value& reply, time_ns) noexcept {
   if (is_epochs_next_) return take_epochs(reply);
   const std::unique_ptr<topology_request> self(this);
   try {
-    std::vector<cluster::slot_range> told;
-    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), epochs_, told)) {
-      return routes_.on_topology(at_.number(), told);
+    std::vector<cluster::slot_range> ranges;
+    if (!reply.is_error() && cluster::read_slots(reply, at_.where(), epochs_, ranges)) {
+      return routes_.on_topology(at_.number(), ranges);
     }
     auto why = reply.is_error() ? protocol::read_error(reply.text()).details
                                 : outcome::of(status::unknown,

@@ -1,4 +1,4 @@
-// Which server of a cluster has which slots, and how old these claims are, asked of one of them.
+// The slots of each server of a cluster and their config epochs, requested from one server.
 #pragma once
 
 #include "cluster/topology.hpp"
@@ -7,10 +7,10 @@
 
 namespace mortise::deployment {
 
-// Keeps itself while it is on its way.
+// Keeps itself alive while in flight.
 class topology_request final : public redis::request {
  public:
-  // False where it could not be sent; throws bad_alloc.
+  // Returns false if the send fails. Throws bad_alloc.
   static bool send(cluster_routes& routes, cluster_server& at);
 
  private:

@@ -1,4 +1,4 @@
-// A command whose answer nobody waits for.
+// A command whose reply is ignored.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace mortise::deployment {
 
-// Keeps itself while it is on its way.
+// Keeps itself alive while in flight.
 class unheeded_request final : public redis::request {
  public:
   static void send(cluster_server& at, std::string_view bytes, bool is_subscription = false);

@@ -24,10 +24,11 @@ outcome wrong(std::string_view part, std::string_view problem) {
   return outcome::of(status::invalid_argument, part, ": ", problem);
 }
 
-// Says which URL of the list it is about.
-outcome at(std::size_t index, outcome how) {
-  how.say(how.message, " (URL ", decimal(static_cast<std::int64_t>(index + 1)), " of the list)");
-  return how;
+// Adds the number of the URL to an error.
+outcome at(std::size_t index, outcome result) {
+  result.say(result.message, " (URL ", decimal(static_cast<std::int64_t>(index + 1)),
+             " of the list)");
+  return result;
 }
 
 bool is_scheme_character(char c) {
@@ -41,8 +42,8 @@ bool has_any(std::string_view url, const Words& words) {
                      [&](std::string_view word) { return has_word(url, word); });
 }
 
-// Whether a URL begins here. Other commas belong to the URL that they stand in, such as those
-// between Sentinels, one of whose hosts may have such a word for its name.
+// Whether a URL begins at this point. Other commas are part of a URL, such as those between
+// Sentinels. The host of a Sentinel may have such a word as its name.
 bool begins_url(std::string_view text) {
   const auto colon = std::find_if_not(text.begin(), text.end(), is_scheme_character);
   const auto rest = text.substr(static_cast<std::size_t>(colon - text.begin()));
@@ -71,7 +72,7 @@ outcome check(const std::vector<std::string_view>& urls) {
                          "a URL is missing before or after a ','; put one ',' between two URLs, "
                          "and write a ',' in a URL as %2C"));
     }
-    // What stands here may be the rest of a password, and before it the most of it.
+    // The text may be part of a password, and so may the text before it.
     if (!has_any(url, known_words)) {
       return at(i, wrong("scheme",
                          "unknown; give redis://host:port, rediss://host:port, "
@@ -93,24 +94,24 @@ outcome check(const std::vector<std::string_view>& urls) {
 
 bool is_of_server(std::string_view key) { return find_option(key)->whose == option::taker::server; }
 
-// What the URLs say of the client and its locks.
+// The options about the client and its locks.
 class shared_options {
  public:
   // `own` has the values of this URL's options.
   outcome add(const single_url& url, const settings& own, settings& of_client) {
     for (const auto& [key, value] : url.options) {
       if (is_of_server(key)) continue;
-      const auto [said, is_first] = said_.try_emplace(key, own);
-      if (!is_first && !is_same(*find_option(key), said->second, own)) {
+      const auto [known, is_first] = said_.try_emplace(key, own);
+      if (!is_first && !is_same(*find_option(key), known->second, own)) {
         return wrong(key, "another URL of the list gives a different value; give it once");
       }
-      static_cast<void>(set_option(of_client, key, value));  // it was right for `own`
+      static_cast<void>(set_option(of_client, key, value));  // valid, because `own` accepted it
     }
     return {};
   }
 
  private:
-  std::map<std::string, settings> said_;  // by whom it was said first
+  std::map<std::string, settings> said_;  // settings of the first URL with the option
 };
 
 outcome check_names(const std::vector<single_url>& urls) {
@@ -130,7 +131,7 @@ outcome check_names(const std::vector<single_url>& urls) {
   return {};
 }
 
-// Gives it settings of its own: the client's, and what it says of its server.
+// Gives the URL its own settings: those of the client, and its options about its server.
 void bind(single_url& url, settings of_client) {
   for (const auto& [key, value] : url.options) {
     if (is_of_server(key)) static_cast<void>(set_option(of_client, key, value));
@@ -149,7 +150,7 @@ bool has_word(std::string_view url, std::string_view word) noexcept {
   });
 }
 
-outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& into) {
+outcome read_url_list(std::string_view urls, settings& terms, std::vector<single_url>& target) {
   const auto parts = split(urls);
   if (auto fit = check(parts); !fit.ok()) return fit;
   std::vector<single_url> all(parts.size());
@@ -169,7 +170,7 @@ outcome read_url_list(std::string_view urls, settings& terms, std::vector<single
     bind(url, of_client);
   }
   terms = std::move(of_client);
-  into = std::move(all);
+  target = std::move(all);
   return {};
 }
 
