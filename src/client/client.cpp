@@ -58,7 +58,7 @@ bool client::begin_close() noexcept {
 void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
-  // They keep their queues, which keep this client.
+  // The log and the watch keep their queues, and the queues keep this client.
   log_.end();
   stats_watch_.end();
   close_multis();
@@ -115,15 +115,15 @@ outcome client::check_lease(std::int64_t lease_ms) const {
                      "lease or a longer quarantine");
 }
 
-// Every server knows the scripts of the common mutex; those of other kinds follow with their first
-// handle, so that a client without them costs no memory for them.
+// Every server has the scripts of the common mutex. Other kinds load theirs with the first handle,
+// so unused kinds cost no memory.
 void client::know_scripts(const protocol::table& rules) {
   if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(mutex_);
     if (!known_protocols_.insert(&rules).second) return;
   }
-  // What is asked first is then not overtaken by what is asked after it.
+  // Loading first keeps the first request from being overtaken by later ones.
   for (const auto* script : protocol::scripts_of(rules)) {
     servers_->new_broadcast(protocol::load(*script))->send();
   }
@@ -137,7 +137,7 @@ std::shared_ptr<multi_handle> client::new_multi() {
   return made;
 }
 
-// Without the I/O thread nobody else takes their calls to an end.
+// After the I/O thread has ended, only close() ends their calls.
 void client::close_multis() noexcept {
   std::vector<std::weak_ptr<multi_handle>> multis;
   {
@@ -177,7 +177,7 @@ outcome client::list_locks(protocol::listing& into, time_ns deadline) {
   return answered(listings_.take(into, deadline));
 }
 
-// What there was no time for is told by the listing itself.
+// The listing itself reports what the deadline cut off.
 outcome client::scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
                           time_ns deadline) {
   if (is_closed()) return client_freed();

@@ -11,7 +11,7 @@ outcome event_log::watch(std::shared_ptr<event_queue> queue, std::int64_t tag, l
   }
   const std::lock_guard guard(mutex_);
   if (is_ended_) return client_freed();
-  queue_.swap(queue);  // the one before goes without the mutex
+  queue_.swap(queue);  // the previous queue is freed without the mutex
   tag_ = tag;
   level_ = level;
   allowances_ = {};
@@ -34,7 +34,7 @@ void event_log::note(log_subject what, const outcome& how, const std::string& lo
   try {
     if (queue_->report(line(what, how, lock_name))) dropped_records_ = 0;
   } catch (const std::bad_alloc&) {
-    return;  // it is counted as left out
+    return;  // counted as dropped
   }
 }
 
@@ -48,7 +48,7 @@ std::unique_ptr<event_node> event_log::line(log_subject what, const outcome& how
   if (told.how.message.empty()) told.how.say(how.words());
   told.level = level_of(what);
   told.subject = what;
-  told.dropped_records = dropped_records_ - 1;  // this one is not
+  told.dropped_records = dropped_records_ - 1;  // without this record
   node->lock = lock_name;
   return node;
 }

@@ -14,7 +14,7 @@ namespace mortise::client {
 namespace {
 
 constexpr time_ns page_cost_ns = ns_per_s / listing_responder::pages_per_second;
-// So many characters tell which claims of a lock are retained; the others count as held.
+// The maximum of characters for the retained claims of a lock. Further claims count as held.
 constexpr std::size_t most_claims_text = 200;
 
 const char* kind_text(lock::lock_kind kind) noexcept {
@@ -29,7 +29,7 @@ const char* kind_text(lock::lock_kind kind) noexcept {
   return "mutex";
 }
 
-// Those that there are, each by the bound of its bucket in seconds.
+// The buckets that are not empty, each with its bound in seconds.
 std::string text_of(const lock::gate_traffic& traffic) {
   std::string text;
   for (std::size_t i = 0; i < traffic.waits.size(); ++i) {
@@ -80,7 +80,7 @@ void listing_responder::on_message(std::string_view text) noexcept try {
   }
   client_.reactor().post(*this);
 } catch (const std::bad_alloc&) {
-  // Silence is an answer, too.
+  // No memory for a reply. The other client repeats its request.
 }
 
 bool listing_responder::is_new(std::uint64_t serial) noexcept {
@@ -107,7 +107,7 @@ void listing_responder::run() noexcept try {
     client_.servers().new_broadcast(protocol::say_to_inbox(one.asker, text))->send();
   }
 } catch (const std::bad_alloc&) {
-  // As above.
+  // No memory for a reply. The other client repeats its request.
 }
 
 protocol::listing_page listing_responder::page_of(const protocol::listing_request& asked) {

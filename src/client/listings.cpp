@@ -17,20 +17,20 @@ namespace mortise::client {
 
 namespace {
 
-// So many answers are awaited at once, so that what a server keeps for this client stays far below
-// what it would break its connection for.
+// The maximum of open requests. It keeps a server's output buffer for this client far below the
+// size at which the server closes the connection.
 constexpr std::size_t most_awaited = 64;
-// How long one that does not answer counts as awaited, and is not asked again.
+// How long an unanswered request counts as open. After this time it is repeated.
 constexpr time_ns patience_ns = 500 * ns_per_ms;
-// How often who waits looks whether it is that time.
+// How often a waiting listing checks for that time.
 constexpr std::chrono::milliseconds look_interval(50);
 
-// So many slots are tried for one whose server answers.
+// The maximum of slots that are tried to find one whose server replies.
 constexpr int most_slots = 64;
 
-// Asks all servers. One that has not answered when half of the time is over is missing, and not
-// asked again, so that there is time for the clients of the others. All are given the whole time
-// where none has answered.
+// Sends a command to all servers. A server without a reply after half of the time is missing, and
+// gets no further requests. So time remains for clients of the other servers. If no server has
+// replied, all servers get the whole time.
 outcome ask_present(deployment::deployment& servers, const protocol::command& asked,
                     time_ns deadline, protocol::missing_servers& missing) {
   const auto before = missing;
@@ -41,7 +41,8 @@ outcome ask_present(deployment::deployment& servers, const protocol::command& as
   return servers.ask_present(asked, deadline, missing);
 }
 
-// In a cluster a client hears nothing before it uses a slot: this one it uses while it asks.
+// In a cluster a client receives messages only while it uses a slot. This object uses a slot for
+// the time of a listing.
 class ear final : private deployment::lock_requester {
  public:
   ear(deployment::deployment& servers, std::string_view client_id)
@@ -59,7 +60,7 @@ class ear final : private deployment::lock_requester {
   outcome open(time_ns deadline, protocol::missing_servers& missing) {
     if (!is_cluster_) return {};
     auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
-    // A server may answer and serve no slot, for a while after its start.
+    // For a while after its start, a server may reply without serving a slot.
     auto unfit = missing;
     while (opened.ok() && !use_) {
       find_slot(unfit);
@@ -89,29 +90,29 @@ class ear final : private deployment::lock_requester {
     use_ = std::move(use);
     return here;
   }
-  // Nothing is ever asked by way of it.
+  // No request is ever sent with this lock_request.
   void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
                  time_ns /*now*/) noexcept override {}
 
   deployment::deployment& servers_;
   const std::string channel_;
-  std::string key_;  // whose slot it is
+  std::string key_;  // a key of the slot
   bool is_cluster_ = false;
   std::unique_ptr<deployment::lock_request> use_;
 };
 
 }  // namespace
 
-// One listing, while it is taken.
+// One listing in progress.
 class listings::round {
  public:
   round(protocol::listing& into, const gate_numbers& only)
       : into_(into), only_(only), number_(random_number()) {}
 
-  // By which its answers are known.
+  // Identifies the replies to this listing.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  // A client that lives, at one of its servers.
+  // A live client, found at one of its servers.
   void add(protocol::client_inbox found) {
     const auto wanted = only_.find(found.client);
     if (!only_.empty() && wanted == only_.end()) return;
@@ -134,7 +135,7 @@ class listings::round {
     return std::all_of(all_.begin(), all_.end(),
                        [](const auto& one) { return one.second.is_over; });
   }
-  // Those to be asked now: their channels, by where they are to go on.
+  // The channels of the clients to ask now, by the gate number at which they continue.
   std::map<std::uint64_t, std::vector<std::string>> next(time_ns now) {
     const auto is_awaited = [&](const auto& one) {
       return !one.second.is_over && one.second.asked_at > now - patience_ns;
@@ -143,7 +144,7 @@ class listings::round {
     room -= std::min(room,
                      static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_awaited)));
     std::map<std::uint64_t, std::vector<std::string>> channels;
-    // First who was not asked yet.
+    // First the clients that were not asked yet.
     for (const bool is_first : {true, false}) {
       for (auto& one : all_) {
         auto& of = one.second;
@@ -166,7 +167,7 @@ class listings::round {
  private:
   struct party {
     std::string channel;
-    std::uint64_t from = 0;  // what of it is told next
+    std::uint64_t from = 0;  // gate number at which it continues
     time_ns asked_at = 0;
     bool is_heard = false;
     bool is_over = false;
@@ -211,7 +212,7 @@ outcome listings::take(protocol::listing& into, time_ns deadline, const gate_num
   auto asked = ask_all(taken, into.missing, listening.is_cluster(), deadline);
   const std::lock_guard guard(mutex_);
   if (is_closed_) return client_freed();
-  // Whom there was no time to ask is silent.
+  // A client that was not asked in time is silent.
   if (!asked.ok() && boot_now() < deadline) return asked;
   taken.finish();
   return {};
@@ -247,7 +248,7 @@ void listings::on_message(std::string_view text) noexcept try {
   present_->take(std::move(*told));
   changed_.notify_all();
 } catch (const std::bad_alloc&) {
-  // That client is asked again.
+  // The client is asked again.
 }
 
 void listings::close() noexcept {

@@ -17,7 +17,7 @@ namespace mortise::client {
 
 namespace {
 
-// What a hold of such a lock is for, by its mode.
+// The use of a hold, by its mode.
 std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
   using enum statistics::lock_use;
   switch (kind) {
@@ -31,26 +31,26 @@ std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
   return {mutex, mutex};
 }
 
-// A call that blocks: its outcome comes to the caller's stack.
+// A blocking call. Its result is on the caller's stack.
 template <class Base>
 class blocking_operation final : public Base {
  public:
   blocking_operation() { this->caller = &own_caller; }
   void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    if (!how.ok()) result = how;  // copies of texts
-    own_caller.finish();          // the caller may be gone from here on
+    if (!how.ok()) result = how;  // skips copies of texts
+    own_caller.finish();          // from now on the caller may have returned
   }
   net::caller own_caller;
   outcome result;
 };
 
-// A call that ends in an event. It owns itself until it ends, and its queue does from then on.
+// A call that ends in an event. It owns itself until it ends. Then its queue owns it.
 template <class Base>
 class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& how, std::int64_t token) noexcept override {
-    if (!how.ok()) told.how = how;  // copies of texts
+    if (!how.ok()) told.how = how;  // skips copies of texts
     auto& of = static_cast<lock_handle&>(*handle);
     of.describe(told, token);
     const auto queue = std::move(queue_);
@@ -78,7 +78,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
-  // The same whatever the drift: all who share such a lock have to agree on it.
+  // Independent of the drift, because all clients of such a lock have to agree on it.
   const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
   owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
                          terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};
@@ -117,7 +117,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   try {
     accepted = gate_driver_->enter(start, &begun);
   } catch (...) {
-    // Memory ran out; a question may be on its way, in this thread's name.
+    // Out of memory. A request of this thread may be in flight.
     gate_driver_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
     static_cast<void>(client_->servers().await(gate_driver_->named(), call.own_caller, 0));
@@ -127,7 +127,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   call.own_caller.begins_at(begun);
   const auto deadline = client::deadline_after(timeout_ms, begun);
   if (!client_->servers().await(gate_driver_->named(), call.own_caller, deadline)) {
-    // Whatever happens between the deadline and here, abandon leaves the call finished.
+    // After abandon() the call is finished, whatever happened since the deadline.
     gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
     });
@@ -156,7 +156,7 @@ outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   });
 }
 
-// A hold that has ended never ends a later one of its handle.
+// The number of an ended hold never unlocks a later hold of its handle.
 outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                               lock::operation* call, time_ns now) {
   auto checked = owner_.check_number(hold_number);
@@ -243,15 +243,15 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   try {
     accepted = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
-      // What ends or extends a hold is about the token of that hold.
+      // An unlock or an extension reports the token of its hold.
       if (kind != event_kind::acquired) describe(call->told, owner_.token);
       auto how = start(gate, *call, now);
-      // Accepted, so it owns itself; it may have ended already.
+      // An accepted call owns itself. It may have ended already.
       if (how.ok()) static_cast<void>(call.release());
       return how;
     });
   } catch (const std::bad_alloc&) {
-    accepted = outcome::of(status::no_memory);  // the gate has not taken it
+    accepted = outcome::of(status::no_memory);  // the gate has not accepted the call
   }
   if (!accepted.ok()) queue->dismiss(*call);
   return accepted;
@@ -269,7 +269,7 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });
-  // A shutdown in between has not seen it.
+  // A shutdown in between has not cancelled the call.
   if (accepted.ok() && queue->is_shut_down()) cancel();
   return accepted;
 }
@@ -385,13 +385,14 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   });
 }
 
-// Before each acquire, because the hold before may have used up its notices. Whether that was lost
-// by now has to be known first: it would use up those of the next. Under the mutex.
+// Called before each acquire, because the previous hold may have used its notices. settle() detects
+// a loss of that hold first. Otherwise the loss would use a notice of the next hold. Under the
+// mutex.
 outcome lock_handle::rearm(lock::gate& gate, time_ns now) {
   gate.settle(now);
   auto armed = arm_notices();
   if (armed.code != status::shut_down) return armed;
-  end_watch();  // nobody will read that queue any more
+  end_watch();  // events of that queue are no longer read
   return {};
 }
 
@@ -407,7 +408,7 @@ outcome lock_handle::arm_notices() {
     auto node = std::make_unique<event_node>();
     node->lock = name_;
     notices_.at_risk = std::move(node);
-    notices_.at_risk->takes_place = false;  // a watch is one
+    notices_.at_risk->takes_place = false;  // a watch takes one place
   }
   return {};
 }
@@ -448,7 +449,7 @@ void lock_handle::notice_at_risk(reason why) noexcept {
   notice(notices_.at_risk, event_kind::at_risk, status::ok, why);
 }
 
-// ---- looking --------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 bool lock_handle::is_held() const {
   return gate_driver_->look(

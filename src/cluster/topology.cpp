@@ -16,13 +16,13 @@ namespace {
 bool is_port(std::int64_t number) noexcept { return number >= 1 && number <= 65535; }
 bool is_slot(std::int64_t number) noexcept { return number >= 0 && number < slot_count; }
 
-// The IP address among what a server tells besides: ["ip", "10.0.0.1", "hostname", …].
+// The IP address in a server's metadata: ["ip", "10.0.0.1", "hostname", …].
 std::string_view find_ip(const redis::value& besides) noexcept {
   const auto* ip = redis::find_field(besides, "ip").found;
   return ip == nullptr ? std::string_view() : ip->text();
 }
 
-// [host, port, id, besides]
+// [host, port, id, metadata]
 bool read_server(const redis::value& told, const endpoint& asked, endpoint& into) {
   if (!is_port(told.at(1).integer())) return false;
   auto host = told.at(0).text();
@@ -37,7 +37,7 @@ bool take_number(std::string_view text, std::int64_t& into) noexcept {
   return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
-// Up to the mark, which is cut off with it.
+// Removes the text up to the mark, and the mark, from `rest`. Returns the text.
 std::string_view take_until(char mark, std::string_view& rest) noexcept {
   const auto end = rest.find(mark);
   const auto part = rest.substr(0, end);
@@ -45,7 +45,7 @@ std::string_view take_until(char mark, std::string_view& rest) noexcept {
   return part;
 }
 
-// Which word of a line is the config epoch.
+// The index of the config epoch in a line.
 constexpr int epoch_word = 6;
 
 }  // namespace
@@ -101,7 +101,7 @@ std::optional<redirection> read_redirection(std::string_view word, std::string_v
   const auto words = error.substr(std::min(error.find(word) + word.size() + 1, error.size()));
   const auto space = words.find(' ');
   const auto place = space == std::string_view::npos ? std::string_view() : words.substr(space + 1);
-  // Host names and IPv6 addresses have no brackets here, so the port is behind the last ':'.
+  // Host names and IPv6 addresses have no brackets, so the port follows the last ':'.
   const auto colon = place.rfind(':');
   std::int64_t slot = -1;
   std::int64_t port = 0;

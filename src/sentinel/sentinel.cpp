@@ -19,7 +19,7 @@ sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::str
 std::uint64_t sentinel::ask() noexcept {
   const std::lock_guard guard(mutex_);
   if (is_asking_) {
-    // What is on its way may have been said before now.
+    // The reply in flight may be older than this call.
     is_asked_again_ = true;
     return number_ + 1;
   }
@@ -27,7 +27,7 @@ std::uint64_t sentinel::ask() noexcept {
   return is_asking_ ? number_ : number_ + 1;
 }
 
-// With the mutex.
+// Under the mutex.
 void sentinel::send() noexcept {
   if (!is_up_ || is_asking_) return;
   is_asked_again_ = false;
@@ -59,7 +59,7 @@ word sentinel::last_word() const {
   return told;
 }
 
-// It is asked at once: who looks for the master waits for it.
+// Sends the request at once, because a resolve() may wait for the reply.
 void sentinel::on_up(const redis::session_facts& /*facts*/) noexcept {
   const std::lock_guard guard(mutex_);
   is_up_ = true;
@@ -93,7 +93,7 @@ void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
     try {
       next_.take(reply);
     } catch (const std::bad_alloc&) {
-      // It has then said nothing that makes sense.
+      // The report then lacks this reply.
     }
     if (--answers_left_ > 0) return;
     is_asking_ = false;
@@ -105,7 +105,7 @@ void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
   hears_.on_word();
 }
 
-// The next connection is asked again.
+// The next connection sends the request again.
 void sentinel::on_broken(bool /*was_sent*/) noexcept {
   const std::lock_guard guard(mutex_);
   is_asking_ = false;

@@ -4,8 +4,8 @@ namespace mortise::statistics {
 
 namespace {
 
-// `gone`: closed by the server or the network; `silent`: it did not answer; `replaced`: its name,
-// or the server itself, says that another one serves; `refused`: it says that it does not serve.
+// `gone`: closed by the server or the network. `silent`: no reply. `replaced`: its name, or the
+// server itself, names another server. `refused`: the server reports that it does not serve.
 constexpr std::array reasons{"gone", "silent", "replaced", "refused"};
 
 std::size_t place_of(const outcome& why) noexcept {
@@ -14,7 +14,7 @@ std::size_t place_of(const outcome& why) noexcept {
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (std::string_view(why.cause) == reasons[i]) return i;
   }
-  return refused;  // with words of its own, such as that it is a replica now
+  return refused;  // with its own message, such as that it is a replica now
 }
 
 }  // namespace

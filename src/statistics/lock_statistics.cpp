@@ -9,7 +9,7 @@ struct acquire_end {
   const char* name;
 };
 
-// What has no row is the last.
+// A status without a row counts as the last.
 constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
                                                    {status::not_acquired, "not_acquired"},
                                                    {status::timed_out, "timed_out"},
@@ -22,7 +22,7 @@ constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
 
 constexpr std::array release_names{"released", "handed_over", "passed",
                                    "retained", "lost",        "failed"};
-// By the numbers of `reason`.
+// Indexed by `reason`.
 constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold", "forced"};
 
 labels with(const labels& of, const char* name, const char* value) {
@@ -50,7 +50,7 @@ void lock_statistics::hold_lost(reason why) noexcept {
   losses_[place < losses_.size() ? place : 0].add();
 }
 
-// A count that is there before anything was counted, so that whoever watches it sees the first.
+// Also adds counts of zero, so that a monitoring system sees the first increase.
 void lock_statistics::add_to(snapshot& into, const labels& of) const {
   static_assert(reason_names.size() == reason_count && release_names.size() == release_count);
   const auto add_each = [&](const char* family, const char* label, const auto& names,
@@ -59,7 +59,7 @@ void lock_statistics::add_to(snapshot& into, const labels& of) const {
       into.add(family, with(of, label, names[i]), static_cast<double>(counters[i].read()));
     }
   };
-  // A reader may have begun as a writer.
+  // A downgraded writer has reader holds without an acquire.
   bool is_used = waiters_.read() != 0 || holds_.read() != 0 || held_.read().count() != 0;
   for (std::size_t i = 0; i < acquire_ends.size(); ++i) {
     is_used = is_used || acquires_[i].read().count() != 0;

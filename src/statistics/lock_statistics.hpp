@@ -1,4 +1,4 @@
-// What became of locks of one kind: written by the lock logic, read by whoever wants to know.
+// Statistics of locks of one kind. The lock logic writes them, and any thread reads them.
 #pragma once
 
 #include <array>
@@ -11,22 +11,22 @@
 
 namespace mortise::statistics {
 
-// What became of the lock when a hold was unlocked.
+// What happened to the lock when a hold was unlocked.
 enum class release : std::uint8_t {
-  released,     // nobody waited
-  handed_over,  // the server gave it to a waiter
+  released,     // there was no waiter
+  handed_over,  // the server granted it to a waiter
   passed,       // a waiter of this client has it
   retained,     // this client has kept it for its next acquire
-  lost,         // the server had it no more
-  failed,       // the server refused, or did not answer
+  lost,         // the server no longer had the hold
+  failed,       // the server rejected it, or did not reply
 };
 
 class lock_statistics {
  public:
-  // Of an acquire or try that was accepted; each ends once.
+  // Of an accepted acquire or try. Each ends once.
   void acquire_began() noexcept { waiters_.raise(); }
   void acquire_ended(status how, time_ns took) noexcept;
-  // Of one that was answered without waiting for anybody.
+  // Of an acquire that ended without waiting.
   void acquire_answered(status how) noexcept { acquires_[place_of(how)].note(0); }
   void found_taken() noexcept { contended_.add(); }
   void handed_off(bool is_local) noexcept { (is_local ? local_ : by_server_).add(); }
@@ -40,7 +40,7 @@ class lock_statistics {
   void renewed(bool is_ok) noexcept { (is_ok ? renewed_ : not_renewed_).add(); }
   void released(release how) noexcept { releases_[static_cast<std::size_t>(how)].add(); }
 
-  // With these labels before its own; nothing of a kind that was not used.
+  // Adds samples with these labels before their own. Adds nothing for an unused kind.
   void add_to(snapshot& into, const labels& of) const;
 
  private:
@@ -57,12 +57,12 @@ class lock_statistics {
   counter renewed_;
   counter not_renewed_;
   std::array<counter, reason_count> losses_;     // by reason
-  std::array<counter, release_count> releases_;  // by what became of the lock
+  std::array<counter, release_count> releases_;  // by `release`
   histogram held_;
   std::array<histogram, end_count> acquires_;  // by how they ended
 };
 
-// Of handles that nobody asks about.
+// For handles without statistics.
 lock_statistics& uncounted() noexcept;
 
 }  // namespace mortise::statistics

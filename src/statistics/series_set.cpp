@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view other = "other";
 constexpr std::array use_names{"mutex", "writer", "reader", "semaphore"};
 
-// The text of a label: each name has a text of its own, which is UTF-8 without NUL. Texts of C end
-// at a NUL, and two series with one text make a scrape fail.
+// The text of a label: unique for each name, UTF-8, and without NUL. A C string ends at a NUL, and
+// two series with one text make a scrape fail.
 std::string label_text(std::string_view name) {
   static constexpr std::string_view digits = "0123456789ABCDEF";
   static constexpr std::string_view mark = "\xEF\xBF\xBD";
@@ -45,12 +45,12 @@ std::vector<std::string_view> split(std::string_view list) {
 
 }  // namespace
 
-// Goes back to the last star at most, so that its time is bounded by the product of the lengths.
+// Backtracks to the last star at most, so that the time is bounded by the product of the lengths.
 bool matches(std::string_view pattern, std::string_view text) noexcept {
   std::size_t in_pattern = 0;
   std::size_t in_text = 0;
   auto star = std::string_view::npos;
-  std::size_t after_star = 0;  // what of the text the star does not stand for
+  std::size_t after_star = 0;  // the text after the star's part
   while (in_text < text.size()) {
     if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
       star = in_pattern++;

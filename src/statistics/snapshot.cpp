@@ -13,14 +13,14 @@ constexpr double ns_per_second = ns_per_s;
 
 double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) / ns_per_second; }
 
-// The shortest text that is this number, whatever the program's locale.
+// The shortest text of this number, in any locale.
 std::string number_text(double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   return {digits, end};
 }
 
-// The whole of what a client tells, in the order in which it is shown.
+// All families of a client, in the order of output.
 std::vector<family> all_families() {
   using enum family_type;
   return {
@@ -51,7 +51,7 @@ void add_help(std::string& text, const family& of) {
   text.append("\n# TYPE ").append(of.name).append(" ").append(type_text(of.type)).append("\n");
 }
 
-// As the text format wants it, with what is not UTF-8 replaced, so that a scrape never fails.
+// Escapes the value for the text format, and replaces invalid UTF-8, so that a scrape never fails.
 void add_label_value(std::string& text, std::string_view value) {
   while (!value.empty()) {
     const auto size = utf8_size(value);
@@ -79,7 +79,7 @@ void add_labels(std::string& text, const labels& of) {
   text += '}';
 }
 
-// Each number of an entry, under the name that it has in Prometheus' text.
+// Passes each number of an entry to `take`, with its name in Prometheus' text.
 template <class Take>
 void for_each_sample(const family& of, const family::entry& entry, Take&& take) {
   const std::string name = of.name;
@@ -149,7 +149,7 @@ family& snapshot::find(std::string_view name) {
   for (auto& one : families_) {
     if (one.name == name) return one;
   }
-  return families_.front();  // no such name is ever given
+  return families_.front();  // every name is in the table
 }
 
 void snapshot::add(std::string_view family_name, labels of, double value) {
