@@ -68,7 +68,7 @@ void client::end_close(time_ns longest_ns) noexcept {
 // ---- gates ----------------------------------------------------------------------------------
 
 outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                           std::int64_t permits, std::shared_ptr<lock_handle>& into) {
+                           std::int64_t permits, std::shared_ptr<lock_handle>& target) {
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
@@ -97,8 +97,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
   try {
-    into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
-                                         own_terms, limit);
+    target = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
+                                           own_terms, limit);
   } catch (const std::bad_alloc&) {
     gates_.release(*joined);
     throw;
@@ -154,40 +154,40 @@ outcome client::ping() {
   return answered(servers_->ask_all(protocol::ping(), command_deadline()));
 }
 
-outcome client::check_health(protocol::health& into) {
+outcome client::check_health(protocol::health& target) {
   if (is_closed()) return client_freed();
-  return answered(servers_->check_health(into, command_deadline()));
+  return answered(servers_->check_health(target, command_deadline()));
 }
 
-outcome client::read_last_health(protocol::health& into) const {
+outcome client::read_last_health(protocol::health& target) const {
   if (is_closed()) return client_freed();
-  if (const auto last = servers_->last_health()) into = *last;
+  if (const auto last = servers_->last_health()) target = *last;
   return {};
 }
 
-outcome client::read_statistics(statistics::snapshot& into) const {
+outcome client::read_statistics(statistics::snapshot& target) const {
   if (is_closed()) return client_freed();
-  counts_.add_to(into);
-  servers_->add_statistics(into);
+  counts_.add_to(target);
+  servers_->add_statistics(target);
   return {};
 }
 
-outcome client::list_locks(protocol::listing& into, time_ns deadline) {
+outcome client::list_locks(protocol::listing& target, time_ns deadline) {
   if (is_closed()) return client_freed();
-  return answered(listings_.take(into, deadline));
+  return answered(listings_.take(target, deadline));
 }
 
 // The listing itself reports what the deadline cut off.
-outcome client::scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
+outcome client::scan_keys(protocol::listing& target, const protocol::key_scan_terms& terms,
                           time_ns deadline) {
   if (is_closed()) return client_freed();
   protocol::key_scan scan(terms);
   protocol::missing_servers missing;
-  auto how = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));
-  scan.take_into(into);
-  into.missing = std::move(missing);
-  const bool is_cut = !how.ok() && boot_now() >= deadline && into.answered > 0;
-  return is_cut ? outcome() : how;
+  auto result = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));
+  scan.take_into(target);
+  target.missing = std::move(missing);
+  const bool is_cut = !result.ok() && boot_now() >= deadline && target.answered > 0;
+  return is_cut ? outcome() : result;
 }
 
 outcome client::watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level) {
@@ -207,12 +207,12 @@ outcome client::set_credentials(std::string_view user, std::string_view password
       servers_->set_credentials({std::string(user), secret(password)}, command_deadline()));
 }
 
-outcome client::answered(outcome how) const {
-  const bool is_unanswered =
-      how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;
-  if (!is_unanswered || !is_closed()) return how;
+outcome client::answered(outcome result) const {
+  const bool is_unanswered = result.code == status::unknown || result.code == status::unreachable ||
+                             result.code == status::limit;
+  if (!is_unanswered || !is_closed()) return result;
   auto closed = client_freed();
-  closed.is_ambiguous = how.is_ambiguous;
+  closed.is_ambiguous = result.is_ambiguous;
   return closed;
 }
 
@@ -254,8 +254,8 @@ void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
   if (protocol::is_listing_message(text)) {
     responder_.on_message(text);
     listings_.on_message(text);
-  } else if (const auto told = protocol::read_message(text)) {
-    gates_.deliver(*told);
+  } else if (const auto message = protocol::read_message(text)) {
+    gates_.deliver(*message);
   }
 }
 

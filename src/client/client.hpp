@@ -60,20 +60,20 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] outcome check_lease(std::int64_t lease_ms) const;
   // `permits` is the capacity of a semaphore.
   outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                     std::int64_t permits, std::shared_ptr<lock_handle>& into);
+                     std::int64_t permits, std::shared_ptr<lock_handle>& target);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
-  outcome check_health(protocol::health& into);
-  // The result of the last health check. Leaves `into` unchanged if there was none.
-  outcome read_last_health(protocol::health& into) const;
+  outcome check_health(protocol::health& target);
+  // The result of the last health check. Leaves `target` unchanged if there was none.
+  outcome read_last_health(protocol::health& target) const;
   // All counts since the client was created.
-  outcome read_statistics(statistics::snapshot& into) const;
+  outcome read_statistics(statistics::snapshot& target) const;
   // Holds and waiters of all live clients that reply before the deadline.
-  outcome list_locks(protocol::listing& into, time_ns deadline);
+  outcome list_locks(protocol::listing& target, time_ns deadline);
   // Marks the holders of this lock whose clients report the claim as retained.
   void find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline);
   // Locks found by a scan of the servers' keys.
-  outcome scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
+  outcome scan_keys(protocol::listing& target, const protocol::key_scan_terms& terms,
                     time_ns deadline);
   // Reports log records, or periodic statistics events, to the queue. Without a queue the watch
   // ends.
@@ -82,7 +82,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
                       std::int64_t interval_ms);
   outcome set_credentials(std::string_view user, std::string_view password);
   // The outcome of a direct request: client_freed() if the client was freed before the reply.
-  [[nodiscard]] outcome answered(outcome how) const;
+  [[nodiscard]] outcome answered(outcome result) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
@@ -116,7 +116,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_said(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;
-  void on_note(log_subject what, const outcome& how) noexcept override { log_.note(what, how); }
+  void on_note(log_subject what, const outcome& error) noexcept override { log_.note(what, error); }
   // Notifies the gate that its lock may be free.
   void look_anew(std::uint64_t gate_id) noexcept;
 

@@ -40,10 +40,10 @@ class event_log {
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);
   void end() noexcept;
   // Any thread, under any mutex except a queue's. A loss names its lock.
-  void note(log_subject what, const outcome& how, const std::string& lock_name = {}) noexcept;
+  void note(log_subject what, const outcome& result, const std::string& lock_name = {}) noexcept;
 
  private:
-  std::unique_ptr<event_node> line(log_subject what, const outcome& how,
+  std::unique_ptr<event_node> line(log_subject what, const outcome& result,
                                    const std::string& lock_name) const;
 
   std::mutex mutex_;

@@ -109,17 +109,17 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
   return nullptr;
 }
 
-bool event_queue::report(std::unique_ptr<event_node> told) noexcept {
+bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
   const std::lock_guard guard(mutex_);
   if (is_shut_down_) return false;
-  if (told->told.kind == event_kind::stats) {
+  if (node->told.kind == event_kind::stats) {
     if (std::exchange(is_stats_unread_, true)) return false;
   } else {
     if (unread_lines_ >= longest_reports) return false;
     ++unread_lines_;
   }
-  told->takes_place = false;
-  reports_.push(*told.release());
+  node->takes_place = false;
+  reports_.push(*node.release());
   signal_locked();
   return true;
 }
@@ -159,15 +159,15 @@ event_node* event_queue::pop_locked() noexcept {
   return &node;
 }
 
-status event_queue::next(time_ns deadline, event& into) {
+status event_queue::next(time_ns deadline, event& result) {
   std::unique_lock guard(mutex_);
   for (;;) {
     if (!is_empty_locked()) {
       const std::unique_ptr<event_node> node(pop_locked());
       after_take_locked();
       guard.unlock();
-      into = std::move(node->told);
-      into.tell(node->handle ? node->handle->name() : node->lock);
+      result = std::move(node->told);
+      result.tell(node->handle ? node->handle->name() : node->lock);
       return status::ok;
     }
     unsignal_locked();

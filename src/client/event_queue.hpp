@@ -120,15 +120,15 @@ class event_queue {
   // Adds a log record or a statistics event. It takes no reserved place. It is read after all other
   // events, so it never delays a loss. False if it is dropped: too many of its kind are unread, or
   // the queue was shut down.
-  bool report(std::unique_ptr<event_node> told) noexcept;
+  bool report(std::unique_ptr<event_node> node) noexcept;
 
   // The oldest event: ok, timed_out, shut_down.
-  status next(time_ns deadline, event& into);
+  status next(time_ns deadline, event& result);
   // Passes up to `capacity` events to `take(const event&)`.
   template <class Take>
   status next_batch(time_ns deadline, std::int64_t capacity, Take&& take) {
     event first;
-    if (const auto how = next(deadline, first); how != status::ok) return how;
+    if (const auto error = next(deadline, first); error != status::ok) return error;
     take(first);
     for (auto rest = take_ready(capacity - 1); rest; rest = std::move(rest->behind)) {
       take(rest->told);

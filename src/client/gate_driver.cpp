@@ -95,7 +95,8 @@ void gate_driver::on_timer(time_ns /*now*/) noexcept {
   client_.gates().retire_if_idle(*this);
 }
 
-bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by) noexcept try {
+bool gate_driver::ask(const lock::step_request& request, const lock::operation* requester) noexcept
+    try {
   last_sent_ = status::no_memory;
   if (free_requests_.empty()) {
     // Reserves the place in the free list first, so a reply never needs memory.
@@ -104,10 +105,10 @@ bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by
     free_requests_.push_back(requests_.back().get());
   }
   auto* const next = free_requests_.back();
-  next->claim_id = asked.claim_id;
-  next->serial = asked.serial;
-  if (may_give_back(asked.what)) order_.before_giving_back();
-  last_sent_ = next->send(asked, rules_, keys_, by);
+  next->claim_id = request.claim_id;
+  next->serial = request.serial;
+  if (may_give_back(request.what)) order_.before_giving_back();
+  last_sent_ = next->send(request, rules_, keys_, requester);
   if (last_sent_ != status::ok) return false;
   free_requests_.pop_back();
   return true;
@@ -115,26 +116,26 @@ bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by
   return false;  // nothing was sent
 }
 
-void gate_driver::on_result(deployment::lock_request& answered, const lock::step_result& said,
+void gate_driver::on_result(deployment::lock_request& request, const lock::step_result& result,
                             time_ns /*now*/) noexcept {
   // The client keeps a gate_driver with an open lock_request. This may have been the last one.
   const auto self = shared_from_this();
-  if (said.last_token != 0) client_.servers().note_token(named(), said.last_token);
+  if (result.last_token != 0) client_.servers().note_token(named(), result.last_token);
   enter([&](lock::gate& gate, time_ns now) {
-    const auto claim = answered.claim_id;
-    const auto serial = answered.serial;
-    free_requests_.push_back(&answered);
-    if (said.what == lock::answer::granted) order_.after_grant();
-    gate.on_answer(claim, serial, said, now);
+    const auto claim = request.claim_id;
+    const auto serial = request.serial;
+    free_requests_.push_back(&request);
+    if (result.what == lock::answer::granted) order_.after_grant();
+    gate.on_answer(claim, serial, result, now);
   });
   client_.gates().retire_if_idle(*this);
 }
 
-void gate_driver::on_message(const protocol::message& told) noexcept {
-  if (told.last_token != 0) client_.servers().note_token(named(), told.last_token);
+void gate_driver::on_message(const protocol::message& message) noexcept {
+  if (message.last_token != 0) client_.servers().note_token(named(), message.last_token);
   enter([&](lock::gate& gate, time_ns now) {
-    if (told.kind == protocol::message_kind::grant) order_.after_grant();
-    protocol::tell(gate, told, now);
+    if (message.kind == protocol::message_kind::grant) order_.after_grant();
+    protocol::tell(gate, message, now);
   });
 }
 
@@ -179,8 +180,8 @@ void gate_driver::on_at_risk(lock::owner& holder, reason why) noexcept {
   lock_handle::of(holder).notice_at_risk(why);
 }
 
-void gate_driver::on_not_released(const outcome& how) noexcept {
-  client_.log().note(subject_of(how.code), how, name_);
+void gate_driver::on_not_released(const outcome& error) noexcept {
+  client_.log().note(subject_of(error.code), error, name_);
 }
 
 }  // namespace mortise::client

@@ -51,7 +51,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
     return step(gate_, now);
   }
   // An inbox message for this gate.
-  void on_message(const protocol::message& told) noexcept;
+  void on_message(const protocol::message& message) noexcept;
   // Keeps a finished node of a freed queue until enter() ends. Called inside enter().
   void bury(std::unique_ptr<event_node> node) noexcept {
     node->behind = std::move(unread_);
@@ -84,7 +84,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   void listen_or_not() noexcept;
 
   // lock::lock_io
-  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
+  bool ask(const lock::step_request& request, const lock::operation* requester) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
@@ -94,9 +94,9 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
-  void on_not_released(const outcome& how) noexcept override;
+  void on_not_released(const outcome& error) noexcept override;
   // deployment::lock_requester
-  void on_result(deployment::lock_request& answered, const lock::step_result& said,
+  void on_result(deployment::lock_request& request, const lock::step_result& result,
                  time_ns now) noexcept override;
   // net::timer
   void on_timer(time_ns now) noexcept override;

@@ -28,13 +28,13 @@ class listing_responder final : private net::task {
   // it.
   static constexpr std::int64_t pages_per_second = 50;
 
-  explicit listing_responder(client& about) : client_(about) {}
+  explicit listing_responder(client& owner) : client_(owner) {}
   // An inbox message. Any thread.
   void on_message(std::string_view text) noexcept;
 
  private:
   void run() noexcept override;
-  [[nodiscard]] protocol::listing_page page_of(const protocol::listing_request& asked);
+  [[nodiscard]] protocol::listing_page page_of(const protocol::listing_request& request);
   [[nodiscard]] bool is_new(std::uint64_t serial) noexcept;
   [[nodiscard]] bool may_answer(time_ns now) noexcept;
 

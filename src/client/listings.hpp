@@ -18,11 +18,11 @@ class client;
 
 class listings final {
  public:
-  explicit listings(client& asker) : client_(asker) {}
+  explicit listings(client& owner) : client_(owner) {}
   // The gate to list, by client. If empty, all gates of all live clients.
   using gate_numbers = std::map<std::string, std::uint64_t>;
   // Waits until all clients have replied, or until the deadline. Listings run one after the other.
-  outcome take(protocol::listing& into, time_ns deadline, const gate_numbers& only = {});
+  outcome take(protocol::listing& target, time_ns deadline, const gate_numbers& only = {});
   // An inbox message. Any thread.
   void on_message(std::string_view text) noexcept;
   // Ends the running listing, and rejects new ones.

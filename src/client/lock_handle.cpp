@@ -36,9 +36,9 @@ template <class Base>
 class blocking_operation final : public Base {
  public:
   blocking_operation() { this->caller = &own_caller; }
-  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    if (!how.ok()) result = how;  // skips copies of texts
-    own_caller.finish();          // from now on the caller may have returned
+  void finish(const outcome& error, std::int64_t /*token*/) noexcept override {
+    if (!error.ok()) result = error;  // skips copies of texts
+    own_caller.finish();              // from now on the caller may have returned
   }
   net::caller own_caller;
   outcome result;
@@ -49,13 +49,13 @@ template <class Base>
 class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
-  void finish(const outcome& how, std::int64_t token) noexcept override {
-    if (!how.ok()) told.how = how;  // skips copies of texts
-    auto& of = static_cast<lock_handle&>(*handle);
-    of.describe(told, token);
+  void finish(const outcome& error, std::int64_t token) noexcept override {
+    if (!error.ok()) told.how = error;  // skips copies of texts
+    auto& owner_handle = static_cast<lock_handle&>(*handle);
+    owner_handle.describe(told, token);
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
-    if (unread) of.bury(std::move(unread));
+    if (unread) owner_handle.bury(std::move(unread));
   }
 
  private:
@@ -135,11 +135,11 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   return std::move(call.result);
 }
 
-outcome lock_handle::acquire(const lock::amount& wanted, std::int64_t timeout_ms) {
+outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms) {
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.is_try = timeout_ms == 0;
-  call.wanted = wanted;
+  call.wanted = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);
@@ -147,7 +147,7 @@ outcome lock_handle::acquire(const lock::amount& wanted, std::int64_t timeout_ms
   });
 }
 
-outcome lock_handle::try_acquire(const lock::amount& wanted) { return acquire(wanted, 0); }
+outcome lock_handle::try_acquire(const lock::amount& amount) { return acquire(amount, 0); }
 
 outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   blocking_operation<lock::operation> call;
@@ -194,38 +194,38 @@ outcome lock_handle::force_release(std::string_view owner) {
         status::refused, "protocol: cannot end a hold of ", rules.facts.name,
         " by force, because its owner would not be notified; wait until its lease ends");
   }
-  lock::step_request asked;
-  asked.limit = owner_.limit;
+  lock::step_request request;
+  request.limit = owner_.limit;
   bool was_owner = false;
-  auto how = ask(protocol::force_release(rules, gate_driver_->keys(), owner, asked, was_owner),
-                 client_->command_deadline());
-  if (!how.ok() || was_owner) return how;
+  auto result = ask(protocol::force_release(rules, gate_driver_->keys(), owner, request, was_owner),
+                    client_->command_deadline());
+  if (!result.ok() || was_owner) return result;
   return outcome::of(status::not_owner, "owner: ", printable(owner), " does not hold the lock");
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {
-  lock::step_request asked;
+  lock::step_request request;
   std::string mine;
-  asked.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
+  request.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
     return gate.weight(owner_);
   });
-  asked.token = mine;
-  asked.limit = owner_.limit;
-  asked.lifetimes_ms = owner_.lifetimes_ms;
+  request.token = mine;
+  request.limit = owner_.limit;
+  request.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
   const auto deadline = client_->command_deadline();
-  auto how =
-      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), asked, info), deadline);
-  if (!how.ok() || info.entries.empty()) return how;
-  how = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
-  if (how.ok()) client_->find_retained(info, name_, deadline);
-  return how;
+  auto result =
+      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), request, info), deadline);
+  if (!result.ok() || info.entries.empty()) return result;
+  result = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
+  if (result.ok()) client_->find_retained(info, name_, deadline);
+  return result;
 }
 
-outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {
+outcome lock_handle::ask(const protocol::command& request, time_ns deadline) {
   if (client_->is_closed()) return client_freed();
-  return client_->answered(client_->servers().ask(gate_driver_->named(), asked, deadline));
+  return client_->answered(client_->servers().ask(gate_driver_->named(), request, deadline));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------
@@ -245,10 +245,10 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
       call->deadline = client::deadline_after(timeout_ms, now);
       // An unlock or an extension reports the token of its hold.
       if (kind != event_kind::acquired) describe(call->told, owner_.token);
-      auto how = start(gate, *call, now);
+      auto result = start(gate, *call, now);
       // An accepted call owns itself. It may have ended already.
-      if (how.ok()) static_cast<void>(call.release());
-      return how;
+      if (result.ok()) static_cast<void>(call.release());
+      return result;
     });
   } catch (const std::bad_alloc&) {
     accepted = outcome::of(status::no_memory);  // the gate has not accepted the call
@@ -258,14 +258,14 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 }
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::amount& wanted, std::int64_t timeout_ms,
+                                   const lock::amount& amount, std::int64_t timeout_ms,
                                    bool is_try) {
   auto accepted = submit<lock::acquire_operation>(
       queue, tag, event_kind::acquired, timeout_ms,
       [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
         call.owner = &owner_;
         call.is_try = is_try;
-        call.wanted = wanted;
+        call.wanted = amount;
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });
@@ -275,14 +275,14 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
 }
 
 outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                               const lock::amount& wanted) {
-  return start_acquire(queue, tag, wanted, command_timeout_ms(), true);
+                               const lock::amount& amount) {
+  return start_acquire(queue, tag, amount, command_timeout_ms(), true);
 }
 
 outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::amount& wanted, std::int64_t timeout_ms) {
-  if (timeout_ms == 0) return try_async(queue, tag, wanted);
-  return start_acquire(queue, tag, wanted, timeout_ms, false);
+                                   const lock::amount& amount, std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag, amount);
+  return start_acquire(queue, tag, amount, timeout_ms, false);
 }
 
 outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
@@ -435,10 +435,10 @@ void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
   gate_driver_->bury(std::move(node));
 }
 
-void lock_handle::describe(event& told, std::int64_t token) const noexcept {
+void lock_handle::describe(event& target, std::int64_t token) const noexcept {
   if (token == 0) return;
-  told.token = token;
-  told.hold_number = owner_.hold_number;
+  target.token = token;
+  target.hold_number = owner_.hold_number;
 }
 
 void lock_handle::notice_lost() noexcept {

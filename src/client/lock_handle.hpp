@@ -39,8 +39,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   lock_handle& operator=(const lock_handle&) = delete;
 
   // Blocking calls. The caller gives the timeout. -1 waits without limit.
-  outcome try_acquire(const lock::amount& wanted);
-  outcome acquire(const lock::amount& wanted, std::int64_t timeout_ms);
+  outcome try_acquire(const lock::amount& amount);
+  outcome acquire(const lock::amount& amount, std::int64_t timeout_ms);
   // Unlocks only the hold with this number. 0 is any hold.
   outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
@@ -54,9 +54,9 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome force_release(std::string_view owner);
   // The same calls without blocking. An accepted call ends in one event.
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                    const lock::amount& wanted);
+                    const lock::amount& amount);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        const lock::amount& wanted, std::int64_t timeout_ms);
+                        const lock::amount& amount, std::int64_t timeout_ms);
   outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
@@ -97,11 +97,11 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   [[nodiscard]] const std::shared_ptr<client>& made_by() const noexcept { return client_; }
 
   // For the gate_driver, under its mutex.
-  static lock_handle& of(lock::owner& who) noexcept {
-    return *static_cast<handle_owner&>(who).handle;
+  static lock_handle& of(lock::owner& owner) noexcept {
+    return *static_cast<handle_owner&>(owner).handle;
   }
   // Adds the hold to the event of an ended call. `token` is 0 if the call began no hold.
-  void describe(event& told, std::int64_t token) const noexcept;
+  void describe(event& target, std::int64_t token) const noexcept;
   void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
   // Keeps a finished node of a freed queue.
@@ -126,10 +126,10 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag, event_kind kind,
                  std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                        const lock::amount& wanted, std::int64_t timeout_ms, bool is_try);
+                        const lock::amount& amount, std::int64_t timeout_ms, bool is_try);
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
-  outcome ask(const protocol::command& asked, time_ns deadline);
+  outcome ask(const protocol::command& request, time_ns deadline);
   outcome rearm(lock::gate& gate, time_ns now);
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;

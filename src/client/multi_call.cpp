@@ -10,11 +10,11 @@
 
 namespace mortise::client {
 
-multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
+multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> owner,
                        std::vector<multi_handle::member> members, purpose what, time_ns deadline,
                        std::int64_t lease_ms)
     : client_(std::move(client)),
-      of_(std::move(of)),
+      of_(std::move(owner)),
       members_(std::move(members)),
       what_(what),
       deadline_(deadline),
@@ -168,10 +168,10 @@ void multi_call::end_acquire() noexcept {
   }
 }
 
-bool multi_call::give_up(const outcome& how) {
+bool multi_call::give_up(const outcome& result) {
   const std::lock_guard guard(mutex_);
   if (is_over_ || what_ == purpose::unlock) return false;
-  given_up_ = how;
+  given_up_ = result;
   if (is_acquire() && acquired_ < members_.size()) members_[acquired_].handle->cancel();
   return true;
 }
@@ -246,31 +246,31 @@ outcome multi_call::start_extend(member_step& step) noexcept {
 
 // ---- all ------------------------------------------------------------------------------------
 
-void multi_call::acquire_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
-  call->step_ended(how, call->acquired_);
+void multi_call::acquire_step::finish(const outcome& result, std::int64_t /*token*/) noexcept {
+  call->step_ended(result, call->acquired_);
 }
 
-void multi_call::member_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
-  call->step_ended(how, member);
+void multi_call::member_step::finish(const outcome& result, std::int64_t /*token*/) noexcept {
+  call->step_ended(result, member);
 }
 
 // Called inside a gate, so the I/O thread runs the next step.
-void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
+void multi_call::step_ended(const outcome& result, std::size_t member) noexcept {
   {
     const std::lock_guard steps(steps_mutex_);
     const bool says_more =
-        step_result_.ok() || (how.code == status::lost && step_result_.code != status::lost);
-    if (!how.ok() && says_more) step_result_ = about(how, member);
+        step_result_.ok() || (result.code == status::lost && step_result_.code != status::lost);
+    if (!result.ok() && says_more) step_result_ = about(result, member);
     if (--open_steps_ > 0) return;
   }
   client_->reactor().post(*this);
 }
 
 // Adds the name of the member.
-outcome multi_call::about(const outcome& how, std::size_t member) const noexcept {
-  auto told = how;
-  told.name(members_[member].handle->name());
-  return told;
+outcome multi_call::about(const outcome& result, std::size_t member) const noexcept {
+  auto named = result;
+  named.name(members_[member].handle->name());
+  return named;
 }
 
 void multi_call::close() noexcept {

@@ -20,7 +20,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
  public:
   enum class purpose : std::uint8_t { acquire, try_acquire, unlock, extend };
 
-  multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
+  multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> owner,
              std::vector<multi_handle::member> members, purpose what, time_ns deadline,
              std::int64_t lease_ms = 0);
   ~multi_call() override;
@@ -41,7 +41,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
 
   void start();
   // Ends a waiting acquire or an extension with this outcome. False if it no longer waits.
-  bool give_up(const outcome& how);
+  bool give_up(const outcome& result);
   // Ends the call now. The I/O thread has ended.
   void close() noexcept;
 
@@ -49,12 +49,12 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   // The open acquire of one member, and the open unlock or extension of one member.
   struct acquire_step final : lock::acquire_operation {
     multi_call* call = nullptr;
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
   };
   struct member_step final : lock::operation {
     multi_call* call = nullptr;
     std::size_t member = 0;
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
   };
 
   void run() noexcept override { go_on(); }
@@ -73,8 +73,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   outcome start_extend(member_step& step) noexcept;
   void end_acquire() noexcept;
   [[nodiscard]] bool go_on_with(purpose what);
-  void step_ended(const outcome& how, std::size_t member) noexcept;
-  [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
+  void step_ended(const outcome& result, std::size_t member) noexcept;
+  [[nodiscard]] outcome about(const outcome& result, std::size_t member) const noexcept;
   void finish() noexcept;
 
   const std::shared_ptr<client> client_;

@@ -16,7 +16,7 @@ multi_handle::multi_handle(std::shared_ptr<client> client) : client_(std::move(c
 
 multi_handle::~multi_handle() { release(); }
 
-outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted,
+outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amount& amount,
                           const char* name) {
   const std::lock_guard guard(mutex_);
   const auto refuse = [&](const std::string& problem) {
@@ -38,7 +38,7 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amoun
   if (place != members_.end() && place->handle->key() == handle->key()) {
     return refuse(printable(handle->name()) + " is a member already; give each name once");
   }
-  members_.insert(place, {std::move(handle), wanted});
+  members_.insert(place, {std::move(handle), amount});
   return {};
 }
 
@@ -289,14 +289,14 @@ time_ns multi_handle::deadline_ns() const {
   return least;
 }
 
-void multi_handle::name(outcome& how) const noexcept {
+void multi_handle::name(outcome& error) const noexcept {
   const std::lock_guard guard(mutex_);
-  name(how, members_);
+  name(error, members_);
 }
 
-void multi_handle::name(outcome& how, const std::vector<member>& members) noexcept try {
+void multi_handle::name(outcome& error, const std::vector<member>& members) noexcept try {
   constexpr std::size_t most_shown = 3;
-  if (how.ok() || members.empty()) return;
+  if (error.ok() || members.empty()) return;
   std::string shown = "multi of ";
   for (std::size_t i = 0; i < std::min(members.size(), most_shown); ++i) {
     if (i > 0) shown += ", ";
@@ -305,7 +305,7 @@ void multi_handle::name(outcome& how, const std::vector<member>& members) noexce
   if (members.size() > most_shown) {
     shown += " and " + std::to_string(members.size() - most_shown) + " more";
   }
-  how.describe(shown);
+  error.describe(shown);
 } catch (const std::bad_alloc&) {
   return;  // without the names
 }

@@ -34,7 +34,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   multi_handle& operator=(const multi_handle&) = delete;
 
   // `name` is the name of the argument in a message.
-  outcome add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted, const char* name);
+  outcome add(std::shared_ptr<lock_handle> handle, const lock::amount& amount, const char* name);
 
   outcome try_acquire();
   outcome acquire(std::int64_t timeout_ms);
@@ -50,8 +50,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
                        std::int64_t lease_ms);
   [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
   // Adds the names of the members to a failure that names no lock.
-  void name(outcome& how) const noexcept;
-  static void name(outcome& how, const std::vector<member>& members) noexcept;
+  void name(outcome& error) const noexcept;
+  static void name(outcome& error, const std::vector<member>& members) noexcept;
   // Ends a waiting acquire: ok, or not_waiting.
   outcome cancel() override;
   // The same for every acquire, until interrupt(false).

@@ -93,10 +93,10 @@ class registry {
       if (names.has(each->named())) each->enter(step);
     }
   }
-  void deliver(const protocol::message& told) noexcept {
-    const auto found = find(told.gate_id);
+  void deliver(const protocol::message& message) noexcept {
+    const auto found = find(message.gate_id);
     if (!found) return;
-    found->on_message(told);
+    found->on_message(message);
     retire_if_idle(*found);
   }
 

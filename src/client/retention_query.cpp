@@ -39,15 +39,18 @@ void client::find_retained(protocol::lock_info& info, std::string_view name, tim
     }
   }
   if (others.empty()) return;
-  protocol::listing told;
+  protocol::listing listing;
   // Without a reply the entry stays an ordinary hold.
-  static_cast<void>(listings_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
+  static_cast<void>(
+      listings_.take(listing, std::min(deadline, boot_now() + answer_time_ns), others));
   for (auto& party : info.entries) {
     if (!party.may_be_retained || party.client == id_) continue;
     const auto claim = std::string(protocol::split_owner_token(party.owner).attempt()) + " ";
-    party.is_retained = std::any_of(told.entries.begin(), told.entries.end(), [&](const auto& one) {
-      return one.client == party.client && one.name == name && has_word(one.retained_claims, claim);
-    });
+    party.is_retained =
+        std::any_of(listing.entries.begin(), listing.entries.end(), [&](const auto& one) {
+          return one.client == party.client && one.name == name &&
+                 has_word(one.retained_claims, claim);
+        });
   }
 }
 

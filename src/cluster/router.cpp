@@ -264,15 +264,15 @@ void router::on_attachment(int slot, int server, std::uint64_t attempt, const at
   }
 }
 
-void router::on_moved(int slot, int server, const endpoint& to, time_ns now) {
+void router::on_moved(int slot, int server, const endpoint& target, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;  // known already
-  const auto next = number_of(to, now);
+  const auto next = number_of(target, now);
   if (next == no_server) return on_unserved(slot, server, now);
   owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
   if (next != server) topology_.last = next - 1;  // the best informed server is asked next
   auto why = not_reached("the slot has moved to ");
-  why.say(why.words(), to.text());
+  why.say(why.words(), target.text());
   go_on(slot, known->second, next, why);
   next_look_ = std::min(next_look_, now + look_ns);
   want_topology(now);
@@ -338,12 +338,12 @@ bool router::send_failover_probes(time_ns now) {
     if (used == slots_.end()) continue;
     is_any = true;
     if (one.replicas.empty()) continue;
-    const auto to = one.replicas[one.next_failover_probe++ % one.replicas.size()];
-    connect(to);
-    if (!servers_[static_cast<std::size_t>(to)].is_up) continue;
+    const auto replica = one.replicas[one.next_failover_probe++ % one.replicas.size()];
+    connect(replica);
+    if (!servers_[static_cast<std::size_t>(replica)].is_up) continue;
     const auto attempt = ++attempts_;
     failover_probes_.emplace(attempt, std::pair(before, used->first));
-    if (!world_.attach(used->first, to, attempt)) failover_probes_.erase(attempt);
+    if (!world_.attach(used->first, replica, attempt)) failover_probes_.erase(attempt);
   }
   return is_any;
 }
@@ -376,12 +376,12 @@ void router::follow(int before, int after) {
 
 // A server that rejects one slot most likely rejects all. So slots do not retry on their own: a
 // client with a thousand slots would occupy a server that is in trouble.
-void router::note_refusal(int slot, int server, attachment::end how, time_ns now) {
+void router::note_refusal(int slot, int server, attachment::end result, time_ns now) {
   slots_.at(slot).refused_by = server;
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (now < one.probe_at && slot != one.probed) return;
   one.refusing_since = std::min(one.refusing_since, now);
-  const auto shortest = how == attachment::end::refused ? refused_ns : look_ns;
+  const auto shortest = result == attachment::end::refused ? refused_ns : look_ns;
   const auto pause =
       std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
   one.probe_at = now + pause + world_.random_below(pause);

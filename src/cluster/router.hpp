@@ -97,12 +97,12 @@ class router {
   void on_down(int server, const outcome& why, time_ns now);
   // The server's replies are overdue.
   void on_overdue(int server, time_ns now);
-  void on_topology(int server, const std::vector<slot_range>& told, time_ns now);
+  void on_topology(int server, const std::vector<slot_range>& ranges, time_ns now);
   void on_no_topology(int server, const outcome& why, time_ns now);
   void on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
                      time_ns now);
   // A server rejected a request of the slot: another server has the slot, or it is not served now.
-  void on_moved(int slot, int server, const endpoint& to, time_ns now);
+  void on_moved(int slot, int server, const endpoint& target, time_ns now);
   void on_unserved(int slot, int server, time_ns now);
   // The slot's server has only a part of the slot's keys.
   void on_halfway(int slot, time_ns now);
@@ -182,13 +182,13 @@ class router {
   void let_ask_again(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
-  void note_refusal(int slot, int server, attachment::end how, time_ns now);
+  void note_refusal(int slot, int server, attachment::end result, time_ns now);
   void end_refusal(int server) noexcept;
   void probe(int server, time_ns now);
   void look_after_slot(int slot, used_slot& state, time_ns now);
   void look_after_slots(time_ns now);
   bool send_failover_probes(time_ns now);
-  void note_owners(const std::vector<slot_range>& told, time_ns now);
+  void note_owners(const std::vector<slot_range>& ranges, time_ns now);
   [[nodiscard]] bool is_behind(int known, int claimant, time_ns now) const noexcept;
   bool keep_newer_claims(const owner_map& before, time_ns now);
   bool keep_attached(int server, time_ns now);

@@ -97,15 +97,15 @@ void router::on_no_topology(int server, const outcome& why, time_ns now) {
   topology_.next = now + shortest_pause_ns;
 }
 
-void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
-  owner_map told_owners;
-  told_owners.fill(no_server);
+void router::note_owners(const std::vector<slot_range>& ranges, time_ns now) {
+  owner_map new_owners;
+  new_owners.fill(no_server);
   for (auto& one : servers_) {
     one.replicas.clear();
     one.told_epoch = 0;
   }
   std::vector<int> listed;
-  for (const auto& range : told) {
+  for (const auto& range : ranges) {
     const auto master = number_of(range.master, now);
     if (master == no_server) continue;
     listed.push_back(master);
@@ -117,10 +117,10 @@ void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
       const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
       if (replica != no_server && is_new) known.push_back(replica);
     }
-    auto* const first = told_owners.begin() + range.first;
+    auto* const first = new_owners.begin() + range.first;
     std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
   }
-  owners_ = told_owners;  // numbers of the previous owners were not reused
+  owners_ = new_owners;  // numbers of the previous owners were not reused
   for (auto& one : servers_) one.is_listed = false;
   for (const auto server : listed) servers_[static_cast<std::size_t>(server)].is_listed = true;
 }
@@ -130,8 +130,8 @@ void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
 bool router::is_behind(int known, int claimant, time_ns now) const noexcept {
   if (known == no_server || claimant == no_server || known == claimant) return false;
   const auto& one = servers_[static_cast<std::size_t>(known)];
-  const auto told = servers_[static_cast<std::size_t>(claimant)].told_epoch;
-  return told != 0 && told < one.epoch && !is_troubled(one, now);
+  const auto claimed_epoch = servers_[static_cast<std::size_t>(claimant)].told_epoch;
+  return claimed_epoch != 0 && claimed_epoch < one.epoch && !is_troubled(one, now);
 }
 
 // True if the topology has an older claim, so that the server that sent it is behind.
@@ -155,8 +155,8 @@ bool router::keep_attached(int server, time_ns now) {
     auto& owner = owners_.at(static_cast<std::size_t>(slot));
     if (state.phase != phase::attached || owner == state.at || owner == no_server) continue;
     auto& one = servers_[static_cast<std::size_t>(state.at)];
-    const auto told = servers_[static_cast<std::size_t>(owner)].told_epoch;
-    const bool is_newer = one.epoch != 0 && told > one.epoch;
+    const auto claimed_epoch = servers_[static_cast<std::size_t>(owner)].told_epoch;
+    const bool is_newer = one.epoch != 0 && claimed_epoch > one.epoch;
     if (state.at == server || is_newer || is_troubled(one, now)) continue;
     owner = static_cast<std::int16_t>(state.at);
     one.is_listed = true;
@@ -185,15 +185,15 @@ bool router::go_where_they_are() {
   return are_here;
 }
 
-void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
+void router::on_topology(int server, const std::vector<slot_range>& ranges, time_ns now) {
   if (topology_.asked == server) topology_.asked = no_server;
-  if (told.empty()) {
+  if (ranges.empty()) {
     if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
     topology_.next = now + shortest_pause_ns;
     return;
   }
   const auto before = owners_;
-  note_owners(told, now);
+  note_owners(ranges, now);
   const bool is_new_cluster =
       topology_.behind_since != time_never && now - topology_.behind_since >= longest_doubt_ns;
   const bool is_older = !is_new_cluster && keep_newer_claims(before, now);

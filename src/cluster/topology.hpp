@@ -37,11 +37,11 @@ using config_epochs = std::map<std::string, std::int64_t, std::less<>>;
 // Parses the reply to CLUSTER NODES. Skips lines of another shape.
 config_epochs read_epochs(std::string_view nodes);
 
-// Parses the reply of the server `asked` to CLUSTER SLOTS. A server without an address or name of
-// its own ("?") is `asked` itself. False for a reply of another shape. The epochs are from the same
-// server.
-bool read_slots(const redis::value& reply, const endpoint& asked, const config_epochs& epochs,
-                std::vector<slot_range>& into);
+// Parses the reply of `server` to CLUSTER SLOTS. A server without an address or name of
+// its own ("?") is `server` itself. False for a reply of another shape. The epochs are from the
+// same server.
+bool read_slots(const redis::value& reply, const endpoint& server, const config_epochs& epochs,
+                std::vector<slot_range>& result);
 
 struct redirection {
   int slot = 0;
@@ -49,10 +49,10 @@ struct redirection {
 };
 
 // "MOVED 3999 127.0.0.1:6381": the slot has moved there permanently. nullopt for another error.
-std::optional<redirection> read_moved(std::string_view error, const endpoint& asked);
+std::optional<redirection> read_moved(std::string_view error, const endpoint& server);
 // "ASK 3999 127.0.0.1:6381": the keys of the command are at that server, or do not exist. The slot
 // has not moved there yet.
-std::optional<redirection> read_ask(std::string_view error, const endpoint& asked);
+std::optional<redirection> read_ask(std::string_view error, const endpoint& server);
 // ASK, or TRYAGAIN: the slot is being moved, and some of its keys are at the other server. The
 // command was not executed.
 bool is_on_its_way(std::string_view error) noexcept;

@@ -22,48 +22,49 @@ constexpr std::int64_t nobody_ms = -2;
 vote_count::vote_count(step what, std::size_t servers, std::int64_t ballot) noexcept
     : what_(what), servers_(servers), ballot_(ballot) {}
 
-std::optional<step_result> vote_count::count(std::size_t server, const step_result& said) noexcept {
+std::optional<step_result> vote_count::count(std::size_t server,
+                                             const step_result& reply) noexcept {
   // A repeated reply is one vote.
   if (answered_.test(server)) return std::nullopt;
   answered_.set(server);
   given_up_.reset(server);
-  take_answer(server, said);
+  take_answer(server, reply);
   return decide();
 }
 
-void vote_count::take_answer(std::size_t server, const step_result& said) noexcept {
-  server_us_ = std::max(server_us_, said.server_us);
-  switch (said.what) {
+void vote_count::take_answer(std::size_t server, const step_result& reply) noexcept {
+  server_us_ = std::max(server_us_, reply.server_us);
+  switch (reply.what) {
     case answer::granted:
-      outdone_by_ = std::max(outdone_by_, said.last_token);
+      outdone_by_ = std::max(outdone_by_, reply.last_token);
       [[fallthrough]];
     case answer::renewed:
     case answer::released:
     case answer::cancelled:
       agreed_.set(server);
-      word_ = said.what;
+      word_ = reply.what;
       return;
     case answer::not_free:
-      highest_token_ = std::max(highest_token_, said.last_token);
-      token_of_[server] = said.last_token;
-      ms_left_of_[server] = said.ttl_ms;
-      (said.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
-      vacant_.set(server, said.ttl_ms == nobody_ms);
+      highest_token_ = std::max(highest_token_, reply.last_token);
+      token_of_[server] = reply.last_token;
+      ms_left_of_[server] = reply.ttl_ms;
+      (reply.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
+      vacant_.set(server, reply.ttl_ms == nobody_ms);
       return;
     case answer::not_owner:
       refused_.set(server);
-      is_replaced_ = is_replaced_ || said.is_replaced;
-      vacant_.set(server, !said.is_replaced);
+      is_replaced_ = is_replaced_ || reply.is_replaced;
+      vacant_.set(server, !reply.is_replaced);
       return;
     default:
       failed_.set(server);
       // The server has not executed a step that it rejected. Other failed steps may have been
       // executed.
-      broken_.set(server, said.what == answer::broken || said.what == answer::unknown ||
-                              said.what == answer::unacknowledged);
-      denied_.set(server, said.what == answer::refused && !said.is_passing);
-      wait_ms_of_[server] = said.wait_ms;
-      if (details_.ok()) details_ = said.details;
+      broken_.set(server, reply.what == answer::broken || reply.what == answer::unknown ||
+                              reply.what == answer::unacknowledged);
+      denied_.set(server, reply.what == answer::refused && !reply.is_passing);
+      wait_ms_of_[server] = reply.wait_ms;
+      if (details_.ok()) details_ = reply.details;
       return;
   }
 }

@@ -28,7 +28,7 @@ class vote_count {
 
   // Counts a server's first reply. Returns the result, once.
   std::optional<lock::step_result> count(std::size_t server,
-                                         const lock::step_result& said) noexcept;
+                                         const lock::step_result& reply) noexcept;
   // Stops waiting for missing replies, after this time. Returns the result, unless it was returned
   // already.
   std::optional<lock::step_result> give_up(time_ns waited) noexcept;
@@ -59,7 +59,7 @@ class vote_count {
   [[nodiscard]] bool is_split() const noexcept;
 
  private:
-  void take_answer(std::size_t server, const lock::step_result& said) noexcept;
+  void take_answer(std::size_t server, const lock::step_result& reply) noexcept;
   std::optional<lock::step_result> decide() noexcept;
   [[nodiscard]] lock::step_result yes() const noexcept;
   [[nodiscard]] lock::step_result no() const noexcept;

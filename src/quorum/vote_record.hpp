@@ -30,12 +30,12 @@ class vote_record {
   }
   // The result of a step. A release of an earlier proposal does not release a vote that was given
   // since (hazard 16).
-  void note_answer(std::size_t server, lock::step what, const lock::step_result& said,
+  void note_answer(std::size_t server, lock::step what, const lock::step_result& result,
                    bool is_of_last_proposal = true) noexcept {
     if (is_take(what) && takes_[server] > 0) --takes_[server];
     if (is_release(what) && releases_[server] > 0) --releases_[server];
     if (is_release(what) && !is_of_last_proposal) return;
-    switch (said.what) {
+    switch (result.what) {
       case lock::answer::granted:
       case lock::answer::renewed:
         granted_.set(server);
@@ -54,7 +54,7 @@ class vote_record {
         return;
       case lock::answer::refused:
         // Only a lasting rejection ends the pending release. The vote then ends with its lease.
-        if (is_release(what) && !said.is_passing && !said.details.is_retryable) {
+        if (is_release(what) && !result.is_passing && !result.details.is_retryable) {
           granted_.reset(server);
         }
         return;

@@ -140,9 +140,9 @@ std::optional<replica_count> most_replicas(const std::vector<word>& words) {
   std::int64_t answered = 0;
   std::int64_t sentinels = 0;
   for (const auto& one : words) {
-    const auto told = one.said.replicas();
-    if (!told || one.said.epoch() != epoch) continue;
-    most = {std::max(most ? most->all : 0, told->all), std::max(most ? most->up : 0, told->up)};
+    const auto count = one.said.replicas();
+    if (!count || one.said.epoch() != epoch) continue;
+    most = {std::max(most ? most->all : 0, count->all), std::max(most ? most->up : 0, count->up)};
     sentinels = std::max(sentinels, one.said.sentinels());
     ++answered;
   }

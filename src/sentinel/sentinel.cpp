@@ -7,10 +7,10 @@
 namespace mortise::sentinel {
 
 sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::string place,
-                   std::string_view master, sentinel_listener& hears)
+                   std::string_view master, sentinel_listener& listener)
     : place_(std::move(place)),
       question_count_(report::write_questions(questions_, master)),
-      hears_(hears),
+      listener_(listener),
       server_(loop, std::move(config), *this) {
   reply_count = static_cast<int>(question_count_);
   takes_each = true;
@@ -50,13 +50,13 @@ void sentinel::give_up(std::uint64_t number) noexcept {
 }
 
 word sentinel::last_word() const {
-  word told;
-  told.from = place_;
+  word result;
+  result.from = place_;
   const std::lock_guard guard(mutex_);
-  told.said = said_;
-  told.problem = problem_;
-  told.is_definite = is_definite_;
-  return told;
+  result.said = said_;
+  result.problem = problem_;
+  result.is_definite = is_definite_;
+  return result;
 }
 
 // Sends the request at once, because a resolve() may wait for the reply.
@@ -79,12 +79,12 @@ void sentinel::on_failed(const outcome& why, bool is_definite) noexcept {
     is_definite_ = is_definite;
     said_ = {};
   }
-  hears_.on_word();
+  listener_.on_word();
 }
 
 void sentinel::on_push(std::string_view channel, std::string_view payload,
                        time_ns /*now*/) noexcept {
-  if (channel == news_channel) hears_.on_news(payload);
+  if (channel == news_channel) listener_.on_news(payload);
 }
 
 void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
@@ -102,7 +102,7 @@ void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
     said_ = std::exchange(next_, {});
     if (is_asked_again_) send();
   }
-  hears_.on_word();
+  listener_.on_word();
 }
 
 // The next connection sends the request again.

@@ -27,7 +27,7 @@ class sentinel_listener {
 class sentinel final : private redis::session_listener, private redis::request {
  public:
   sentinel(net::reactor& loop, redis::connection_config config, std::string place,
-           std::string_view master, sentinel_listener& hears);
+           std::string_view master, sentinel_listener& listener);
 
   // See connection.
   outcome begin() { return server_.begin(); }
@@ -55,7 +55,7 @@ class sentinel final : private redis::session_listener, private redis::request {
   const std::string place_;
   std::string questions_;
   std::size_t question_count_ = 0;
-  sentinel_listener& hears_;
+  sentinel_listener& listener_;
 
   mutable std::mutex mutex_;  // protects the members below
   bool is_up_ = false;

@@ -98,7 +98,7 @@ class sentinels::look {
   [[nodiscard]] time_ns end_of_grace() const noexcept { return end_of_grace_; }
   // The reports, and the reasons for missing reports.
   [[nodiscard]] std::vector<word> words(const std::vector<std::unique_ptr<sentinel>>& all) const {
-    std::vector<word> told;
+    std::vector<word> reports;
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto one = all[i]->last_word();
       if (all[i]->stage_of(numbers_[i]) != sentinel::stage::answered) {
@@ -108,9 +108,9 @@ class sentinels::look {
           one.problem = outcome::of(status::unreachable, one.from, " did not answer in time");
         }
       }
-      told.push_back(std::move(one));
+      reports.push_back(std::move(one));
     }
-    return told;
+    return reports;
   }
 
  private:

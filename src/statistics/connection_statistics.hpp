@@ -24,7 +24,7 @@ class connection_statistics {
   void reset() noexcept;
 
   // Adds the counts under this name of the server.
-  void add_to(snapshot& into, std::string_view server) const;
+  void add_to(snapshot& target, std::string_view server) const;
 
  private:
   histogram round_trips_;

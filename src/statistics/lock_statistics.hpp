@@ -25,9 +25,9 @@ class lock_statistics {
  public:
   // Of an accepted acquire or try. Each ends once.
   void acquire_began() noexcept { waiters_.raise(); }
-  void acquire_ended(status how, time_ns took) noexcept;
+  void acquire_ended(status result, time_ns took) noexcept;
   // Of an acquire that ended without waiting.
-  void acquire_answered(status how) noexcept { acquires_[place_of(how)].note(0); }
+  void acquire_answered(status result) noexcept { acquires_[place_of(result)].note(0); }
   void found_taken() noexcept { contended_.add(); }
   void handed_off(bool is_local) noexcept { (is_local ? local_ : by_server_).add(); }
 
@@ -38,16 +38,16 @@ class lock_statistics {
   }
   void hold_lost(reason why) noexcept;
   void renewed(bool is_ok) noexcept { (is_ok ? renewed_ : not_renewed_).add(); }
-  void released(release how) noexcept { releases_[static_cast<std::size_t>(how)].add(); }
+  void released(release result) noexcept { releases_[static_cast<std::size_t>(result)].add(); }
 
   // Adds samples with these labels before their own. Adds nothing for an unused kind.
-  void add_to(snapshot& into, const labels& of) const;
+  void add_to(snapshot& target, const labels& base) const;
 
  private:
   static constexpr std::size_t end_count = 9;
   static constexpr std::size_t reason_count = 6;
   static constexpr std::size_t release_count = 6;
-  static std::size_t place_of(status how) noexcept;
+  static std::size_t place_of(status result) noexcept;
 
   gauge waiters_;
   gauge holds_;

@@ -82,23 +82,23 @@ std::string_view series_set::series_name(std::string_view name, std::string_view
 }
 
 lock_statistics& series_set::of(std::string_view name, std::string_view label, lock_use use) {
-  auto wanted = series_name(name, label);
+  auto key = series_name(name, label);
   const std::lock_guard guard(mutex_);
-  auto found = all_.find(wanted);
+  auto found = all_.find(key);
   if (found == all_.end()) {
-    if (all_.size() >= longest) wanted = other;
-    found = all_.try_emplace(std::string(wanted)).first;
+    if (all_.size() >= longest) key = other;
+    found = all_.try_emplace(std::string(key)).first;
   }
   return found->second[static_cast<std::size_t>(use)];
 }
 
-void series_set::add_to(snapshot& into) const {
+void series_set::add_to(snapshot& target) const {
   const std::lock_guard guard(mutex_);
   for (const auto& [name, counts] : all_) {
     for (std::size_t use = 0; use < lock_use_count; ++use) {
-      labels of{{"kind", use_names[use]}};
-      if (rule_ != "off") of.emplace_back("name", label_text(name));
-      counts[use].add_to(into, of);
+      labels base{{"kind", use_names[use]}};
+      if (rule_ != "off") base.emplace_back("name", label_text(name));
+      counts[use].add_to(target, base);
     }
   }
 }

@@ -29,7 +29,7 @@ class series_set {
 
   // The statistics of a lock of this name, by a handle with this label. Valid as long as the set.
   lock_statistics& of(std::string_view name, std::string_view label, lock_use use);
-  void add_to(snapshot& into) const;
+  void add_to(snapshot& target) const;
 
  private:
   using series = std::array<lock_statistics, lock_use_count>;

@@ -48,9 +48,9 @@ class snapshot {
   snapshot();
 
   // `family_name` is in the table in snapshot.cpp.
-  void add(std::string_view family_name, labels of, double value);
+  void add(std::string_view family_name, labels pairs, double value);
   // Adds nothing for an empty histogram.
-  void add(std::string_view family_name, labels of, const histogram& durations);
+  void add(std::string_view family_name, labels pairs, const histogram& durations);
 
   [[nodiscard]] const std::vector<family>& families() const noexcept { return families_; }
   [[nodiscard]] std::vector<sample> samples() const;
