@@ -58,7 +58,7 @@ bool client::begin_close() noexcept {
 void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   reactor_.stop();
-  // They keep their queues, which keep this client.
+  // The log and the watch keep their queues, and the queues keep this client.
   log_.end();
   stats_watch_.end();
   close_multis();
@@ -68,7 +68,7 @@ void client::end_close(time_ns longest_ns) noexcept {
 // ---- gates ----------------------------------------------------------------------------------
 
 outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                           std::int64_t permits, std::shared_ptr<lock_handle>& into) {
+                           std::int64_t permits, std::shared_ptr<lock_handle>& target) {
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
@@ -97,8 +97,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
   try {
-    into = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
-                                         own_terms, limit);
+    target = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
+                                           own_terms, limit);
   } catch (const std::bad_alloc&) {
     gates_.release(*joined);
     throw;
@@ -115,15 +115,15 @@ outcome client::check_lease(std::int64_t lease_ms) const {
                      "lease or a longer quarantine");
 }
 
-// Every server knows the scripts of the common mutex; those of other kinds follow with their first
-// handle, so that a client without them costs no memory for them.
+// Every server has the scripts of the common mutex. Other kinds load theirs with the first handle,
+// so unused kinds cost no memory.
 void client::know_scripts(const protocol::table& rules) {
   if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(mutex_);
     if (!known_protocols_.insert(&rules).second) return;
   }
-  // What is asked first is then not overtaken by what is asked after it.
+  // Loading first keeps the first request from being overtaken by later ones.
   for (const auto* script : protocol::scripts_of(rules)) {
     servers_->new_broadcast(protocol::load(*script))->send();
   }
@@ -137,7 +137,7 @@ std::shared_ptr<multi_handle> client::new_multi() {
   return made;
 }
 
-// Without the I/O thread nobody else takes their calls to an end.
+// After the I/O thread has ended, only close() ends their calls.
 void client::close_multis() noexcept {
   std::vector<std::weak_ptr<multi_handle>> multis;
   {
@@ -154,40 +154,40 @@ outcome client::ping() {
   return answered(servers_->ask_all(protocol::ping(), command_deadline()));
 }
 
-outcome client::check_health(protocol::health& into) {
+outcome client::check_health(protocol::health& target) {
   if (is_closed()) return client_freed();
-  return answered(servers_->check_health(into, command_deadline()));
+  return answered(servers_->check_health(target, command_deadline()));
 }
 
-outcome client::read_last_health(protocol::health& into) const {
+outcome client::read_last_health(protocol::health& target) const {
   if (is_closed()) return client_freed();
-  if (const auto last = servers_->last_health()) into = *last;
+  if (const auto last = servers_->last_health()) target = *last;
   return {};
 }
 
-outcome client::read_statistics(statistics::snapshot& into) const {
+outcome client::read_statistics(statistics::snapshot& target) const {
   if (is_closed()) return client_freed();
-  counts_.add_to(into);
-  servers_->add_statistics(into);
+  counts_.add_to(target);
+  servers_->add_statistics(target);
   return {};
 }
 
-outcome client::list_locks(protocol::listing& into, time_ns deadline) {
+outcome client::list_locks(protocol::listing& target, time_ns deadline) {
   if (is_closed()) return client_freed();
-  return answered(listings_.take(into, deadline));
+  return answered(listings_.take(target, deadline));
 }
 
-// What there was no time for is told by the listing itself.
-outcome client::scan_keys(protocol::listing& into, const protocol::key_scan_terms& terms,
+// The listing itself reports what the deadline cut off.
+outcome client::scan_keys(protocol::listing& target, const protocol::key_scan_terms& terms,
                           time_ns deadline) {
   if (is_closed()) return client_freed();
   protocol::key_scan scan(terms);
   protocol::missing_servers missing;
-  auto how = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));
-  scan.take_into(into);
-  into.missing = std::move(missing);
-  const bool is_cut = !how.ok() && boot_now() >= deadline && into.answered > 0;
-  return is_cut ? outcome() : how;
+  auto result = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));
+  scan.take_into(target);
+  target.missing = std::move(missing);
+  const bool is_cut = !result.ok() && boot_now() >= deadline && target.answered > 0;
+  return is_cut ? outcome() : result;
 }
 
 outcome client::watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level) {
@@ -207,12 +207,12 @@ outcome client::set_credentials(std::string_view user, std::string_view password
       servers_->set_credentials({std::string(user), secret(password)}, command_deadline()));
 }
 
-outcome client::answered(outcome how) const {
-  const bool is_unanswered =
-      how.code == status::unknown || how.code == status::unreachable || how.code == status::limit;
-  if (!is_unanswered || !is_closed()) return how;
+outcome client::answered(outcome result) const {
+  const bool is_unanswered = result.code == status::unknown || result.code == status::unreachable ||
+                             result.code == status::limit;
+  if (!is_unanswered || !is_closed()) return result;
   auto closed = client_freed();
-  closed.is_ambiguous = how.is_ambiguous;
+  closed.is_ambiguous = result.is_ambiguous;
   return closed;
 }
 
@@ -254,8 +254,8 @@ void client::on_message(std::string_view text, time_ns /*now*/) noexcept {
   if (protocol::is_listing_message(text)) {
     responder_.on_message(text);
     listings_.on_message(text);
-  } else if (const auto told = protocol::read_message(text)) {
-    gates_.deliver(*told);
+  } else if (const auto message = protocol::read_message(text)) {
+    gates_.deliver(*message);
   }
 }
 

@@ -1,6 +1,6 @@
-// What a client tells whoever asked for its log: lines with a level and a subject, as events of a
-// queue. Nobody ever waits for the reader, so lines are left out where they come too fast, and
-// counted; losses themselves are events of their own, of which none is left out.
+// A client's log: records with a level and a subject, as events of a queue. The client never waits
+// for the reader. Records above the rate limit are dropped and counted. Losses also have events of
+// their own, which are never dropped.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace mortise::client {
 
-// So many at once, and then one in a while: a virtual scheduling queue (GCRA, ITU-T I.371).
+// A burst of `at_once`, then one per `one_in_ns`: virtual scheduling (GCRA, ITU-T I.371).
 class allowance {
  public:
   static constexpr time_ns one_in_ns = 10 * ns_per_s;
@@ -35,15 +35,15 @@ class allowance {
 
 class event_log {
  public:
-  // Tells what is as bad as this level or worse from now on, in place of an earlier watch; without
-  // a queue it tells nobody any more.
+  // Reports records of this severity or worse to the queue, in place of an earlier watch. Without a
+  // queue the watch ends.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);
   void end() noexcept;
-  // Any thread, with any mutex but a queue's. A loss names its lock.
-  void note(log_subject what, const outcome& how, const std::string& lock_name = {}) noexcept;
+  // Any thread, under any mutex except a queue's. A loss names its lock.
+  void note(log_subject what, const outcome& result, const std::string& lock_name = {}) noexcept;
 
  private:
-  std::unique_ptr<event_node> line(log_subject what, const outcome& how,
+  std::unique_ptr<event_node> line(log_subject what, const outcome& result,
                                    const std::string& lock_name) const;
 
   std::mutex mutex_;
@@ -52,7 +52,7 @@ class event_log {
   std::int64_t tag_ = 0;
   log_level level_ = log_level::none;
   std::array<allowance, log_subject_count> allowances_;
-  std::int64_t dropped_records_ = 0;  // since the last line that was told
+  std::int64_t dropped_records_ = 0;  // since the last reported record
 };
 
 }  // namespace mortise::client

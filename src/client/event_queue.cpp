@@ -109,17 +109,17 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
   return nullptr;
 }
 
-bool event_queue::report(std::unique_ptr<event_node> told) noexcept {
+bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
   const std::lock_guard guard(mutex_);
   if (is_shut_down_) return false;
-  if (told->told.kind == event_kind::stats) {
+  if (node->told.kind == event_kind::stats) {
     if (std::exchange(is_stats_unread_, true)) return false;
   } else {
     if (unread_lines_ >= longest_reports) return false;
     ++unread_lines_;
   }
-  told->takes_place = false;
-  reports_.push(*told.release());
+  node->takes_place = false;
+  reports_.push(*node.release());
   signal_locked();
   return true;
 }
@@ -129,7 +129,7 @@ void event_queue::signal_locked() noexcept {
   if (!is_polled_ || is_signalled_) return;
   is_signalled_ = true;
   const std::uint64_t one = 1;
-  // It can only fail when it is signalled already.
+  // Fails only if it is signalled already.
   [[maybe_unused]] const auto written = write(event_fd_, &one, sizeof one);
 }
 
@@ -137,7 +137,7 @@ void event_queue::call_one_locked() noexcept {
   auto* const called = first_consumer_.load();
   if (called == nullptr) return;
   first_consumer_ = called->next;
-  called->caller.finish();  // it stays until it has had the mutex
+  called->caller.finish();  // the consumer lives until it has locked the mutex
 }
 
 void event_queue::wake_all_locked() noexcept {
@@ -159,15 +159,15 @@ event_node* event_queue::pop_locked() noexcept {
   return &node;
 }
 
-status event_queue::next(time_ns deadline, event& into) {
+status event_queue::next(time_ns deadline, event& result) {
   std::unique_lock guard(mutex_);
   for (;;) {
     if (!is_empty_locked()) {
       const std::unique_ptr<event_node> node(pop_locked());
       after_take_locked();
       guard.unlock();
-      into = std::move(node->told);
-      into.tell(node->handle ? node->handle->name() : node->lock);
+      result = std::move(node->told);
+      result.tell(node->handle ? node->handle->name() : node->lock);
       return status::ok;
     }
     unsignal_locked();
@@ -192,7 +192,7 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
 
 void event_queue::after_take_locked() noexcept {
   unsignal_locked();
-  // Whoever sleeps beside us must hear of what is left, and all of them when nothing will come.
+  // Wakes another consumer for the remaining events, or all consumers if no event will come.
   if (!is_empty_locked() || is_woken_.load()) call_one_locked();
   if (is_drained_locked()) wake_all_locked();
 }
@@ -203,7 +203,7 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     self.next = first_consumer_.load();
     first_consumer_.store(&self);
     guard.unlock();
-    // A wake that has not seen us is seen here: each side writes before it looks.
+    // A wake() that did not see this consumer is noticed now: each side writes before it reads.
     if (!is_woken_.load()) {
       if (client_) {
         client_->servers().await_any(self.caller, deadline);
@@ -213,7 +213,7 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     }
     guard.lock();
     leave_locked(self);
-    guard.unlock();  // whoever has called us may want the mutex before it wakes us
+    guard.unlock();  // a waker may need the mutex before it wakes this consumer
     outlast_wakers();
   }
   guard.lock();
@@ -238,8 +238,8 @@ int event_queue::descriptor() {
   return event_fd_;
 }
 
-// Only atomics and system calls: a signal handler may be here that has interrupted the very thread
-// that holds the mutex.
+// Only atomics and system calls: a signal handler may have interrupted the thread that holds the
+// mutex.
 void event_queue::wake() noexcept {
   wakers_.fetch_add(1);
   is_woken_.store(true);
@@ -254,11 +254,11 @@ void event_queue::shut_down() noexcept {
     signal_locked();
     wake_all_locked();
   }
-  // Without our mutex: their gates deliver to this queue under their own.
+  // Without the mutex, because gates deliver to this queue under their own mutex.
   while (const auto handle = next_to_cancel()) handle->cancel();
 }
 
-// No acquire is added any more. Those that were told to end go behind the others.
+// No acquire is added after a shutdown. Cancelled acquires move to the end of the list.
 std::shared_ptr<cancellable> event_queue::next_to_cancel() noexcept {
   const std::lock_guard guard(mutex_);
   if (waiting_.empty() || waiting_.front()->is_told_to_end_) return nullptr;

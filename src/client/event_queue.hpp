@@ -1,5 +1,5 @@
-// A completion queue: where the results of asynchronous calls and the notices of watched handles
-// wait to be read. Every event has its place reserved before its call is accepted.
+// A completion queue: results of asynchronous calls and notices of watched handles, until they are
+// read. The place of each event is reserved before its call is accepted.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@ namespace mortise::client {
 
 class client;
 
-// Something whose waiting acquire a shutdown ends: a handle.
+// A handle whose waiting acquire ends when its queue is shut down.
 class cancellable {
  public:
   virtual ~cancellable() = default;
   // ok, or not_waiting.
   virtual outcome cancel() = 0;
-  // The lock's; empty for several.
+  // The name of the lock. Empty for a multi.
   [[nodiscard]] virtual const std::string& name() const noexcept = 0;
 };
 
-// The numbers of the C ABI.
+// The values of the C ABI.
 enum class event_kind : std::int32_t {
   none = 0,
   acquired = 1,
@@ -47,32 +47,33 @@ struct event {
   std::int64_t token = 0;
   std::int64_t hold_number = 0;
   outcome how;
-  // Of a line of the log: and how many lines were left out before it.
+  // Of a log record: its level, its subject, and how many records were dropped before it.
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
   std::int64_t dropped_records = 0;
-  // Completes what is said, on the thread that reads it. A risk is told although nothing failed.
+  // Completes the message on the reader's thread. An at_risk event has a message although nothing
+  // failed.
   void tell(const std::string& name) noexcept {
     if (kind == event_kind::at_risk) how.message = joined({how.cause != nullptr ? how.cause : ""});
     if (!how.words().empty()) how.name(name);
   }
 };
 
-// An event with its place in a queue; allocated before its call is accepted, so that delivering it
-// can never fail.
+// An event with its place in a queue. Allocated before its call is accepted, so delivery cannot
+// fail.
 class event_node {
  public:
   virtual ~event_node() = default;
   event told;
   // Whether it counts against the queue's capacity.
   bool takes_place = true;
-  // Whether the queue's descriptor is watched, since admit().
+  // Whether the queue's descriptor was in use at admit().
   bool is_watched_for = false;
   // The handle lives at least until its event has been read.
   std::shared_ptr<cancellable> handle;
-  // The name of the lock that a notice is about, which keeps no handle.
+  // The lock name of a notice or log record, which keeps no handle.
   std::string lock;
-  // For whoever keeps finished nodes in a chain, which is taken apart one by one.
+  // The next node in a chain of finished nodes, which its owner takes apart one by one.
   std::unique_ptr<event_node> behind;
 
  private:
@@ -84,7 +85,7 @@ class event_node {
   std::list<event_node*>::iterator waiting_place_;
 };
 
-// Nodes in their order, which somebody else frees.
+// An ordered list of nodes that it does not own.
 struct event_chain {
   event_node* first = nullptr;
   event_node* last = nullptr;
@@ -96,39 +97,38 @@ struct event_chain {
 
 class event_queue {
  public:
-  // So many reports are kept until they are read.
+  // The maximum of unread log records.
   static constexpr int longest_reports = 64;
 
-  // A thread that waits for events reads the answers of this client itself, if one is given.
+  // With a client, a thread that waits for events also reads that client's replies.
   explicit event_queue(std::int64_t capacity, std::shared_ptr<client> client = nullptr);
   ~event_queue();
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
 
   outcome open();
-  // Reserves a place for a notice: ok, limit or shut_down; gives it back.
+  // reserve() reserves a place for a notice: ok, limit or shut_down. unreserve() returns the place.
   outcome reserve();
   void unreserve() noexcept;
-  // Reserves a place for the end of a call, which a shutdown is to cancel if it is an acquire; and
-  // takes that back when the call was not accepted after all.
+  // admit() reserves a place for the event of a call. A shutdown cancels the call if it is an
+  // acquire. dismiss() returns the place if the call was not accepted.
   outcome admit(event_node& call);
   void dismiss(event_node& call) noexcept;
   [[nodiscard]] bool is_shut_down();
-  // The call came to an end. Comes back when the queue was freed and nobody will read it.
+  // Adds the event of an ended call, or a notice. Returns the node if the queue was freed.
   std::unique_ptr<event_node> deliver(std::unique_ptr<event_node> ended) noexcept;
-  // What is told beside all calls and watches, a line of the log or that statistics are due: it
-  // takes no place of theirs, and is read when none of theirs is there, so that it never stands
-  // before a loss. False where it is dropped: too many of its kind are unread, or the queue was
-  // shut down.
-  bool report(std::unique_ptr<event_node> told) noexcept;
+  // Adds a log record or a statistics event. It takes no reserved place. It is read after all other
+  // events, so it never delays a loss. False if it is dropped: too many of its kind are unread, or
+  // the queue was shut down.
+  bool report(std::unique_ptr<event_node> node) noexcept;
 
   // The oldest event: ok, timed_out, shut_down.
-  status next(time_ns deadline, event& into);
-  // Up to `capacity` events, each handed to `take(const event&)`.
+  status next(time_ns deadline, event& result);
+  // Passes up to `capacity` events to `take(const event&)`.
   template <class Take>
   status next_batch(time_ns deadline, std::int64_t capacity, Take&& take) {
     event first;
-    if (const auto how = next(deadline, first); how != status::ok) return how;
+    if (const auto error = next(deadline, first); error != status::ok) return error;
     take(first);
     for (auto rest = take_ready(capacity - 1); rest; rest = std::move(rest->behind)) {
       take(rest->told);
@@ -139,17 +139,17 @@ class event_queue {
   // Async-signal-safe.
   void wake() noexcept;
   void shut_down() noexcept;
-  // Shuts down, drops what is unread, and keeps nothing from then on.
+  // Shuts down, drops unread events, and accepts no more events.
   void close() noexcept;
 
  private:
-  // A thread in next() that has found nothing.
+  // A thread that waits in next().
   struct consumer;
 
   outcome reserve_locked();
-  // Up to so many events that are there already, the oldest first.
+  // Takes up to `count` available events, the oldest first.
   std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
-  // The handle of a waiting acquire that has not been told to end; nullptr when there is none.
+  // The handle of a waiting acquire that was not cancelled yet, or nullptr.
   std::shared_ptr<cancellable> next_to_cancel() noexcept;
   void after_take_locked() noexcept;
   void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
@@ -175,15 +175,15 @@ class event_queue {
   std::int64_t reserved_ = 0;  // open calls, watches and unread events
   std::int64_t open_calls_ = 0;
   event_chain ended_;    // of calls and watches
-  event_chain reports_;  // which come behind them
+  event_chain reports_;  // read after `ended_`
   int unread_lines_ = 0;
   bool is_stats_unread_ = false;
   std::list<event_node*> waiting_;
   bool is_shut_down_ = false;
   bool is_freed_ = false;
-  bool is_polled_ = false;  // somebody has asked for the descriptor
+  bool is_polled_ = false;  // descriptor() was called
   bool is_signalled_ = false;
-  // Those that were not called yet. Changed under the mutex; wake() looks at the first without it.
+  // Consumers that were not woken yet. Changed under the mutex. wake() reads the first without it.
   std::atomic<consumer*> first_consumer_{nullptr};
   std::atomic<bool> is_woken_{false};
   std::atomic<std::uint32_t> wakers_{0};  // threads inside wake(), which keep every consumer alive

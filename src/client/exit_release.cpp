@@ -18,7 +18,7 @@ namespace mortise::client {
 
 namespace {
 
-// Never destroyed: threads go on while a process exits.
+// Never destroyed, because threads continue to run while a process exits.
 struct exit_list {
   const std::uint64_t process = process_mark();
   exit_list* parents = nullptr;
@@ -32,7 +32,7 @@ bool is_of_this_process(const exit_list* list) noexcept {
   return list != nullptr && list->process == process_mark();
 }
 
-// A child leaves its parent's list alone: a thread that it does not have may hold the mutex.
+// A child does not use its parent's list, because a thread of the parent may hold the mutex.
 exit_list& list_of_this_process() {
   auto* known = newest.load();
   while (!is_of_this_process(known)) {
@@ -50,7 +50,7 @@ void close_clients() noexcept {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   const time_ns end = boot_now() + client::linger_ns;
   const std::lock_guard guard(list->mutex);
-  // All give back before one is waited for.
+  // All clients send their releases before the first wait.
   for (auto& item : list->clients) {
     const auto client = item.lock();
     if (client && !client->begin_close()) item.reset();
@@ -65,7 +65,7 @@ void close_clients() noexcept {
 }  // namespace
 
 outcome close_at_exit(std::weak_ptr<client> client) {
-  // With the first such client, so that what was made before it is still there when it is closed.
+  // Registered with the first such client. Objects created before it still exist when it is closed.
   static const bool is_registered = std::atexit(close_clients) == 0;
   if (!is_registered) return outcome::of(status::no_memory);
   auto& list = list_of_this_process();

@@ -1,5 +1,4 @@
-// Clients that are closed when the process exits, which gives back what they hold (the option
-// `release_at_exit`).
+// Closes clients when the process exits, which releases their holds (option `release_at_exit`).
 #pragma once
 
 #include <memory>
@@ -10,8 +9,8 @@ namespace mortise::client {
 
 class client;
 
-// exit(), and so a return from main, closes the client if it is still open then; a forked child's
-// exit() does not (hazard 21). All clients together take as long as one.
+// exit(), or a return from main, closes the client if it is still open. A forked child's exit()
+// does not (hazard 21). Closing all clients takes as long as closing one.
 outcome close_at_exit(std::weak_ptr<client> client);
 
 }  // namespace mortise::client

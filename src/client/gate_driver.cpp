@@ -12,10 +12,10 @@ namespace mortise::client {
 
 namespace {
 
-// How soon one that could not listen for want of memory tries again.
+// Retry delay of a gate that could not subscribe for lack of memory.
 constexpr time_ns deaf_ns = 50 * ns_per_ms;
 
-// A renewal may lower a writer to a reader.
+// A renewal may downgrade a writer to a reader.
 bool may_give_back(lock::step what) noexcept {
   switch (what) {
     case lock::step::renew:
@@ -28,7 +28,7 @@ bool may_give_back(lock::step what) noexcept {
   }
 }
 
-// Of a release that failed.
+// The log subject of a failed release.
 log_subject subject_of(status code) noexcept {
   if (code == status::lost) return log_subject::lost;
   return code == status::refused ? log_subject::refused : log_subject::unreachable;
@@ -56,14 +56,14 @@ gate_driver::~gate_driver() { client_.reactor().cancel(*this); }
 void gate_driver::plan() noexcept {
   if (!channel_.empty()) listen_or_not();
   is_idle_.store(gate_.is_idle() && free_requests_.size() == requests_.size());
-  // Of a grant; and of somebody who waits for what is retained, for whom the client would else find
-  // that out with whatever it asks next.
+  // Expects a grant, or a message about a waiter for a retained claim. Without it the client learns
+  // of that waiter only with its next request.
   if (gate_.awaits_message() != awaits_message_) {
     awaits_message_ = !awaits_message_;
     client_.servers().expect_messages(named(), awaits_message_ ? 1 : -1);
   }
-  // A timer that is armed too early costs one look for nothing, setting it anew costs a system
-  // call: so it is only ever moved forward.
+  // A timer that fires too early costs one check. Setting it again costs a system call. So it is
+  // only moved to an earlier time.
   auto next = gate_.next_timer();
   if (is_deaf_) next = std::min(next, boot_now() + deaf_ns);
   if (next >= armed_for_) return;
@@ -71,7 +71,7 @@ void gate_driver::plan() noexcept {
   client_.reactor().schedule(*this, next);
 }
 
-// Only while somebody waits, so that a lock that is free costs no more.
+// Subscribes only while a waiter is queued, so a free lock costs no more.
 void gate_driver::listen_or_not() noexcept try {
   const bool is_wanted = gate_.is_queued();
   is_deaf_ = false;
@@ -85,7 +85,7 @@ void gate_driver::listen_or_not() noexcept try {
 }
 
 void gate_driver::on_timer(time_ns /*now*/) noexcept {
-  // Its last user may be going away at this moment.
+  // The last reference may be released at this moment.
   const auto self = weak_from_this().lock();
   if (!self) return;
   enter([&](lock::gate& gate, time_ns now) {
@@ -95,19 +95,20 @@ void gate_driver::on_timer(time_ns /*now*/) noexcept {
   client_.gates().retire_if_idle(*this);
 }
 
-bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by) noexcept try {
+bool gate_driver::ask(const lock::step_request& request, const lock::operation* requester) noexcept
+    try {
   last_sent_ = status::no_memory;
   if (free_requests_.empty()) {
-    // Room for its return to the free list is made first, so that an answer never needs memory.
+    // Reserves the place in the free list first, so a reply never needs memory.
     free_requests_.reserve(requests_.size() + 1);
     requests_.push_back(client_.servers().new_request(*this, named()));
     free_requests_.push_back(requests_.back().get());
   }
   auto* const next = free_requests_.back();
-  next->claim_id = asked.claim_id;
-  next->serial = asked.serial;
-  if (may_give_back(asked.what)) order_.before_giving_back();
-  last_sent_ = next->send(asked, rules_, keys_, by);
+  next->claim_id = request.claim_id;
+  next->serial = request.serial;
+  if (may_give_back(request.what)) order_.before_giving_back();
+  last_sent_ = next->send(request, rules_, keys_, requester);
   if (last_sent_ != status::ok) return false;
   free_requests_.pop_back();
   return true;
@@ -115,27 +116,26 @@ bool gate_driver::ask(const lock::step_request& asked, const lock::operation* by
   return false;  // nothing was sent
 }
 
-void gate_driver::on_result(deployment::lock_request& answered, const lock::step_result& said,
+void gate_driver::on_result(deployment::lock_request& request, const lock::step_result& result,
                             time_ns /*now*/) noexcept {
-  // The client keeps every gate_driver that has an open lock_request; from now on this one may have
-  // none.
+  // The client keeps a gate_driver with an open lock_request. This may have been the last one.
   const auto self = shared_from_this();
-  if (said.last_token != 0) client_.servers().note_token(named(), said.last_token);
+  if (result.last_token != 0) client_.servers().note_token(named(), result.last_token);
   enter([&](lock::gate& gate, time_ns now) {
-    const auto claim = answered.claim_id;
-    const auto serial = answered.serial;
-    free_requests_.push_back(&answered);
-    if (said.what == lock::answer::granted) order_.after_grant();
-    gate.on_answer(claim, serial, said, now);
+    const auto claim = request.claim_id;
+    const auto serial = request.serial;
+    free_requests_.push_back(&request);
+    if (result.what == lock::answer::granted) order_.after_grant();
+    gate.on_answer(claim, serial, result, now);
   });
   client_.gates().retire_if_idle(*this);
 }
 
-void gate_driver::on_message(const protocol::message& told) noexcept {
-  if (told.last_token != 0) client_.servers().note_token(named(), told.last_token);
+void gate_driver::on_message(const protocol::message& message) noexcept {
+  if (message.last_token != 0) client_.servers().note_token(named(), message.last_token);
   enter([&](lock::gate& gate, time_ns now) {
-    if (told.kind == protocol::message_kind::grant) order_.after_grant();
-    protocol::tell(gate, told, now);
+    if (message.kind == protocol::message_kind::grant) order_.after_grant();
+    protocol::tell(gate, message, now);
   });
 }
 
@@ -145,7 +145,7 @@ std::string gate_driver::new_owner_token(std::string_view label, std::int64_t gr
 }
 
 std::int64_t gate_driver::random_below(std::int64_t bound) noexcept {
-  // xorshift64 (Marsaglia): no call into the kernel for a number that only spreads timers.
+  // xorshift64 (Marsaglia): no system call for a number that only spreads timers.
   chance_ ^= chance_ << 13U;
   chance_ ^= chance_ >> 7U;
   chance_ ^= chance_ << 17U;
@@ -158,7 +158,7 @@ bool gate_driver::is_granted_by_message() const noexcept {
 
 outcome gate_driver::problem() const {
   auto problem = client_.servers().problem(named());
-  // A connection that has just broken may not have said yet why.
+  // A connection that has just broken may not have reported the reason yet.
   if (problem.ok() && last_sent_ == status::unreachable) {
     problem = outcome::of(status::unreachable, "the connection to the server broke");
     problem.is_retryable = true;
@@ -168,7 +168,7 @@ outcome gate_driver::problem() const {
 
 outcome gate_driver::lack() const noexcept {
   if (last_sent_ == status::limit) return lock_io::lack();
-  return outcome::of(status::no_memory);  // also where there was none to put the question down
+  return outcome::of(status::no_memory);  // also if the request could not be stored
 }
 
 void gate_driver::on_lost(lock::owner& loser) noexcept {
@@ -180,8 +180,8 @@ void gate_driver::on_at_risk(lock::owner& holder, reason why) noexcept {
   lock_handle::of(holder).notice_at_risk(why);
 }
 
-void gate_driver::on_not_released(const outcome& how) noexcept {
-  client_.log().note(subject_of(how.code), how, name_);
+void gate_driver::on_not_released(const outcome& error) noexcept {
+  client_.log().note(subject_of(error.code), error, name_);
 }
 
 }  // namespace mortise::client

@@ -1,4 +1,4 @@
-// A gate in the real world: its mutex, its timer, and its way to the servers.
+// Drives a gate: its mutex, its timer, and its requests to the servers.
 #pragma once
 
 #include <atomic>
@@ -38,37 +38,36 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
   [[nodiscard]] deployment::named_key named() const noexcept { return {name_, key()}; }
 
-  // Runs `step(gate, now)` under the mutex with the time taken before anything is sent, and plans
-  // the timer after it. Everything that touches the gate goes through here. `entered` is filled
-  // with that time.
+  // Runs `step(gate, now)` under the mutex, then schedules the timer. `now` is the time before
+  // anything is sent, which `entered` also receives. Every change of the gate uses this function.
   template <class Step>
   auto enter(Step&& step, time_ns* entered = nullptr) {
-    std::unique_ptr<event_node> unread;  // may keep a handle, and is destroyed without the mutex
-    const net::wake_scope together;      // callers wake up when the mutex is free
+    std::unique_ptr<event_node> unread;  // may keep a handle: destroyed without the mutex
+    const net::wake_scope together;      // wakes callers after the mutex is unlocked
     const std::lock_guard guard(mutex_);
     const auto now = boot_now();
     if (entered != nullptr) *entered = now;
     const settle_on_exit settle{*this, unread};
     return step(gate_, now);
   }
-  // A message to the inbox that is about this gate.
-  void on_message(const protocol::message& told) noexcept;
-  // Takes a finished node that no queue wants, from inside of enter().
+  // An inbox message for this gate.
+  void on_message(const protocol::message& message) noexcept;
+  // Keeps a finished node of a freed queue until enter() ends. Called inside enter().
   void bury(std::unique_ptr<event_node> node) noexcept {
     node->behind = std::move(unread_);
     unread_ = std::move(node);
   }
 
-  // Reading needs no plan.
+  // Reads the gate. Does not schedule the timer.
   template <class Look>
   auto look(Look&& look) const {
     const std::lock_guard guard(mutex_);
     return look(gate_, boot_now());
   }
 
-  // Whether nothing is open at the server any more; any thread, as of the last entry.
+  // Whether nothing is open at the server, as of the last enter(). Any thread.
   [[nodiscard]] bool is_idle() const noexcept { return is_idle_.load(); }
-  // How many handles use it; changed by the registry only.
+  // The number of handles. Only the registry changes it.
   std::atomic<int> handles{0};
 
  private:
@@ -85,7 +84,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   void listen_or_not() noexcept;
 
   // lock::lock_io
-  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
+  bool ask(const lock::step_request& request, const lock::operation* requester) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
@@ -95,9 +94,9 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
-  void on_not_released(const outcome& how) noexcept override;
+  void on_not_released(const outcome& error) noexcept override;
   // deployment::lock_requester
-  void on_result(deployment::lock_request& answered, const lock::step_result& said,
+  void on_result(deployment::lock_request& request, const lock::step_result& result,
                  time_ns now) noexcept override;
   // net::timer
   void on_timer(time_ns now) noexcept override;
@@ -113,15 +112,15 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;
-  std::uint64_t chance_;  // state of a small generator; only spreads timers
+  std::uint64_t chance_;  // state of a small random generator that only spreads timers
   std::vector<std::unique_ptr<deployment::lock_request>> requests_;  // all of them
   std::vector<deployment::lock_request*> free_requests_;
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
-  status last_sent_ = status::ok;  // how the last question was sent
-  bool awaits_message_ = false;    // as the servers were told
+  status last_sent_ = status::ok;  // result of the last send
+  bool awaits_message_ = false;    // as last reported to the servers
   bool is_listening_ = false;      // to the channel
-  bool is_deaf_ = false;           // there was no memory to listen: tried again soon
+  bool is_deaf_ = false;           // no memory to subscribe: retried soon
   std::atomic<bool> is_idle_{true};
 };
 

@@ -1,7 +1,6 @@
-// What a holder has written in this process before it gave its lock back, the next holder sees. The
-// memory model knows of no order that goes by way of a server, and neither does ThreadSanitizer, so
-// here it is: one word per name (some names share one), written by who gives back and read by who
-// is granted.
+// Makes a holder's writes visible to the next holder in this process. The memory model and
+// ThreadSanitizer know no order through a server. So a holder writes a word per name before its
+// release, and the next holder reads the word after the grant. Some names share a word.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@ class handover_order {
       : word_(words.at(std::hash<std::string_view>()(lock_key) % words.size()).value) {}
 
   void before_giving_back() noexcept { word_.fetch_add(1, std::memory_order_release); }
-  // A change, too, because a change sees the newest value and a mere look might not.
+  // A read-modify-write, because it sees the newest value and a plain load might not.
   void after_grant() noexcept { word_.fetch_add(1, std::memory_order_acquire); }
 
  private:

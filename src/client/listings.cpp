@@ -17,31 +17,32 @@ namespace mortise::client {
 
 namespace {
 
-// So many answers are awaited at once, so that what a server keeps for this client stays far below
-// what it would break its connection for.
+// The maximum of open requests. It keeps a server's output buffer for this client far below the
+// size at which the server closes the connection.
 constexpr std::size_t most_awaited = 64;
-// How long one that does not answer counts as awaited, and is not asked again.
+// How long an unanswered request counts as open. After this time it is repeated.
 constexpr time_ns patience_ns = 500 * ns_per_ms;
-// How often who waits looks whether it is that time.
+// How often a waiting listing checks for that time.
 constexpr std::chrono::milliseconds look_interval(50);
 
-// So many slots are tried for one whose server answers.
+// The maximum of slots that are tried to find one whose server replies.
 constexpr int most_slots = 64;
 
-// Asks all servers. One that has not answered when half of the time is over is missing, and not
-// asked again, so that there is time for the clients of the others. All are given the whole time
-// where none has answered.
-outcome ask_present(deployment::deployment& servers, const protocol::command& asked,
+// Sends a command to all servers. A server without a reply after half of the time is missing, and
+// gets no further requests. So time remains for clients of the other servers. If no server has
+// replied, all servers get the whole time.
+outcome ask_present(deployment::deployment& servers, const protocol::command& command,
                     time_ns deadline, protocol::missing_servers& missing) {
   const auto before = missing;
   const auto now = boot_now();
-  auto how = servers.ask_present(asked, now + (deadline - now) / 2, missing);
-  if (how.code != status::unknown && how.code != status::unreachable) return how;
+  auto result = servers.ask_present(command, now + (deadline - now) / 2, missing);
+  if (result.code != status::unknown && result.code != status::unreachable) return result;
   missing = before;
-  return servers.ask_present(asked, deadline, missing);
+  return servers.ask_present(command, deadline, missing);
 }
 
-// In a cluster a client hears nothing before it uses a slot: this one it uses while it asks.
+// In a cluster a client receives messages only while it uses a slot. This object uses a slot for
+// the time of a listing.
 class ear final : private deployment::lock_requester {
  public:
   ear(deployment::deployment& servers, std::string_view client_id)
@@ -59,7 +60,7 @@ class ear final : private deployment::lock_requester {
   outcome open(time_ns deadline, protocol::missing_servers& missing) {
     if (!is_cluster_) return {};
     auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
-    // A server may answer and serve no slot, for a while after its start.
+    // For a while after its start, a server may reply without serving a slot.
     auto unfit = missing;
     while (opened.ok() && !use_) {
       find_slot(unfit);
@@ -89,52 +90,52 @@ class ear final : private deployment::lock_requester {
     use_ = std::move(use);
     return here;
   }
-  // Nothing is ever asked by way of it.
+  // No request is ever sent with this lock_request.
   void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
                  time_ns /*now*/) noexcept override {}
 
   deployment::deployment& servers_;
   const std::string channel_;
-  std::string key_;  // whose slot it is
+  std::string key_;  // a key of the slot
   bool is_cluster_ = false;
   std::unique_ptr<deployment::lock_request> use_;
 };
 
 }  // namespace
 
-// One listing, while it is taken.
+// One listing in progress.
 class listings::round {
  public:
-  round(protocol::listing& into, const gate_numbers& only)
-      : into_(into), only_(only), number_(random_number()) {}
+  round(protocol::listing& target, const gate_numbers& only)
+      : into_(target), only_(only), number_(random_number()) {}
 
-  // By which its answers are known.
+  // Identifies the replies to this listing.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  // A client that lives, at one of its servers.
+  // A live client, found at one of its servers.
   void add(protocol::client_inbox found) {
-    const auto wanted = only_.find(found.client);
-    if (!only_.empty() && wanted == only_.end()) return;
-    auto& of = all_.try_emplace(std::move(found.client)).first->second;
-    of.channel = std::move(found.channel);
-    if (wanted != only_.end()) of.from = wanted->second;
+    const auto selected = only_.find(found.client);
+    if (!only_.empty() && selected == only_.end()) return;
+    auto& peer = all_.try_emplace(std::move(found.client)).first->second;
+    peer.channel = std::move(found.channel);
+    if (selected != only_.end()) peer.from = selected->second;
   }
-  void take(protocol::listing_page told) {
-    const auto known = all_.find(told.client);
-    if (known == all_.end() || known->second.is_over || known->second.from != told.from) return;
-    auto& of = known->second;
-    into_.entries.insert(into_.entries.end(), std::make_move_iterator(told.entries.begin()),
-                         std::make_move_iterator(told.entries.end()));
-    of.is_heard = true;
-    of.is_over = told.next <= told.from || !only_.empty();
-    of.from = told.next;
-    of.asked_at = 0;
+  void take(protocol::listing_page page) {
+    const auto known = all_.find(page.client);
+    if (known == all_.end() || known->second.is_over || known->second.from != page.from) return;
+    auto& peer = known->second;
+    into_.entries.insert(into_.entries.end(), std::make_move_iterator(page.entries.begin()),
+                         std::make_move_iterator(page.entries.end()));
+    peer.is_heard = true;
+    peer.is_over = page.next <= page.from || !only_.empty();
+    peer.from = page.next;
+    peer.asked_at = 0;
   }
   [[nodiscard]] bool is_over() const {
     return std::all_of(all_.begin(), all_.end(),
                        [](const auto& one) { return one.second.is_over; });
   }
-  // Those to be asked now: their channels, by where they are to go on.
+  // The channels of the clients to ask now, by the gate number at which they continue.
   std::map<std::uint64_t, std::vector<std::string>> next(time_ns now) {
     const auto is_awaited = [&](const auto& one) {
       return !one.second.is_over && one.second.asked_at > now - patience_ns;
@@ -143,30 +144,31 @@ class listings::round {
     room -= std::min(room,
                      static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_awaited)));
     std::map<std::uint64_t, std::vector<std::string>> channels;
-    // First who was not asked yet.
+    // First the clients that were not asked yet.
     for (const bool is_first : {true, false}) {
       for (auto& one : all_) {
-        auto& of = one.second;
-        if (room == 0 || of.is_over || (of.asked_at == 0) != is_first || is_awaited(one)) continue;
-        channels[of.from].push_back(of.channel);
-        of.asked_at = now;
+        auto& peer = one.second;
+        if (room == 0 || peer.is_over || (peer.asked_at == 0) != is_first || is_awaited(one))
+          continue;
+        channels[peer.from].push_back(peer.channel);
+        peer.asked_at = now;
         --room;
       }
     }
     return channels;
   }
   void finish() {
-    for (const auto& [id, of] : all_) {
-      if (of.is_heard) ++into_.answered;
-      if (of.is_heard && !of.is_over) ++into_.truncated;
-      if (!of.is_heard) into_.silent.push_back(id);
+    for (const auto& [id, peer] : all_) {
+      if (peer.is_heard) ++into_.answered;
+      if (peer.is_heard && !peer.is_over) ++into_.truncated;
+      if (!peer.is_heard) into_.silent.push_back(id);
     }
   }
 
  private:
   struct party {
     std::string channel;
-    std::uint64_t from = 0;  // what of it is told next
+    std::uint64_t from = 0;  // gate number at which it continues
     time_ns asked_at = 0;
     bool is_heard = false;
     bool is_over = false;
@@ -178,8 +180,8 @@ class listings::round {
   std::map<std::string, party> all_;
 };
 
-outcome listings::take(protocol::listing& into, time_ns deadline, const gate_numbers& only) {
-  round taken(into, only);
+outcome listings::take(protocol::listing& target, time_ns deadline, const gate_numbers& only) {
+  round taken(target, only);
   {
     std::unique_lock guard(mutex_);
     while (present_ != nullptr && !is_closed_) {
@@ -192,27 +194,27 @@ outcome listings::take(protocol::listing& into, time_ns deadline, const gate_num
     present_ = &taken;
   }
   const struct ending {
-    listings& of;
+    listings& self;
     ~ending() {
-      const std::lock_guard guard(of.mutex_);
-      of.present_ = nullptr;
-      of.changed_.notify_all();
+      const std::lock_guard guard(self.mutex_);
+      self.present_ = nullptr;
+      self.changed_.notify_all();
     }
   } at_end{*this};
 
   ear listening(client_.servers(), client_.id());
-  if (auto opened = listening.open(deadline, into.missing); !opened.ok()) return opened;
+  if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
   const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
     for (auto& one : inboxes) taken.add(std::move(one));
   });
-  auto found = ask_present(client_.servers(), find, deadline, into.missing);
+  auto found = ask_present(client_.servers(), find, deadline, target.missing);
   if (!found.ok()) return found;
-  auto asked = ask_all(taken, into.missing, listening.is_cluster(), deadline);
+  auto result = ask_all(taken, target.missing, listening.is_cluster(), deadline);
   const std::lock_guard guard(mutex_);
   if (is_closed_) return client_freed();
-  // Whom there was no time to ask is silent.
-  if (!asked.ok() && boot_now() < deadline) return asked;
+  // A client that was not asked in time is silent.
+  if (!result.ok() && boot_now() < deadline) return result;
   taken.finish();
   return {};
 }
@@ -230,9 +232,9 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
     guard.unlock();
     for (const auto& [from, those] : channels) {
       const auto text = protocol::write_request({taken.number(), ++serial, from, client_.id()});
-      const auto said = protocol::say_to_inboxes(is_cluster, those, text);
-      auto how = ask_present(client_.servers(), said, deadline, missing);
-      if (!how.ok()) return how;
+      const auto command = protocol::say_to_inboxes(is_cluster, those, text);
+      auto result = ask_present(client_.servers(), command, deadline, missing);
+      if (!result.ok()) return result;
     }
     guard.lock();
   }
@@ -240,14 +242,14 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
 }
 
 void listings::on_message(std::string_view text) noexcept try {
-  auto told = protocol::read_page(text);
-  if (!told) return;
+  auto page = protocol::read_page(text);
+  if (!page) return;
   const std::lock_guard guard(mutex_);
-  if (present_ == nullptr || present_->number() != told->round) return;
-  present_->take(std::move(*told));
+  if (present_ == nullptr || present_->number() != page->round) return;
+  present_->take(std::move(*page));
   changed_.notify_all();
 } catch (const std::bad_alloc&) {
-  // That client is asked again.
+  // The client is asked again.
 }
 
 void listings::close() noexcept {

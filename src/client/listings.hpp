@@ -1,4 +1,4 @@
-// Asks all clients that live what they hold and wait for, and gathers what they answer.
+// Requests the holds and waiters of all live clients, and collects the replies.
 #pragma once
 
 #include <condition_variable>
@@ -18,14 +18,14 @@ class client;
 
 class listings final {
  public:
-  explicit listings(client& asker) : client_(asker) {}
-  // Which gate of which clients is asked about; of all that live, every one where there is none.
+  explicit listings(client& owner) : client_(owner) {}
+  // The gate to list, by client. If empty, all gates of all live clients.
   using gate_numbers = std::map<std::string, std::uint64_t>;
-  // Until all have answered, or the deadline. One after the other.
-  outcome take(protocol::listing& into, time_ns deadline, const gate_numbers& only = {});
-  // A message to the inbox; any thread.
+  // Waits until all clients have replied, or until the deadline. Listings run one after the other.
+  outcome take(protocol::listing& target, time_ns deadline, const gate_numbers& only = {});
+  // An inbox message. Any thread.
   void on_message(std::string_view text) noexcept;
-  // Ends those that are taken, and lets none begin.
+  // Ends the running listing, and rejects new ones.
   void close() noexcept;
 
  private:
@@ -35,7 +35,7 @@ class listings final {
                   time_ns deadline);
 
   client& client_;
-  std::mutex mutex_;  // of all below, and of the round
+  std::mutex mutex_;  // protects all members below, and the round
   std::condition_variable changed_;
   round* present_ = nullptr;
   bool is_closed_ = false;

@@ -17,7 +17,7 @@ namespace mortise::client {
 
 namespace {
 
-// What a hold of such a lock is for, by its mode.
+// The use of a hold, by its mode.
 std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
   using enum statistics::lock_use;
   switch (kind) {
@@ -31,31 +31,31 @@ std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
   return {mutex, mutex};
 }
 
-// A call that blocks: its outcome comes to the caller's stack.
+// A blocking call. Its result is on the caller's stack.
 template <class Base>
 class blocking_operation final : public Base {
  public:
   blocking_operation() { this->caller = &own_caller; }
-  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
-    if (!how.ok()) result = how;  // copies of texts
-    own_caller.finish();          // the caller may be gone from here on
+  void finish(const outcome& error, std::int64_t /*token*/) noexcept override {
+    if (!error.ok()) result = error;  // skips copies of texts
+    own_caller.finish();              // from now on the caller may have returned
   }
   net::caller own_caller;
   outcome result;
 };
 
-// A call that ends in an event. It owns itself until it ends, and its queue does from then on.
+// A call that ends in an event. It owns itself until it ends. Then its queue owns it.
 template <class Base>
 class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
-  void finish(const outcome& how, std::int64_t token) noexcept override {
-    if (!how.ok()) told.how = how;  // copies of texts
-    auto& of = static_cast<lock_handle&>(*handle);
-    of.describe(told, token);
+  void finish(const outcome& error, std::int64_t token) noexcept override {
+    if (!error.ok()) told.how = error;  // skips copies of texts
+    auto& owner_handle = static_cast<lock_handle&>(*handle);
+    owner_handle.describe(told, token);
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
-    if (unread) of.bury(std::move(unread));
+    if (unread) owner_handle.bury(std::move(unread));
   }
 
  private:
@@ -78,7 +78,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.limit = limit;
-  // The same whatever the drift: all who share such a lock have to agree on it.
+  // Independent of the drift, because all clients of such a lock have to agree on it.
   const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
   owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
                          terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};
@@ -117,7 +117,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   try {
     accepted = gate_driver_->enter(start, &begun);
   } catch (...) {
-    // Memory ran out; a question may be on its way, in this thread's name.
+    // Out of memory. A request of this thread may be in flight.
     gate_driver_->enter(
         [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
     static_cast<void>(client_->servers().await(gate_driver_->named(), call.own_caller, 0));
@@ -127,7 +127,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   call.own_caller.begins_at(begun);
   const auto deadline = client::deadline_after(timeout_ms, begun);
   if (!client_->servers().await(gate_driver_->named(), call.own_caller, deadline)) {
-    // Whatever happens between the deadline and here, abandon leaves the call finished.
+    // After abandon() the call is finished, whatever happened since the deadline.
     gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
     });
@@ -135,11 +135,11 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   return std::move(call.result);
 }
 
-outcome lock_handle::acquire(const lock::amount& wanted, std::int64_t timeout_ms) {
+outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms) {
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.is_try = timeout_ms == 0;
-  call.wanted = wanted;
+  call.wanted = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);
@@ -147,7 +147,7 @@ outcome lock_handle::acquire(const lock::amount& wanted, std::int64_t timeout_ms
   });
 }
 
-outcome lock_handle::try_acquire(const lock::amount& wanted) { return acquire(wanted, 0); }
+outcome lock_handle::try_acquire(const lock::amount& amount) { return acquire(amount, 0); }
 
 outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   blocking_operation<lock::operation> call;
@@ -156,7 +156,7 @@ outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   });
 }
 
-// A hold that has ended never ends a later one of its handle.
+// The number of an ended hold never unlocks a later hold of its handle.
 outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                               lock::operation* call, time_ns now) {
   auto checked = owner_.check_number(hold_number);
@@ -194,38 +194,38 @@ outcome lock_handle::force_release(std::string_view owner) {
         status::refused, "protocol: cannot end a hold of ", rules.facts.name,
         " by force, because its owner would not be notified; wait until its lease ends");
   }
-  lock::step_request asked;
-  asked.limit = owner_.limit;
+  lock::step_request request;
+  request.limit = owner_.limit;
   bool was_owner = false;
-  auto how = ask(protocol::force_release(rules, gate_driver_->keys(), owner, asked, was_owner),
-                 client_->command_deadline());
-  if (!how.ok() || was_owner) return how;
+  auto result = ask(protocol::force_release(rules, gate_driver_->keys(), owner, request, was_owner),
+                    client_->command_deadline());
+  if (!result.ok() || was_owner) return result;
   return outcome::of(status::not_owner, "owner: ", printable(owner), " does not hold the lock");
 }
 
 outcome lock_handle::query(protocol::lock_info& info) {
-  lock::step_request asked;
+  lock::step_request request;
   std::string mine;
-  asked.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
+  request.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
     return gate.weight(owner_);
   });
-  asked.token = mine;
-  asked.limit = owner_.limit;
-  asked.lifetimes_ms = owner_.lifetimes_ms;
+  request.token = mine;
+  request.limit = owner_.limit;
+  request.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
   const auto deadline = client_->command_deadline();
-  auto how =
-      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), asked, info), deadline);
-  if (!how.ok() || info.entries.empty()) return how;
-  how = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
-  if (how.ok()) client_->find_retained(info, name_, deadline);
-  return how;
+  auto result =
+      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), request, info), deadline);
+  if (!result.ok() || info.entries.empty()) return result;
+  result = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
+  if (result.ok()) client_->find_retained(info, name_, deadline);
+  return result;
 }
 
-outcome lock_handle::ask(const protocol::command& asked, time_ns deadline) {
+outcome lock_handle::ask(const protocol::command& request, time_ns deadline) {
   if (client_->is_closed()) return client_freed();
-  return client_->answered(client_->servers().ask(gate_driver_->named(), asked, deadline));
+  return client_->answered(client_->servers().ask(gate_driver_->named(), request, deadline));
 }
 
 // ---- asynchronous ---------------------------------------------------------------------------
@@ -243,46 +243,46 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
   try {
     accepted = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
-      // What ends or extends a hold is about the token of that hold.
+      // An unlock or an extension reports the token of its hold.
       if (kind != event_kind::acquired) describe(call->told, owner_.token);
-      auto how = start(gate, *call, now);
-      // Accepted, so it owns itself; it may have ended already.
-      if (how.ok()) static_cast<void>(call.release());
-      return how;
+      auto result = start(gate, *call, now);
+      // An accepted call owns itself. It may have ended already.
+      if (result.ok()) static_cast<void>(call.release());
+      return result;
     });
   } catch (const std::bad_alloc&) {
-    accepted = outcome::of(status::no_memory);  // the gate has not taken it
+    accepted = outcome::of(status::no_memory);  // the gate has not accepted the call
   }
   if (!accepted.ok()) queue->dismiss(*call);
   return accepted;
 }
 
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::amount& wanted, std::int64_t timeout_ms,
+                                   const lock::amount& amount, std::int64_t timeout_ms,
                                    bool is_try) {
   auto accepted = submit<lock::acquire_operation>(
       queue, tag, event_kind::acquired, timeout_ms,
       [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
         call.owner = &owner_;
         call.is_try = is_try;
-        call.wanted = wanted;
+        call.wanted = amount;
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });
-  // A shutdown in between has not seen it.
+  // A shutdown in between has not cancelled the call.
   if (accepted.ok() && queue->is_shut_down()) cancel();
   return accepted;
 }
 
 outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                               const lock::amount& wanted) {
-  return start_acquire(queue, tag, wanted, command_timeout_ms(), true);
+                               const lock::amount& amount) {
+  return start_acquire(queue, tag, amount, command_timeout_ms(), true);
 }
 
 outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
-                                   const lock::amount& wanted, std::int64_t timeout_ms) {
-  if (timeout_ms == 0) return try_async(queue, tag, wanted);
-  return start_acquire(queue, tag, wanted, timeout_ms, false);
+                                   const lock::amount& amount, std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag, amount);
+  return start_acquire(queue, tag, amount, timeout_ms, false);
 }
 
 outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
@@ -385,13 +385,14 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   });
 }
 
-// Before each acquire, because the hold before may have used up its notices. Whether that was lost
-// by now has to be known first: it would use up those of the next. Under the mutex.
+// Called before each acquire, because the previous hold may have used its notices. settle() detects
+// a loss of that hold first. Otherwise the loss would use a notice of the next hold. Under the
+// mutex.
 outcome lock_handle::rearm(lock::gate& gate, time_ns now) {
   gate.settle(now);
   auto armed = arm_notices();
   if (armed.code != status::shut_down) return armed;
-  end_watch();  // nobody will read that queue any more
+  end_watch();  // events of that queue are no longer read
   return {};
 }
 
@@ -407,7 +408,7 @@ outcome lock_handle::arm_notices() {
     auto node = std::make_unique<event_node>();
     node->lock = name_;
     notices_.at_risk = std::move(node);
-    notices_.at_risk->takes_place = false;  // a watch is one
+    notices_.at_risk->takes_place = false;  // a watch takes one place
   }
   return {};
 }
@@ -434,10 +435,10 @@ void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
   gate_driver_->bury(std::move(node));
 }
 
-void lock_handle::describe(event& told, std::int64_t token) const noexcept {
+void lock_handle::describe(event& target, std::int64_t token) const noexcept {
   if (token == 0) return;
-  told.token = token;
-  told.hold_number = owner_.hold_number;
+  target.token = token;
+  target.hold_number = owner_.hold_number;
 }
 
 void lock_handle::notice_lost() noexcept {
@@ -448,7 +449,7 @@ void lock_handle::notice_at_risk(reason why) noexcept {
   notice(notices_.at_risk, event_kind::at_risk, status::ok, why);
 }
 
-// ---- looking --------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 bool lock_handle::is_held() const {
   return gate_driver_->look(

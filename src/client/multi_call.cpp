@@ -10,11 +10,11 @@
 
 namespace mortise::client {
 
-multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
+multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> owner,
                        std::vector<multi_handle::member> members, purpose what, time_ns deadline,
                        std::int64_t lease_ms)
     : client_(std::move(client)),
-      of_(std::move(of)),
+      of_(std::move(owner)),
       members_(std::move(members)),
       what_(what),
       deadline_(deadline),
@@ -83,7 +83,7 @@ bool multi_call::acquire_rest() {
   return true;
 }
 
-// Takes note of how the last step has ended; false while one is open.
+// Records the result of the last step. False while a step is open.
 bool multi_call::end_step() {
   outcome ended;
   {
@@ -91,7 +91,7 @@ bool multi_call::end_step() {
     if (open_steps_ > 0) return false;
     ended = std::exchange(step_result_, {});
   }
-  // What an extension has not brought is looked at when all is over.
+  // end_acquire() checks the members, whatever their extensions returned.
   if (is_topped_up_) ended = {};
   if (is_started_ && ended.ok()) ++acquired_;
   is_started_ = false;
@@ -102,7 +102,7 @@ bool multi_call::end_step() {
   return true;
 }
 
-// True when the next member was asked; its step may have ended already.
+// True if the next member's step was started. The step may have ended already.
 bool multi_call::start_next() {
   const auto& next = members_[acquired_];
   acquiring_.call = this;
@@ -122,8 +122,8 @@ bool multi_call::start_next() {
   return false;
 }
 
-// Whoever gets the locks gets their leases: those that are not renewed have lost what the others
-// were waited for. Extends them, all at once; true when it waits for the answers.
+// Leases without renewal have shrunk while the other members were acquired. Extends them all at
+// once. True if it waits for the replies.
 bool multi_call::top_up() {
   if (std::exchange(is_topped_up_, true)) return false;
   {
@@ -144,14 +144,14 @@ bool multi_call::top_up() {
   return --open_steps_ > 0;
 }
 
-// Without memory the member keeps what it has.
+// Without memory the member keeps its lease.
 bool multi_call::start_top_up(member_step& step) noexcept try {
   return members_[step.member].handle->start_top_up(step);
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// All or none: whatever stands in the way, nothing of it stays.
+// All or none: a failure releases every acquired member.
 void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -168,17 +168,17 @@ void multi_call::end_acquire() noexcept {
   }
 }
 
-bool multi_call::give_up(const outcome& how) {
+bool multi_call::give_up(const outcome& result) {
   const std::lock_guard guard(mutex_);
   if (is_over_ || what_ == purpose::unlock) return false;
-  given_up_ = how;
+  given_up_ = result;
   if (is_acquire() && acquired_ < members_.size()) members_[acquired_].handle->cancel();
   return true;
 }
 
 // ---- unlock ---------------------------------------------------------------------------------
 
-// In reverse order, all at once: nobody has to wait for the answer to another.
+// In reverse order and all at once, so no step waits for the reply to another.
 template <class Start>
 void multi_call::start_all(Start&& start) {
   is_started_ = true;
@@ -201,7 +201,7 @@ bool multi_call::unlock_all() {
   return false;
 }
 
-// Without the memory for an unlock that is told of, the member is given back without a word.
+// Without memory for an unlock with a result, the member is released without a result.
 outcome multi_call::start_unlock(member_step& step) noexcept {
   const auto& item = members_[step.member];
   try {
@@ -214,8 +214,8 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 
 // ---- extend ---------------------------------------------------------------------------------
 
-// What is lost already is not to keep the others from everybody for longer (hazard 17): nothing is
-// asked then. Otherwise each member that agrees is extended, and none ends sooner than before.
+// If a member is lost, no other member is extended, so other clients need not wait longer (hazard
+// 17). Otherwise each member that permits it is extended. No member ends sooner than before.
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -246,31 +246,31 @@ outcome multi_call::start_extend(member_step& step) noexcept {
 
 // ---- all ------------------------------------------------------------------------------------
 
-void multi_call::acquire_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
-  call->step_ended(how, call->acquired_);
+void multi_call::acquire_step::finish(const outcome& result, std::int64_t /*token*/) noexcept {
+  call->step_ended(result, call->acquired_);
 }
 
-void multi_call::member_step::finish(const outcome& how, std::int64_t /*token*/) noexcept {
-  call->step_ended(how, member);
+void multi_call::member_step::finish(const outcome& result, std::int64_t /*token*/) noexcept {
+  call->step_ended(result, member);
 }
 
-// Comes from inside a gate, so all that follows is left to the I/O thread.
-void multi_call::step_ended(const outcome& how, std::size_t member) noexcept {
+// Called inside a gate, so the I/O thread runs the next step.
+void multi_call::step_ended(const outcome& result, std::size_t member) noexcept {
   {
     const std::lock_guard steps(steps_mutex_);
     const bool says_more =
-        step_result_.ok() || (how.code == status::lost && step_result_.code != status::lost);
-    if (!how.ok() && says_more) step_result_ = about(how, member);
+        step_result_.ok() || (result.code == status::lost && step_result_.code != status::lost);
+    if (!result.ok() && says_more) step_result_ = about(result, member);
     if (--open_steps_ > 0) return;
   }
   client_->reactor().post(*this);
 }
 
-// Names the member that it is about.
-outcome multi_call::about(const outcome& how, std::size_t member) const noexcept {
-  auto told = how;
-  told.name(members_[member].handle->name());
-  return told;
+// Adds the name of the member.
+outcome multi_call::about(const outcome& result, std::size_t member) const noexcept {
+  auto named = result;
+  named.name(members_[member].handle->name());
+  return named;
 }
 
 void multi_call::close() noexcept {

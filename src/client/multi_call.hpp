@@ -1,6 +1,5 @@
-// One acquire, unlock or extension of a multi_handle on its way: a small state machine that moves
-// on when the step before has ended. It runs on the thread that starts it and then on the I/O
-// thread.
+// One acquire, unlock or extension of a multi_handle: a small state machine that advances when its
+// previous step has ended. It runs on the thread that starts it, and then on the I/O thread.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +20,16 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
  public:
   enum class purpose : std::uint8_t { acquire, try_acquire, unlock, extend };
 
-  multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> of,
+  multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_handle> owner,
              std::vector<multi_handle::member> members, purpose what, time_ns deadline,
              std::int64_t lease_ms = 0);
   ~multi_call() override;
 
-  // Where it ends: in an event, or with caller.finish() and result().
+  // The call ends in an event, or with caller.finish() and result().
   std::unique_ptr<event_node> event;
   std::shared_ptr<event_queue> queue;
   net::caller caller;
-  // Of an unlock or an extension: the hold of the multi that its members' numbers are of.
+  // Of an unlock or an extension: the hold of the multi to which its members' numbers belong.
   std::int64_t hold_number = 0;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }
@@ -41,26 +40,26 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   }
 
   void start();
-  // Ends a waiting acquire or an extension with this outcome; false when it does not wait any more.
-  bool give_up(const outcome& how);
-  // Ends it now; the I/O thread is gone.
+  // Ends a waiting acquire or an extension with this outcome. False if it no longer waits.
+  bool give_up(const outcome& result);
+  // Ends the call now. The I/O thread has ended.
   void close() noexcept;
 
  private:
-  // The open acquire of one member; and the open unlock or extension of one.
+  // The open acquire of one member, and the open unlock or extension of one member.
   struct acquire_step final : lock::acquire_operation {
     multi_call* call = nullptr;
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
   };
   struct member_step final : lock::operation {
     multi_call* call = nullptr;
     std::size_t member = 0;
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
   };
 
   void run() noexcept override { go_on(); }
   void go_on() noexcept;
-  // Each goes on as far as it can without waiting; true when it now waits for a step.
+  // Each function advances as far as possible without waiting. True if it now waits for a step.
   bool acquire_rest();
   bool unlock_all();
   bool extend_all();
@@ -74,8 +73,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   outcome start_extend(member_step& step) noexcept;
   void end_acquire() noexcept;
   [[nodiscard]] bool go_on_with(purpose what);
-  void step_ended(const outcome& how, std::size_t member) noexcept;
-  [[nodiscard]] outcome about(const outcome& how, std::size_t member) const noexcept;
+  void step_ended(const outcome& result, std::size_t member) noexcept;
+  [[nodiscard]] outcome about(const outcome& result, std::size_t member) const noexcept;
   void finish() noexcept;
 
   const std::shared_ptr<client> client_;
@@ -85,21 +84,21 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   const time_ns deadline_;
   const std::int64_t lease_ms_;  // of an extension
 
-  // Mutexes in the order in which they may be taken: this one, a gate_driver's, steps_mutex_.
+  // Order of locking: this mutex, a gate_driver's, steps_mutex_.
   std::mutex mutex_;
-  std::shared_ptr<multi_call> self_;  // while it is open
-  std::size_t acquired_ = 0;          // how many of the members, from the first
-  bool is_started_ = false;           // an unlock, an extension: all steps are
+  std::shared_ptr<multi_call> self_;  // while the call is open
+  std::size_t acquired_ = 0;          // number of acquired members, from the first
+  bool is_started_ = false;           // the acquire step, or all unlock or extension steps
   bool is_over_ = false;
-  outcome given_up_;  // not ok: why it is to end
+  outcome given_up_;  // not ok: why the call must end
   acquire_step acquiring_;
-  bool is_topped_up_ = false;  // an acquire: all are held, and those with little left are extended
+  bool is_topped_up_ = false;  // acquire: all are held, and short leases are extended
   std::vector<member_step> member_steps_;
   outcome result_;
 
   std::mutex steps_mutex_;
   std::size_t open_steps_ = 0;
-  outcome step_result_;  // of steps that have ended: a loss, else the first failure
+  outcome step_result_;  // of ended steps: a loss, or otherwise the first failure
 };
 
 }  // namespace mortise::client

@@ -16,7 +16,7 @@ multi_handle::multi_handle(std::shared_ptr<client> client) : client_(std::move(c
 
 multi_handle::~multi_handle() { release(); }
 
-outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted,
+outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amount& amount,
                           const char* name) {
   const std::lock_guard guard(mutex_);
   const auto refuse = [&](const std::string& problem) {
@@ -38,20 +38,20 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amoun
   if (place != members_.end() && place->handle->key() == handle->key()) {
     return refuse(printable(handle->name()) + " is a member already; give each name once");
   }
-  members_.insert(place, {std::move(handle), wanted});
+  members_.insert(place, {std::move(handle), amount});
   return {};
 }
 
 // ---- calls ----------------------------------------------------------------------------------
 
-// Whether that is the number of the present hold, or 0, which is any.
+// ok if this is the number of the current hold, or 0, which is any hold.
 outcome multi_handle::check_number(std::int64_t hold_number) const {
   const bool is_over = hold_number != hold_number_ || (open_ && open_->is_acquire());
   if (hold_number == 0 || !is_over) return {};
   return outcome::of(status::lost, "this hold has ended; its multi was acquired again");
 }
 
-// Takes the multi for this call, or says why not.
+// Starts this call on the multi, or returns why it cannot start.
 outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
@@ -59,7 +59,7 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   if (open_)
     return outcome::of(status::busy, "another call on this multi is in progress; wait for it");
   if (!call->is_acquire()) {
-    // Its members were read before; another thread may have unlocked and acquired since.
+    // The call's members were read before. Another thread may have unlocked and acquired since.
     if (!is_held_ || call->hold_number != hold_number_) {
       return outcome::of(status::not_owner, "this multi holds nothing");
     }
@@ -109,7 +109,7 @@ std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
 outcome multi_handle::run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
   if (auto begun = begin(call, hold_number); !begun.ok()) return begun;
   call->start();
-  // Every step has the deadline, so it comes to an end.
+  // Every step has the deadline, so the call ends.
   client_->servers().await_any(call->caller, time_never);
   return call->result();
 }
@@ -126,7 +126,7 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   try {
     begun = begin(call, hold_number);
   } catch (const std::bad_alloc&) {
-    begun = outcome::of(status::no_memory);  // not begun, so the event has to go
+    begun = outcome::of(status::no_memory);  // not begun: the event is dismissed
   }
   if (!begun.ok()) {
     queue->dismiss(*event);
@@ -135,7 +135,7 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   call->event = std::move(event);
   call->queue = queue;
   call->start();
-  // A shutdown in between has not seen it.
+  // A shutdown in between has not cancelled the call.
   if (call->is_acquire() && queue->is_shut_down()) cancel();
   return {};
 }
@@ -204,7 +204,7 @@ outcome multi_handle::watch(const std::shared_ptr<event_queue>& queue, std::int6
   for (std::size_t i = 0; i < members_.size(); ++i) {
     auto watched = members_[i].handle->watch(queue, tag);
     if (watched.ok()) continue;
-    // All or none: whoever watches some of them believes to hear of each.
+    // All or none: a caller with a partial watch would expect notices of every member.
     while (i-- > 0) static_cast<void>(members_[i].handle->watch(nullptr, tag));
     return watched;
   }
@@ -240,13 +240,13 @@ void multi_handle::close() noexcept {
 
 void multi_handle::release() noexcept {
   {
-    // They end when the members are given back.
+    // Extensions end when the members are released.
     const std::lock_guard guard(mutex_);
     for (const auto& call : extensions_) call->give_up(outcome::of(status::closed));
   }
   if (const auto call = open_call()) {
     call->give_up(outcome::of(status::closed));
-    return;  // an unlock goes on by itself
+    return;  // an unlock continues by itself
   }
   std::vector<member> held;
   {
@@ -259,9 +259,9 @@ void multi_handle::release() noexcept {
   }
 }
 
-// ---- looking --------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
-// A member that was lost may have been acquired again by itself.
+// A lost member may have been acquired again by its own handle.
 bool multi_handle::member::is_of_hold() const { return handle->hold_number() == hold_number; }
 
 bool multi_handle::is_held() const {
@@ -289,14 +289,14 @@ time_ns multi_handle::deadline_ns() const {
   return least;
 }
 
-void multi_handle::name(outcome& how) const noexcept {
+void multi_handle::name(outcome& error) const noexcept {
   const std::lock_guard guard(mutex_);
-  name(how, members_);
+  name(error, members_);
 }
 
-void multi_handle::name(outcome& how, const std::vector<member>& members) noexcept try {
+void multi_handle::name(outcome& error, const std::vector<member>& members) noexcept try {
   constexpr std::size_t most_shown = 3;
-  if (how.ok() || members.empty()) return;
+  if (error.ok() || members.empty()) return;
   std::string shown = "multi of ";
   for (std::size_t i = 0; i < std::min(members.size(), most_shown); ++i) {
     if (i > 0) shown += ", ";
@@ -305,7 +305,7 @@ void multi_handle::name(outcome& how, const std::vector<member>& members) noexce
   if (members.size() > most_shown) {
     shown += " and " + std::to_string(members.size() - most_shown) + " more";
   }
-  how.describe(shown);
+  error.describe(shown);
 } catch (const std::bad_alloc&) {
   return;  // without the names
 }

@@ -1,4 +1,4 @@
-// All of several locks or none: handles of one client, of any kind, that are acquired together.
+// Acquires all of several locks or none: handles of one client, of any kind.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   struct member {
     std::shared_ptr<lock_handle> handle;
     lock::amount wanted;
-    std::int64_t hold_number = 0;  // of its part of the present hold
+    std::int64_t hold_number = 0;  // of its part of the current hold
 
     [[nodiscard]] bool is_of_hold() const;
   };
@@ -33,12 +33,12 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   multi_handle(const multi_handle&) = delete;
   multi_handle& operator=(const multi_handle&) = delete;
 
-  // `name` is what the argument is called in a message.
-  outcome add(std::shared_ptr<lock_handle> handle, const lock::amount& wanted, const char* name);
+  // `name` is the name of the argument in a message.
+  outcome add(std::shared_ptr<lock_handle> handle, const lock::amount& amount, const char* name);
 
   outcome try_acquire();
   outcome acquire(std::int64_t timeout_ms);
-  // Unlocks only the hold with this number; 0 is any.
+  // Unlocks only the hold with this number. 0 is any hold.
   outcome unlock(std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
@@ -49,16 +49,16 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
   [[nodiscard]] const std::string& name() const noexcept override { return no_name_; }
-  // Says of a failure which members it is about, unless it names one.
-  void name(outcome& how) const noexcept;
-  static void name(outcome& how, const std::vector<member>& members) noexcept;
+  // Adds the names of the members to a failure that names no lock.
+  void name(outcome& error) const noexcept;
+  static void name(outcome& error, const std::vector<member>& members) noexcept;
   // Ends a waiting acquire: ok, or not_waiting.
   outcome cancel() override;
-  // The same for every acquire from now on, until it is taken back.
+  // The same for every acquire, until interrupt(false).
   outcome interrupt(bool is_on);
-  // Where the losses and risks of each member are told from now on; nullptr for nowhere.
+  // Reports losses and risks of each member to this queue. nullptr ends the watch.
   outcome watch(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
-  // The user is done with it: its wait ends, what it holds is given back.
+  // The user freed the handle: ends its wait and releases its holds.
   void release() noexcept;
 
   [[nodiscard]] bool is_held() const;
@@ -66,16 +66,16 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   [[nodiscard]] std::int64_t valid_ms() const;
   [[nodiscard]] time_ns deadline_ns() const;
   [[nodiscard]] std::int64_t member_count() const;
-  // Of the present or the last hold; 0 before the first.
+  // Of the current or the last hold. 0 before the first.
   [[nodiscard]] std::int64_t hold_number() const;
 
-  // For its call, which has ended.
+  // Called by a call that has ended.
   void finished(const multi_call& call) noexcept;
-  // The client was freed: ends the open calls, which get no answers any more.
+  // The client was freed: ends the open calls, which get no more replies.
   void close() noexcept;
 
  private:
-  // `hold_number` is that of the hold that the call is about; 0 is any.
+  // `hold_number` is the number of the call's hold. 0 is any hold.
   outcome run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number = 0);
   outcome submit(const std::shared_ptr<multi_call>& call, const std::shared_ptr<event_queue>& queue,
                  std::int64_t tag, std::int64_t hold_number = 0);
@@ -89,7 +89,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   const std::shared_ptr<client> client_;
   const std::string no_name_;
   mutable std::mutex mutex_;
-  std::vector<member> members_;       // in the order in which they are acquired
+  std::vector<member> members_;       // in the order of acquisition
   std::shared_ptr<multi_call> open_;  // an acquire or an unlock
   std::vector<std::shared_ptr<multi_call>> extensions_;
   bool is_held_ = false;

@@ -1,5 +1,5 @@
-// Tells the servers that this client lives and where, and at the end that it is gone. Also a sign
-// of life: a connection that does not answer it in time counts as broken.
+// Keeps this client's record at the servers while it lives, and deletes the record at the end. A
+// connection that does not answer the heartbeat in time counts as broken.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@ class presence final : private net::timer {
   presence(net::reactor& loop, deployment::deployment& servers, std::string_view client_id);
   ~presence() override;
 
-  // Each handshake tells it as well, so the first heartbeat comes later.
+  // Each handshake also writes the record, so the first heartbeat comes later.
   void begin() noexcept;
-  // So that nobody takes a client that is gone for one that is alive.
+  // Deletes the record, so that no other client takes this client for a live one.
   void end() noexcept;
 
  private:

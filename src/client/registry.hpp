@@ -1,5 +1,5 @@
-// The gates of a client: which gate_driver serves which name. Handles share one where they may; one
-// that no handle uses and of which nothing is open at the servers is forgotten.
+// The gates of a client: which gate_driver serves which name. Handles share a gate_driver if they
+// may. A gate_driver without handles and without open requests is removed.
 #pragma once
 
 #include <array>
@@ -17,26 +17,26 @@
 
 namespace mortise::client {
 
-// Knows of a gate_driver only id(), kind(), name(), key(), is_idle(), enter(), on_message() and the
-// count `handles`, so that the simulation runs it with gate drivers of its own.
+// Uses only id(), kind(), key(), named(), is_idle(), enter(), on_message() and `handles` of a
+// gate_driver. So the simulation can use its own gate drivers.
 template <class GateDriver>
 class registry {
  public:
-  // Within the client a lock is passed on, shared by readers and retained for all, where its
-  // protocol can: `strict` competes by itself, so nobody of this client passes the lock on to it or
-  // gets it from it.
+  // Handles of one client pass a lock on, share it among readers and retain it, if its protocol
+  // can. A `strict` handle competes by itself: no handle of this client passes the lock to it or
+  // gets the lock from it.
   static bool may_share(const lock::protocol_facts& protocol, bool is_strict) noexcept {
     return protocol.can_pass && !is_strict;
   }
 
-  // The gate_driver for one more handle of this kind, which leaves it later; nullptr once closed.
-  // Where there is none, or it is not shared, `make(gate_id)` makes it. Locks of two kinds may have
-  // the same key, and refuse each other.
+  // The gate_driver for one more handle of this kind, until release(). nullptr once closed.
+  // `make(gate_id)` creates it if there is none, or if it is not shared. Locks of two kinds may
+  // have the same key, and reject each other.
   template <class Make>
   std::shared_ptr<GateDriver> join(lock::lock_kind kind, const std::string& key, bool is_shared,
                                    Make&& make) {
     const std::lock_guard guard(mutex_);
-    if (is_closed_) return nullptr;  // its gate would never be closed
+    if (is_closed_) return nullptr;  // the new gate would never be closed
     auto& shared = shared_of(kind);
     const auto known = is_shared ? shared.find(key) : shared.end();
     if (known != shared.end()) return count(all_.at(known->second));
@@ -49,11 +49,12 @@ class registry {
     --used.handles;
     retire_if_idle(used);
   }
-  // After whatever may have been the last that was open. Whoever calls it keeps the gate_driver.
+  // Called after each request that may have been the last open one. The caller keeps the
+  // gate_driver.
   void retire_if_idle(GateDriver& used) noexcept {
     if (is_needed(used)) return;
     const std::lock_guard guard(mutex_);
-    if (is_needed(used)) return;  // a handle has come since
+    if (is_needed(used)) return;  // a handle has joined since
     auto& shared = shared_of(used.kind());
     const auto known = shared.find(used.key());
     if (known != shared.end() && known->second == used.id()) shared.erase(known);
@@ -65,14 +66,16 @@ class registry {
     if (found && found->id() != gate_id) found.reset();
     return found;
   }
-  // The first from this number on, or nullptr: to go through them without the mutex or memory.
+  // The first gate_driver from this number on, or nullptr. Iterates without the mutex and without
+  // memory.
   [[nodiscard]] std::shared_ptr<GateDriver> next(std::uint64_t from) noexcept {
     const std::lock_guard guard(mutex_);
     const auto found = all_.lower_bound(from);
     return found == all_.end() ? nullptr : found->second;
   }
 
-  // Runs `step(gate, now)` in one gate, if it is still there, in each, or in those of these names.
+  // Runs `step(gate, now)` in one gate if it still exists, in each gate, or in gates of these
+  // names.
   template <class Step>
   void enter(std::uint64_t gate_id, Step&& step) noexcept {
     const auto found = find(gate_id);
@@ -90,14 +93,14 @@ class registry {
       if (names.has(each->named())) each->enter(step);
     }
   }
-  void deliver(const protocol::message& told) noexcept {
-    const auto found = find(told.gate_id);
+  void deliver(const protocol::message& message) noexcept {
+    const auto found = find(message.gate_id);
     if (!found) return;
-    found->on_message(told);
+    found->on_message(message);
     retire_if_idle(*found);
   }
 
-  // Nobody joins any more; closes each gate.
+  // Rejects further handles, and closes each gate.
   void close() noexcept {
     {
       const std::lock_guard guard(mutex_);
@@ -105,7 +108,7 @@ class registry {
     }
     enter_each([](auto& gate, auto now) { gate.close(now); });
   }
-  // Forgets all of them.
+  // Removes all gates.
   void clear() noexcept {
     decltype(all_) gone;  // destroyed without the mutex
     const std::lock_guard guard(mutex_);

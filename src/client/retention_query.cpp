@@ -1,5 +1,5 @@
-// Which of a lock's holders retain what they have. The server sees an ordinary hold, so its client
-// is asked, as by a listing; and only where the owner token says that there may be an answer.
+// Which holders of a lock retain their claim. The server sees an ordinary hold, so the holder's
+// client is asked, as in a listing. It is asked only if the owner token allows retention.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -13,10 +13,10 @@ namespace mortise::client {
 
 namespace {
 
-// Who does not answer in this time counts as a holder.
+// A client without a reply in this time counts as a holder.
 constexpr time_ns answer_time_ns = 500 * ns_per_ms;
 
-// `word` ends in a space, as those of the text do.
+// `word` ends in a space, like the words of the text.
 bool has_word(std::string_view text, std::string_view word) noexcept {
   while (!text.empty()) {
     if (text.substr(0, word.size()) == word) return true;
@@ -39,15 +39,18 @@ void client::find_retained(protocol::lock_info& info, std::string_view name, tim
     }
   }
   if (others.empty()) return;
-  protocol::listing told;
-  // Without an answer it stays what it is to the server, a hold.
-  static_cast<void>(listings_.take(told, std::min(deadline, boot_now() + answer_time_ns), others));
+  protocol::listing listing;
+  // Without a reply the entry stays an ordinary hold.
+  static_cast<void>(
+      listings_.take(listing, std::min(deadline, boot_now() + answer_time_ns), others));
   for (auto& party : info.entries) {
     if (!party.may_be_retained || party.client == id_) continue;
     const auto claim = std::string(protocol::split_owner_token(party.owner).attempt()) + " ";
-    party.is_retained = std::any_of(told.entries.begin(), told.entries.end(), [&](const auto& one) {
-      return one.client == party.client && one.name == name && has_word(one.retained_claims, claim);
-    });
+    party.is_retained =
+        std::any_of(listing.entries.begin(), listing.entries.end(), [&](const auto& one) {
+          return one.client == party.client && one.name == name &&
+                 has_word(one.retained_claims, claim);
+        });
   }
 }
 

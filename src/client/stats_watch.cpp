@@ -12,7 +12,7 @@ outcome stats_watch::watch(std::shared_ptr<event_queue> queue, std::int64_t tag,
   }
   const std::lock_guard guard(mutex_);
   if (is_ended_) return client_freed();
-  queue_.swap(queue);  // the one before goes without the mutex
+  queue_.swap(queue);  // the previous queue is freed without the mutex
   tag_ = tag;
   interval_ns_ = interval_ms * ns_per_ms;
   if (queue_) loop_.schedule(*this, boot_now() + interval_ns_);
@@ -35,10 +35,10 @@ void stats_watch::on_timer(time_ns now) noexcept {
   if (!queue_) return;
   loop_.schedule(*this, now + interval_ns_);
   std::unique_ptr<event_node> due(new (std::nothrow) event_node);
-  if (!due) return;  // there is the next time
+  if (!due) return;  // the next interval retries
   due->told.kind = event_kind::stats;
   due->told.tag = tag_;
-  // One that is left unread says no less than this.
+  // An unread earlier event reports the same.
   static_cast<void>(queue_->report(std::move(due)));
 }
 

@@ -1,5 +1,4 @@
-// The timer of whoever wants to read a client's statistics from time to time: an event of a queue
-// each time, of which one at most is unread.
+// The timer for periodic statistics: one event of a queue per interval, at most one of them unread.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ class stats_watch final : private net::timer {
   stats_watch(const stats_watch&) = delete;
   stats_watch& operator=(const stats_watch&) = delete;
 
-  // Begins anew, in place of an earlier watch; without a queue there is none any more.
+  // Starts a watch in place of an earlier one. Without a queue the watch ends.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag, std::int64_t interval_ms);
-  // Afterwards nothing is told. Not with a mutex that a reader of events may hold.
+  // Nothing is reported afterwards. Never called under a mutex that a reader of events may hold.
   void end() noexcept;
 
  private:

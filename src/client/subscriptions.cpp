@@ -9,14 +9,15 @@ bool subscriptions::is_before(const subscriber& item, std::uint64_t gate_id) noe
   return item.gate_id < gate_id;
 }
 
-// The servers are told under the mutex, so that they hear of comings and goings in their order.
+// Notifies the servers under the mutex, so that subscriptions and their ends keep their order.
 void subscriptions::add(deployment::deployment& servers, const deployment::named_key& lock,
                         std::string_view channel, std::uint64_t gate_id) {
   const std::lock_guard guard(mutex_);
   auto& list = by_channel_[std::string(channel)];
   const auto place = std::lower_bound(list.begin(), list.end(), gate_id, is_before);
   list.insert(place, {gate_id, std::string(lock.name), std::string(lock.key), true});
-  // Also for a channel that is listened to already: the confirmation tells a newcomer when to look.
+  // Also for a channel that has listeners: the confirmation shows a new listener when to check its
+  // lock.
   servers.listen(lock, channel);
 }
 

@@ -1,4 +1,4 @@
-// Which of a client's gates wait for a word on which channel.
+// Which gates of a client listen to which channel.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ namespace mortise::client {
 
 class subscriptions {
  public:
-  // A gate begins to listen or ends it. Called under the gate's mutex.
+  // A gate starts or ends listening. Called under the gate's mutex.
   void add(deployment::deployment& servers, const deployment::named_key& lock,
            std::string_view channel, std::uint64_t gate_id);
   void remove(deployment::deployment& servers, const deployment::named_key& lock,
               std::string_view channel, std::uint64_t gate_id) noexcept;
 
-  // The connection for these names is new: what was said meanwhile was missed.
+  // The connection for these names is new, so earlier messages were missed.
   void begin_anew(const deployment::name_set& names) noexcept;
-  // Who listens to a channel, one after the other: the first whose number is above this, or 0.
+  // The next listener of a channel: the first gate with a number above `after`, or 0.
   std::uint64_t next_listener(std::string_view channel, std::uint64_t after) noexcept;
-  // Who has not looked at the lock since nothing is missed on the channel: what was said before is.
-  // Each is named once; 0 when there is none.
+  // A gate that has not checked its lock since the subscription was confirmed. It may have missed
+  // earlier messages. Returns each gate once, then 0.
   std::uint64_t next_newcomer(std::string_view channel) noexcept;
 
  private:
@@ -38,7 +38,8 @@ class subscriptions {
   static bool is_before(const subscriber& item, std::uint64_t gate_id) noexcept;
 
   std::mutex mutex_;
-  std::map<std::string, std::vector<subscriber>, std::less<>> by_channel_;  // each list by number
+  std::map<std::string, std::vector<subscriber>, std::less<>>
+      by_channel_;  // lists ordered by number
 };
 
 }  // namespace mortise::client

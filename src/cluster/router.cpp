@@ -9,23 +9,23 @@ namespace mortise::cluster {
 
 namespace {
 
-// How long slots that are away are left alone, and the same again at random.
+// Pause between checks of detached slots. A random part of the same length is added.
 constexpr time_ns look_ns = 50 * ns_per_ms;
-// The same for those that a server has refused for good.
+// The same for slots with a lasting rejection.
 constexpr time_ns refused_ns = ns_per_s;
-// A server that refuses is left alone for this part of the time for which it has refused.
+// The pause of a rejecting server is the time of its rejections divided by this number.
 constexpr time_ns pauses_of_refusal = 8;
-// For how long nothing is asked again of a slot that is being moved, at first and later.
+// Pause before requests of a moving slot are repeated: the first and the longest.
 constexpr time_ns shortest_again_ns = 20 * ns_per_ms;
 constexpr time_ns longest_again_ns = 200 * ns_per_ms;
-// Servers that each say another has the slot do not know themselves.
+// After more redirections the servers do not know the owner themselves.
 constexpr int most_hops = 5;
-// A cluster has at most some thousand servers; more addresses than that are somebody's mistake.
+// A cluster has at most some thousand servers. More addresses are a mistake.
 constexpr std::size_t most_servers = 4096;
-// A server that left the cluster is forgotten after so long. Its address may belong to a server of
-// another cluster by then.
+// A server that left the cluster is forgotten after this time. Its address may then belong to a
+// server of another cluster.
 constexpr time_ns forget_ns = 60 * ns_per_s;
-// Servers in containers or behind NAT announce an address of their own network unless told another.
+// Servers in containers or behind NAT announce an address of their own network by default.
 constexpr auto* remedy_announcement =
     "; the cluster announces this address: if the client cannot reach it, set cluster-announce-ip "
     "and cluster-announce-port at that server";
@@ -77,7 +77,7 @@ bool router::is_forgotten(const server_state& one, time_ns now) noexcept {
   return !one.is_listed && !one.is_begun && !one.is_up && now - one.named_at >= forget_ns;
 }
 
-// A server that left the cluster, and that nothing refers to.
+// A server that left the cluster and has no references.
 int router::find_reusable(time_ns now) const {
   std::vector<bool> is_held(servers_.size());
   const auto hold = [&](int server) {
@@ -96,7 +96,8 @@ int router::find_reusable(time_ns now) const {
   return no_server;
 }
 
-// Unused slots may still name the server. They must not take the next one for it (hazard 7).
+// Unused slots may still refer to the old server. They must not mistake the new server for it
+// (hazard 7).
 void router::reuse(int server, const endpoint& where, time_ns now) {
   server_state next;
   next.where = where;
@@ -157,7 +158,7 @@ void router::on_down(int server, const outcome& why, time_ns now) {
 void router::on_overdue(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (!one.is_up) return;
-  // As long as it is so it is said again, sooner than that.
+  // While replies are overdue, the next report comes sooner than that.
   const bool is_news = now >= std::exchange(one.overdue_until, now + 2 * patience_ns_);
   if (!is_news) return;
   next_look_ = std::min(next_look_, now);
@@ -168,7 +169,7 @@ bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
   return now < one.overdue_until || (!one.is_up && !one.problem.ok());
 }
 
-// Of those that have a slot in use.
+// Checks servers with a used slot.
 bool router::is_any_troubled(time_ns now) const noexcept {
   return std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
     const auto at = item.second.at;
@@ -197,7 +198,7 @@ void router::stop_using(int slot) noexcept {
   if (known != slots_.end()) --known->second.users;
 }
 
-// What is on its way is told apart from it by its number.
+// The number distinguishes this attempt from earlier ones in flight.
 void router::attach(int slot, used_slot& state) {
   const auto server = state.at;
   if (server == no_server) return;
@@ -223,7 +224,7 @@ void router::turn_to(int slot, used_slot& state, int server) {
   if (std::exchange(state.at, server) != server) world_.on_owner_changed(slot);
 }
 
-// Another server has it, or is believed to.
+// Another server has the slot, or is believed to have it.
 void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
   if (state.phase == phase::attached) go_away(slot, state, why);
   turn_to(slot, state, server);
@@ -259,19 +260,19 @@ void router::on_attachment(int slot, int server, std::uint64_t attempt, const at
       next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
       return;
     case attachment::end::broken:
-      return;  // on_down() comes, or has come
+      return;  // on_down() follows, or was called
   }
 }
 
-void router::on_moved(int slot, int server, const endpoint& to, time_ns now) {
+void router::on_moved(int slot, int server, const endpoint& target, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;  // known already
-  const auto next = number_of(to, now);
+  const auto next = number_of(target, now);
   if (next == no_server) return on_unserved(slot, server, now);
   owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
-  if (next != server) topology_.last = next - 1;  // who knows most is asked next
+  if (next != server) topology_.last = next - 1;  // the best informed server is asked next
   auto why = not_reached("the slot has moved to ");
-  why.say(why.words(), to.text());
+  why.say(why.words(), target.text());
   go_on(slot, known->second, next, why);
   next_look_ = std::min(next_look_, now + look_ns);
   want_topology(now);
@@ -286,8 +287,8 @@ void router::on_unserved(int slot, int server, time_ns now) {
   next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
 }
 
-// The slot stays where it is. What was not carried out is asked again after a pause, which is
-// short at first: a slot with few keys is moved in milliseconds.
+// The slot stays attached. Failed requests are repeated after a pause. The pause is short at first,
+// because a slot with few keys moves in milliseconds.
 void router::on_halfway(int slot, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return;
@@ -300,7 +301,7 @@ void router::on_halfway(int slot, time_ns now) {
 
 void router::let_ask_again(time_ns now) {
   auto next = time_never;
-  next_again_ = now;  // should memory run out
+  next_again_ = now;  // if memory runs out
   for (auto& [slot, state] : slots_) {
     if (state.again_at <= now) {
       world_.on_again(slot);
@@ -311,7 +312,8 @@ void router::let_ask_again(time_ns now) {
   next_again_ = next;
 }
 
-// Whoever says that it has gone does not say where. It is asked.
+// The server reports that the slot has moved, but not the new owner. The attempt to attach returns
+// it.
 void router::on_unheard(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.at != server) return;
@@ -320,10 +322,10 @@ void router::on_unheard(int slot, int server, time_ns now) {
   next_look_ = std::min(next_look_, now + look_ns);
 }
 
-// ---- what is amiss --------------------------------------------------------------------------
+// ---- troubled servers -----------------------------------------------------------------------
 
-// One slot of each server that is troubled goes ahead to a server that may have become the master.
-// True where there is one to go on for.
+// Sends one slot of each troubled server to a server that may have become the master. True if a
+// troubled server has used slots.
 bool router::send_failover_probes(time_ns now) {
   bool is_any = false;
   for (std::size_t number = 0; number < servers_.size(); ++number) {
@@ -336,12 +338,12 @@ bool router::send_failover_probes(time_ns now) {
     if (used == slots_.end()) continue;
     is_any = true;
     if (one.replicas.empty()) continue;
-    const auto to = one.replicas[one.next_failover_probe++ % one.replicas.size()];
-    connect(to);
-    if (!servers_[static_cast<std::size_t>(to)].is_up) continue;
+    const auto replica = one.replicas[one.next_failover_probe++ % one.replicas.size()];
+    connect(replica);
+    if (!servers_[static_cast<std::size_t>(replica)].is_up) continue;
     const auto attempt = ++attempts_;
     failover_probes_.emplace(attempt, std::pair(before, used->first));
-    if (!world_.attach(used->first, to, attempt)) failover_probes_.erase(attempt);
+    if (!world_.attach(used->first, replica, attempt)) failover_probes_.erase(attempt);
   }
   return is_any;
 }
@@ -359,7 +361,7 @@ void router::on_failover_probe(int server, std::uint64_t attempt, const attachme
   want_topology(now);
 }
 
-// All that the one had is the other's now, as far as is known.
+// Assigns all slots of one server to the other, as far as they are known.
 void router::follow(int before, int after) {
   for (auto& owner : owners_) {
     if (owner == before) owner = static_cast<std::int16_t>(after);
@@ -372,14 +374,14 @@ void router::follow(int before, int after) {
   }
 }
 
-// What a server has refused to one slot it most likely refuses to all. So they do not ask on their
-// own: a client that uses a thousand slots would keep a server busy that is in trouble.
-void router::note_refusal(int slot, int server, attachment::end how, time_ns now) {
+// A server that rejects one slot most likely rejects all. So slots do not retry on their own: a
+// client with a thousand slots would occupy a server that is in trouble.
+void router::note_refusal(int slot, int server, attachment::end result, time_ns now) {
   slots_.at(slot).refused_by = server;
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (now < one.probe_at && slot != one.probed) return;
   one.refusing_since = std::min(one.refusing_since, now);
-  const auto shortest = how == attachment::end::refused ? refused_ns : look_ns;
+  const auto shortest = result == attachment::end::refused ? refused_ns : look_ns;
   const auto pause =
       std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
   one.probe_at = now + pause + world_.random_below(pause);
@@ -392,7 +394,7 @@ void router::end_refusal(int server) noexcept {
   next_look_ = 0;
 }
 
-// Each slot has its turn, as one of them may be refused for a reason of its own.
+// Slots take turns, because one of them may be rejected for a reason of its own.
 void router::probe(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   auto next = slots_.upper_bound(one.probed);
@@ -407,11 +409,11 @@ void router::probe(int server, time_ns now) {
   }
 }
 
-// A slot that is not attached.
+// Handles a slot that is not attached.
 void router::look_after_slot(int slot, used_slot& state, time_ns now) {
   if (state.phase == phase::attaching) {
-    // A server that can neither be reached nor refuses, as one behind NAT: nobody waits for the end
-    // of the attempt without knowing why. The slot attaches once the server is up.
+    // The server neither connects nor rejects, for example behind NAT. Callers get the reason
+    // before the attempt ends. The slot attaches once the server is up.
     auto& one = servers_[static_cast<std::size_t>(state.at)];
     if (one.is_up) return;
     one.awaited_since = std::min(one.awaited_since, now);
@@ -463,7 +465,7 @@ void router::on_timer(time_ns now) {
   look_after_slots(now);
 }
 
-// ---- looks ----------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------
 
 router::phase router::phase_of(int slot) const noexcept {
   const auto known = slots_.find(slot);

@@ -1,4 +1,4 @@
-// What a router makes of the topology: whom it asks for it, and which servers it connects to.
+// How a router uses the topology: which server it asks, and which servers it connects to.
 #include <algorithm>
 #include <utility>
 
@@ -8,12 +8,12 @@ namespace mortise::cluster {
 
 namespace {
 
-// Without a change the topology is asked for so often.
+// Interval of topology requests without a change.
 constexpr time_ns period_ns = 60 * ns_per_s;
-// What was asked of a server is answered, or given up, after so many times its patience.
+// After this many times the patience, every request to a server is answered or given up.
 constexpr int patience_to_end = 4;
-// Topologies with older claims than before are believed when there has been no other for so long:
-// the cluster was made anew.
+// Topologies with older claims are believed if no other has come for this long: the cluster was
+// created again.
 constexpr time_ns longest_doubt_ns = 10 * ns_per_s;
 
 }  // namespace
@@ -51,9 +51,9 @@ void router::ask_topology(time_ns now) {
   topology_.asked = world_.ask_topology(server) ? server : no_server;
 }
 
-// No server that could be asked is connected. The seeds may be replaced or dead for good, and then
-// only another server of the known map can say who has followed: they are tried one after the
-// other. A server that comes up is asked.
+// No server that could be asked is connected. The seeds may be replaced or dead for good. Then only
+// another known server can report their successors. These servers are tried one after the other. A
+// server that comes up is asked.
 void router::seek(time_ns now) {
   for (const auto seed : seeds_) connect(seed);
   const auto before = topology_.sought;
@@ -75,7 +75,7 @@ void router::seek(time_ns now) {
   }
 }
 
-// Whether it is connected to for another reason than to be asked for the topology.
+// Whether the server is connected for another reason than a topology request.
 bool router::is_wanted(int server) const noexcept {
   return std::find(seeds_.begin(), seeds_.end(), server) != seeds_.end() ||
          std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
@@ -97,15 +97,15 @@ void router::on_no_topology(int server, const outcome& why, time_ns now) {
   topology_.next = now + shortest_pause_ns;
 }
 
-void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
-  owner_map told_owners;
-  told_owners.fill(no_server);
+void router::note_owners(const std::vector<slot_range>& ranges, time_ns now) {
+  owner_map new_owners;
+  new_owners.fill(no_server);
   for (auto& one : servers_) {
     one.replicas.clear();
     one.told_epoch = 0;
   }
   std::vector<int> listed;
-  for (const auto& range : told) {
+  for (const auto& range : ranges) {
     const auto master = number_of(range.master, now);
     if (master == no_server) continue;
     listed.push_back(master);
@@ -117,24 +117,24 @@ void router::note_owners(const std::vector<slot_range>& told, time_ns now) {
       const bool is_new = std::find(known.begin(), known.end(), replica) == known.end();
       if (replica != no_server && is_new) known.push_back(replica);
     }
-    auto* const first = told_owners.begin() + range.first;
+    auto* const first = new_owners.begin() + range.first;
     std::fill(first, first + (range.last - range.first + 1), static_cast<std::int16_t>(master));
   }
-  owners_ = told_owners;  // the numbers of the owners before were not reused
+  owners_ = new_owners;  // numbers of the previous owners were not reused
   for (auto& one : servers_) one.is_listed = false;
   for (const auto server : listed) servers_[static_cast<std::size_t>(server)].is_listed = true;
 }
 
-// Whether the claim of a topology is older than that of the known owner. Servers of the cluster
-// compare claims in the same way.
+// Whether a topology's claim is older than the known owner's. Servers of the cluster compare claims
+// in the same way.
 bool router::is_behind(int known, int claimant, time_ns now) const noexcept {
   if (known == no_server || claimant == no_server || known == claimant) return false;
   const auto& one = servers_[static_cast<std::size_t>(known)];
-  const auto told = servers_[static_cast<std::size_t>(claimant)].told_epoch;
-  return told != 0 && told < one.epoch && !is_troubled(one, now);
+  const auto claimed_epoch = servers_[static_cast<std::size_t>(claimant)].told_epoch;
+  return claimed_epoch != 0 && claimed_epoch < one.epoch && !is_troubled(one, now);
 }
 
-// True where the topology has an older claim, so that the server that told it is behind.
+// True if the topology has an older claim, so that the server that sent it is behind.
 bool router::keep_newer_claims(const owner_map& before, time_ns now) {
   bool is_any = false;
   for (std::size_t slot = 0; slot < owners_.size(); ++slot) {
@@ -146,8 +146,8 @@ bool router::keep_newer_claims(const owner_map& before, time_ns now) {
   return is_any;
 }
 
-// A server reports the loss of a slot that is attached there. The word of another server may be
-// older (hazard 10), unless its epoch is higher. True where they differ: then the server itself is
+// A server reports the loss of a slot that is attached there. A report of another server may be
+// older (hazard 10), unless its epoch is higher. True if they differ. Then the server itself is
 // asked next.
 bool router::keep_attached(int server, time_ns now) {
   bool is_any = false;
@@ -155,8 +155,8 @@ bool router::keep_attached(int server, time_ns now) {
     auto& owner = owners_.at(static_cast<std::size_t>(slot));
     if (state.phase != phase::attached || owner == state.at || owner == no_server) continue;
     auto& one = servers_[static_cast<std::size_t>(state.at)];
-    const auto told = servers_[static_cast<std::size_t>(owner)].told_epoch;
-    const bool is_newer = one.epoch != 0 && told > one.epoch;
+    const auto claimed_epoch = servers_[static_cast<std::size_t>(owner)].told_epoch;
+    const bool is_newer = one.epoch != 0 && claimed_epoch > one.epoch;
     if (state.at == server || is_newer || is_troubled(one, now)) continue;
     owner = static_cast<std::int16_t>(state.at);
     one.is_listed = true;
@@ -172,7 +172,7 @@ void router::take_epochs(bool is_new_cluster) noexcept {
   }
 }
 
-// Sends each slot to its owner. Whether all that are used are here.
+// Sends each used slot to its owner. True if all used slots are attached.
 bool router::go_where_they_are() {
   const auto why = not_reached("another server has the slot now");
   bool are_here = true;
@@ -185,15 +185,15 @@ bool router::go_where_they_are() {
   return are_here;
 }
 
-void router::on_topology(int server, const std::vector<slot_range>& told, time_ns now) {
+void router::on_topology(int server, const std::vector<slot_range>& ranges, time_ns now) {
   if (topology_.asked == server) topology_.asked = no_server;
-  if (told.empty()) {
+  if (ranges.empty()) {
     if (!is_known_) problem_ = not_reached("the cluster has no server with slots");
     topology_.next = now + shortest_pause_ns;
     return;
   }
   const auto before = owners_;
-  note_owners(told, now);
+  note_owners(ranges, now);
   const bool is_new_cluster =
       topology_.behind_since != time_never && now - topology_.behind_since >= longest_doubt_ns;
   const bool is_older = !is_new_cluster && keep_newer_claims(before, now);
@@ -212,7 +212,7 @@ void router::on_topology(int server, const std::vector<slot_range>& told, time_n
   leave_the_unused(now);
 }
 
-// What is open at a silent server that is no master any more is not waited for.
+// Does not wait for requests at a silent server that is no longer a master.
 void router::leave_the_replaced(time_ns now) {
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     const auto& one = servers_[number];
@@ -223,7 +223,7 @@ void router::leave_the_replaced(time_ns now) {
   }
 }
 
-// Masters, where slots are that are used, and who may follow a master that is troubled.
+// Masters, servers of used slots, and replicas that may replace a troubled master.
 std::vector<bool> router::needed(time_ns now) const {
   std::vector<bool> found(servers_.size());
   for (const auto master : masters()) found[static_cast<std::size_t>(master)] = true;
@@ -237,8 +237,8 @@ std::vector<bool> router::needed(time_ns now) const {
   return found;
 }
 
-// Replicas that were looked at, and servers that have left the cluster, once nothing is open there.
-// As long as no master is connected to they are all that can be asked for the topology.
+// Disconnects probed replicas, and servers that left the cluster, once nothing is open there.
+// Without a connected master only they can report the topology, and stay connected.
 void router::leave_the_unused(time_ns now) {
   next_end_ = time_never;
   const auto all = masters();

@@ -9,7 +9,7 @@ namespace mortise::cluster {
 
 namespace {
 
-// CRC-16/XMODEM: polynomial 0x1021, from 0.
+// CRC-16/XMODEM: polynomial 0x1021, initial value 0.
 constexpr std::array<std::uint16_t, 256> crc_table = [] {
   std::array<std::uint16_t, 256> table{};
   for (std::size_t byte = 0; byte < table.size(); ++byte) {
@@ -31,7 +31,7 @@ int slot_of_all(std::string_view text) noexcept {
   return static_cast<int>(crc % slot_count);
 }
 
-// Room for the decimal digits of any of the numbers that are needed.
+// Room for the decimal digits of a number.
 struct digits {
   std::array<char, 12> text{};
   std::string_view write(std::uint32_t number) noexcept {
@@ -40,7 +40,7 @@ struct digits {
   }
 };
 
-// For each slot the least number; some hundred thousand are looked at, once.
+// The least number for each slot. Some hundred thousand numbers are tried, once.
 std::array<std::uint32_t, slot_count> find_numbers() {
   std::array<std::uint32_t, slot_count> numbers{};
   std::array<bool, slot_count> is_found{};

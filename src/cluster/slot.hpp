@@ -1,5 +1,5 @@
-// The slots of a cluster: to which one a key belongs, and how a key is made that belongs to one.
-// Redis Cluster specification, "Key distribution model" and "Hash tags".
+// The slots of a cluster: the slot of a key, and a key for a given slot. Redis Cluster
+// specification, "Key distribution model" and "Hash tags".
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace mortise::cluster {
 
 constexpr int slot_count = 16384;
 
-// CRC16 of what stands between the first '{' and the next '}', if anything does, or else of all.
+// CRC16 of the text between the first '{' and the next '}', or of the whole key if there is none.
 int slot_of(std::string_view key) noexcept;
 
-// "{1234}": behind a key without a '{' it puts that key into the slot. Of all clients the same: the
-// least number whose slot it is.
+// "{1234}": appended to a key without a '{', it puts the key into the slot. The same for all
+// clients: the least number with this slot.
 std::string tag_of(int slot);
 
 }  // namespace mortise::cluster

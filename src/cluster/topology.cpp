@@ -16,28 +16,28 @@ namespace {
 bool is_port(std::int64_t number) noexcept { return number >= 1 && number <= 65535; }
 bool is_slot(std::int64_t number) noexcept { return number >= 0 && number < slot_count; }
 
-// The IP address among what a server tells besides: ["ip", "10.0.0.1", "hostname", …].
-std::string_view find_ip(const redis::value& besides) noexcept {
-  const auto* ip = redis::find_field(besides, "ip").found;
+// The IP address in a server's metadata: ["ip", "10.0.0.1", "hostname", …].
+std::string_view find_ip(const redis::value& metadata) noexcept {
+  const auto* ip = redis::find_field(metadata, "ip").found;
   return ip == nullptr ? std::string_view() : ip->text();
 }
 
-// [host, port, id, besides]
-bool read_server(const redis::value& told, const endpoint& asked, endpoint& into) {
-  if (!is_port(told.at(1).integer())) return false;
-  auto host = told.at(0).text();
-  if (host == "?") host = find_ip(told.at(3));
-  into = {std::string(host.empty() ? std::string_view(asked.host) : host),
-          static_cast<int>(told.at(1).integer())};
+// [host, port, id, metadata]
+bool read_server(const redis::value& entry, const endpoint& server, endpoint& result) {
+  if (!is_port(entry.at(1).integer())) return false;
+  auto host = entry.at(0).text();
+  if (host == "?") host = find_ip(entry.at(3));
+  result = {std::string(host.empty() ? std::string_view(server.host) : host),
+            static_cast<int>(entry.at(1).integer())};
   return true;
 }
 
-bool take_number(std::string_view text, std::int64_t& into) noexcept {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), into);
+bool take_number(std::string_view text, std::int64_t& result) noexcept {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), result);
   return read.ec == std::errc{} && read.ptr == text.data() + text.size();
 }
 
-// Up to the mark, which is cut off with it.
+// Removes the text up to the mark, and the mark, from `rest`. Returns the text.
 std::string_view take_until(char mark, std::string_view& rest) noexcept {
   const auto end = rest.find(mark);
   const auto part = rest.substr(0, end);
@@ -45,7 +45,7 @@ std::string_view take_until(char mark, std::string_view& rest) noexcept {
   return part;
 }
 
-// Which word of a line is the config epoch.
+// The index of the config epoch in a line.
 constexpr int epoch_word = 6;
 
 }  // namespace
@@ -68,40 +68,40 @@ std::string endpoint::text() const {
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-bool read_slots(const redis::value& reply, const endpoint& asked, const config_epochs& epochs,
-                std::vector<slot_range>& into) {
+bool read_slots(const redis::value& reply, const endpoint& server, const config_epochs& epochs,
+                std::vector<slot_range>& result) {
   if (reply.type() != redis::kind::array) return false;
   std::vector<slot_range> ranges;
   for (std::size_t i = 0; i < reply.size(); ++i) {
-    const auto& told = reply.at(i);
-    const auto first = told.at(0).integer();
-    const auto last = told.at(1).integer();
-    if (told.size() < 3 || !is_slot(first) || !is_slot(last) || first > last) return false;
+    const auto& entry = reply.at(i);
+    const auto first = entry.at(0).integer();
+    const auto last = entry.at(1).integer();
+    if (entry.size() < 3 || !is_slot(first) || !is_slot(last) || first > last) return false;
     slot_range range{static_cast<int>(first), static_cast<int>(last), {}, {}, 0};
-    if (!read_server(told.at(2), asked, range.master)) return false;
-    if (const auto claim = epochs.find(told.at(2).at(2).text()); claim != epochs.end()) {
+    if (!read_server(entry.at(2), server, range.master)) return false;
+    if (const auto claim = epochs.find(entry.at(2).at(2).text()); claim != epochs.end()) {
       range.epoch = claim->second;
     }
-    for (std::size_t replica = 3; replica < told.size(); ++replica) {
-      if (endpoint at; read_server(told.at(replica), asked, at)) {
+    for (std::size_t replica = 3; replica < entry.size(); ++replica) {
+      if (endpoint at; read_server(entry.at(replica), server, at)) {
         range.replicas.push_back(std::move(at));
       }
     }
     ranges.push_back(std::move(range));
   }
-  into = std::move(ranges);
+  result = std::move(ranges);
   return true;
 }
 
 namespace {
 
 std::optional<redirection> read_redirection(std::string_view word, std::string_view error,
-                                            const endpoint& asked) {
+                                            const endpoint& server) {
   if (redis::error_code(error) != word) return std::nullopt;
   const auto words = error.substr(std::min(error.find(word) + word.size() + 1, error.size()));
   const auto space = words.find(' ');
   const auto place = space == std::string_view::npos ? std::string_view() : words.substr(space + 1);
-  // Host names and IPv6 addresses have no brackets here, so the port is behind the last ':'.
+  // Host names and IPv6 addresses have no brackets, so the port follows the last ':'.
   const auto colon = place.rfind(':');
   std::int64_t slot = -1;
   std::int64_t port = 0;
@@ -112,17 +112,17 @@ std::optional<redirection> read_redirection(std::string_view word, std::string_v
   const auto host = place.substr(0, colon);
   const bool is_asked = host.empty() || host == "?";
   return redirection{static_cast<int>(slot),
-                     {is_asked ? asked.host : std::string(host), static_cast<int>(port)}};
+                     {is_asked ? server.host : std::string(host), static_cast<int>(port)}};
 }
 
 }  // namespace
 
-std::optional<redirection> read_moved(std::string_view error, const endpoint& asked) {
-  return read_redirection("MOVED", error, asked);
+std::optional<redirection> read_moved(std::string_view error, const endpoint& server) {
+  return read_redirection("MOVED", error, server);
 }
 
-std::optional<redirection> read_ask(std::string_view error, const endpoint& asked) {
-  return read_redirection("ASK", error, asked);
+std::optional<redirection> read_ask(std::string_view error, const endpoint& server) {
+  return read_redirection("ASK", error, server);
 }
 
 bool is_on_its_way(std::string_view error) noexcept {

@@ -1,5 +1,5 @@
-// How long the servers of a quorum take to answer, so that votes are waited for as long as the
-// network needs. Pure.
+// The times in which the servers of a quorum reply. A vote waits as long as the network needs.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class answer_times {
     auto& known = of_[server];
     known = std::max(took, known - (known - took) / 8);
   }
-  // The time within which a quorum has answered lately. A slow minority does not change it.
+  // The time in which a quorum has replied lately. A slow minority does not change it.
   [[nodiscard]] time_ns of_quorum() const noexcept {
     auto times = of_;
     auto* const last = times.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
@@ -30,7 +30,7 @@ class answer_times {
 
  private:
   const std::size_t servers_;
-  std::array<time_ns, most_servers> of_{};  // 0 before the first answer
+  std::array<time_ns, most_servers> of_{};  // 0 before the first reply
 };
 
 }  // namespace mortise::quorum

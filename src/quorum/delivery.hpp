@@ -1,5 +1,5 @@
-// When one server is sent the releases that it is owed: a batch at a time, the next when the last
-// one is answered, and later and later while the server refuses them. Pure.
+// When the pending releases of one server are sent: in batches, the next after the replies to the
+// last. Pauses grow while the server rejects them. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace mortise::quorum {
 
-// A time to wait that doubles with each failure, up to a limit; half of it is by chance, so that
-// clients do not come in step.
+// A delay that doubles with each failure, up to a limit. Half of it is random, so that clients do
+// not retry in step.
 constexpr time_ns spread_delay(time_ns first, int failures, time_ns most,
                                std::uint64_t chance) noexcept {
   constexpr int most_doublings = 16;
@@ -26,21 +26,21 @@ class delivery {
   static constexpr time_ns first_delay_ns = 50 * ns_per_ms;
   static constexpr time_ns most_delay_ns = 2 * ns_per_s;
 
-  // The server can be asked again: at once.
+  // The server accepts requests again: due at once.
   void begin() noexcept {
     due_at_ = 0;
     failures_ = 0;
   }
-  // There was no room for a release, or the server refused it.
+  // There was no room for a release, or the server rejected it.
   void postpone(time_ns now, std::uint64_t chance) noexcept {
     if (is_on() && now < due_at_) return;
     due_at_ = now + spread_delay(first_delay_ns, failures_++, most_delay_ns, chance);
   }
-  // Nothing is owed, or there is no connection.
+  // No release is pending, or there is no connection.
   void end() noexcept { due_at_ = time_never; }
   [[nodiscard]] bool is_on() const noexcept { return due_at_ != time_never; }
   [[nodiscard]] bool is_due(time_ns now) const noexcept { return open_ == 0 && now >= due_at_; }
-  // When to look; time_never where an answer, or a connection, comes first.
+  // When the next batch is due. time_never if a reply or a connection comes first.
   [[nodiscard]] time_ns due_at() const noexcept { return open_ == 0 ? due_at_ : time_never; }
 
   void note_sent() noexcept { ++open_; }
@@ -52,7 +52,7 @@ class delivery {
  private:
   time_ns due_at_ = time_never;
   int failures_ = 0;
-  std::size_t open_ = 0;  // of the batch
+  std::size_t open_ = 0;  // requests of the batch
 };
 
 }  // namespace mortise::quorum

@@ -14,7 +14,7 @@ using lock::step_result;
 namespace {
 
 constexpr std::int64_t never_ms = std::numeric_limits<std::int64_t>::max();
-// What a server says of a lock that nobody has.
+// The lease that a server reports for a lock without an owner.
 constexpr std::int64_t nobody_ms = -2;
 
 }  // namespace
@@ -22,47 +22,49 @@ constexpr std::int64_t nobody_ms = -2;
 vote_count::vote_count(step what, std::size_t servers, std::int64_t ballot) noexcept
     : what_(what), servers_(servers), ballot_(ballot) {}
 
-std::optional<step_result> vote_count::count(std::size_t server, const step_result& said) noexcept {
-  // An answer that is heard twice is one vote.
+std::optional<step_result> vote_count::count(std::size_t server,
+                                             const step_result& reply) noexcept {
+  // A repeated reply is one vote.
   if (answered_.test(server)) return std::nullopt;
   answered_.set(server);
   given_up_.reset(server);
-  take_answer(server, said);
+  take_answer(server, reply);
   return decide();
 }
 
-void vote_count::take_answer(std::size_t server, const step_result& said) noexcept {
-  server_us_ = std::max(server_us_, said.server_us);
-  switch (said.what) {
+void vote_count::take_answer(std::size_t server, const step_result& reply) noexcept {
+  server_us_ = std::max(server_us_, reply.server_us);
+  switch (reply.what) {
     case answer::granted:
-      outdone_by_ = std::max(outdone_by_, said.last_token);
+      outdone_by_ = std::max(outdone_by_, reply.last_token);
       [[fallthrough]];
     case answer::renewed:
     case answer::released:
     case answer::cancelled:
       agreed_.set(server);
-      word_ = said.what;
+      word_ = reply.what;
       return;
     case answer::not_free:
-      highest_token_ = std::max(highest_token_, said.last_token);
-      token_of_[server] = said.last_token;
-      ms_left_of_[server] = said.ttl_ms;
-      (said.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
-      vacant_.set(server, said.ttl_ms == nobody_ms);
+      highest_token_ = std::max(highest_token_, reply.last_token);
+      token_of_[server] = reply.last_token;
+      ms_left_of_[server] = reply.ttl_ms;
+      (reply.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
+      vacant_.set(server, reply.ttl_ms == nobody_ms);
       return;
     case answer::not_owner:
       refused_.set(server);
-      is_replaced_ = is_replaced_ || said.is_replaced;
-      vacant_.set(server, !said.is_replaced);
+      is_replaced_ = is_replaced_ || reply.is_replaced;
+      vacant_.set(server, !reply.is_replaced);
       return;
     default:
       failed_.set(server);
-      // What a server says no to it has not carried out; of all else one cannot know.
-      broken_.set(server, said.what == answer::broken || said.what == answer::unknown ||
-                              said.what == answer::unacknowledged);
-      denied_.set(server, said.what == answer::refused && !said.is_passing);
-      wait_ms_of_[server] = said.wait_ms;
-      if (details_.ok()) details_ = said.details;
+      // The server has not executed a step that it rejected. Other failed steps may have been
+      // executed.
+      broken_.set(server, reply.what == answer::broken || reply.what == answer::unknown ||
+                              reply.what == answer::unacknowledged);
+      denied_.set(server, reply.what == answer::refused && !reply.is_passing);
+      wait_ms_of_[server] = reply.wait_ms;
+      if (details_.ok()) details_ = reply.details;
       return;
   }
 }
@@ -83,11 +85,11 @@ std::optional<step_result> vote_count::decide() noexcept {
   const auto open = open_count();
   is_decided_ = true;
   if (agreed_.count() >= needed) return yes();
-  // So many say no that those who are left, and those who could not be asked, are no quorum.
+  // So many servers refused that the others, with the failed ones, are no quorum.
   if (!is_take() && refused_.count() > servers_ - needed) return no();
   const bool is_possible = agreed_.count() + open >= needed;
   const bool is_lost = is_take() && !is_possible && (refused_.any() || is_outrun());
-  // A try ends where another has a quorum, and asks again where nobody has.
+  // A try ends if another client has a quorum, and is repeated if none has. Until then it waits.
   const bool is_open = what_ == step::try_take && most_for_another() < needed && !is_split();
   if (is_lost && !is_open) return no();
   if (!is_possible && !is_lost && (is_take() || open == 0)) return neither();
@@ -114,7 +116,7 @@ step_result vote_count::yes() const noexcept {
   if (is_take() || what_ == step::renew) {
     result.last_token = ballot_;
     result.token_count = 1;
-    result.others_wait = true;  // for all that votes tell
+    result.others_wait = true;  // votes do not report waiters
   }
   return result;
 }
@@ -134,13 +136,13 @@ step_result vote_count::no() const noexcept {
 
 step_result vote_count::neither() const noexcept {
   step_result result;
-  // What a part of the servers has carried out may count later, with answers that were late. The
-  // votes of a round never do: they are given back.
+  // A step that some servers executed may count later, with late replies. The votes of a round
+  // never do, because they are released.
   const bool may_be_done = agreed_.any() || in_doubt().any();
   result.what = may_be_done && !is_take() ? answer::broken : answer::unsent;
   result.details = details_;
   result.wait_ms = ms_until_answers();
-  // Nothing comes of asking again where a quorum cannot be had without them.
+  // A repetition is useless if there is no quorum without the servers that rejected the step.
   if (is_take() && denied_.count() > servers_ - needed_of(servers_)) result.what = answer::refused;
   if (!details_.ok() || !is_take()) return result;
   const auto answered = (agreed_ | refused_ | outrun_).count();
@@ -155,7 +157,7 @@ step_result vote_count::neither() const noexcept {
 std::size_t vote_count::most_for_another() const noexcept {
   std::size_t most = 0;
   for (std::size_t one = 0; one < servers_; ++one) {
-    // Those who propose the same number as this client are not known from each other.
+    // Clients that propose the same number as this client cannot be distinguished.
     if (!refused_.test(one) || token_of_[one] == ballot_) continue;
     std::size_t same = 0;
     for (std::size_t other = 0; other < servers_; ++other) {
@@ -166,7 +168,7 @@ std::size_t vote_count::most_for_another() const noexcept {
   return most;
 }
 
-// Those that are away have no say. If they have voted for another, that one's hold is topped up.
+// Unreachable servers do not count. If they have voted for another client, its hold is topped up.
 bool vote_count::is_split() const noexcept {
   return most_for_another() + open_count() < needed_of(servers_);
 }
@@ -175,7 +177,7 @@ std::size_t vote_count::open_count() const noexcept {
   return servers_ - (answered_ | given_up_).count();
 }
 
-// When a quorum of the servers is free, if nothing is given back before.
+// Time until a quorum of the servers is free, without an earlier release.
 std::int64_t vote_count::ms_until_free() const noexcept {
   std::array<std::int64_t, most_servers> left{};
   for (std::size_t server = 0; server < servers_; ++server) {
@@ -188,7 +190,7 @@ std::int64_t vote_count::ms_until_free() const noexcept {
   return *last == never_ms ? -1 : *last;
 }
 
-// For how long too many servers go on refusing for a quorum of the others.
+// How long too many servers keep rejecting to leave a quorum of the others.
 std::int64_t vote_count::ms_until_answers() const noexcept {
   auto waits = wait_ms_of_;
   auto* const last = waits.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;

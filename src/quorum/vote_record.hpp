@@ -1,5 +1,5 @@
-// Which servers of a quorum have, or may have, the votes for one owner token. Unless the owner
-// keeps these votes, each such server is owed a release; no other server is. Pure.
+// The servers of a quorum that have, or may have, voted for one owner token. Unless the owner keeps
+// these votes, a release is pending for each such server, and for no other. Pure.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace mortise::quorum {
 
-// A step that asks for a vote, and one that gives it back.
+// A step that requests a vote, and one that releases it.
 constexpr bool is_take(lock::step what) noexcept {
   return what != lock::step::renew && what <= lock::step::retake;
 }
@@ -19,7 +19,7 @@ constexpr bool is_release(lock::step what) noexcept { return what >= lock::step:
 
 class vote_record {
  public:
-  // A step was sent to the server; its answer follows in any case.
+  // A step was sent to the server. A result always follows.
   void note_sent(std::size_t server, lock::step what) noexcept {
     if (is_take(what)) {
       asked_.set(server);
@@ -28,14 +28,14 @@ class vote_record {
       ++releases_[server];
     }
   }
-  // What became of it. A release that names an earlier proposal than the last says nothing of a
-  // vote that was given since (hazard 16).
-  void note_answer(std::size_t server, lock::step what, const lock::step_result& said,
+  // The result of a step. A release of an earlier proposal does not release a vote that was given
+  // since (hazard 16).
+  void note_answer(std::size_t server, lock::step what, const lock::step_result& result,
                    bool is_of_last_proposal = true) noexcept {
     if (is_take(what) && takes_[server] > 0) --takes_[server];
     if (is_release(what) && releases_[server] > 0) --releases_[server];
     if (is_release(what) && !is_of_last_proposal) return;
-    switch (said.what) {
+    switch (result.what) {
       case lock::answer::granted:
       case lock::answer::renewed:
         granted_.set(server);
@@ -49,24 +49,24 @@ class vote_record {
       case lock::answer::broken:
       case lock::answer::unacknowledged:
       case lock::answer::unknown:
-        // It may have been carried out (hazard 15).
+        // The step may have been executed (hazard 15).
         if (is_take(what)) granted_.set(server);
         return;
       case lock::answer::refused:
-        // Only what the server will refuse again is given up: the vote ends with its lease.
-        if (is_release(what) && !said.is_passing && !said.details.is_retryable) {
+        // Only a lasting rejection ends the pending release. The vote then ends with its lease.
+        if (is_release(what) && !result.is_passing && !result.details.is_retryable) {
           granted_.reset(server);
         }
         return;
       default:
-        return;  // not carried out
+        return;  // not executed
     }
   }
 
-  // Whether any server was ever asked for its vote, and which.
+  // Whether any vote was requested, and from which servers.
   [[nodiscard]] bool is_known() const noexcept { return asked_.any(); }
   [[nodiscard]] const server_set& asked() const noexcept { return asked_; }
-  // Also a vote whose answer is still to come (hazard 16).
+  // Also a vote whose reply is still in flight (hazard 16).
   [[nodiscard]] bool may_have(std::size_t server) const noexcept {
     return granted_.test(server) || takes_[server] > 0;
   }
@@ -77,16 +77,16 @@ class vote_record {
     }
     return true;
   }
-  // Whether no release is on its way to a server that may have the vote.
+  // Whether the server may have the vote, and no release is in flight.
   [[nodiscard]] bool lacks_release(std::size_t server) const noexcept {
     return may_have(server) && releases_[server] == 0;
   }
 
  private:
   server_set asked_;
-  server_set granted_;                                  // or it is not known
-  std::array<std::uint16_t, most_servers> takes_{};     // on their way
-  std::array<std::uint16_t, most_servers> releases_{};  // on their way
+  server_set granted_;                                  // or it is unknown
+  std::array<std::uint16_t, most_servers> takes_{};     // in flight
+  std::array<std::uint16_t, most_servers> releases_{};  // in flight
 };
 
 }  // namespace mortise::quorum

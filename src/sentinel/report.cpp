@@ -11,7 +11,7 @@ namespace mortise::sentinel {
 
 namespace {
 
-constexpr std::size_t most_others = 8;  // of the masters that a message names
+constexpr std::size_t most_others = 8;  // maximum of other masters in a message
 
 std::int64_t number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -20,7 +20,7 @@ std::int64_t number_in(std::string_view text) {
   return result.ec == std::errc() && result.ptr == end ? number : -1;
 }
 
-// No port is 0 where there is a host.
+// A result with a host has a port above 0.
 redis::host_port place_in(std::string_view host, std::string_view port) {
   constexpr int most = 65535;
   const auto number = number_in(port);
@@ -47,8 +47,8 @@ std::string all_texts(const std::vector<word>& words) {
 
 }  // namespace
 
-// The address is asked for apart: in a failover the Sentinel that leads it gives the new one here
-// before it changes what it says of the master otherwise, and its epoch is the new one already.
+// The address has a request of its own. In a failover the leading Sentinel returns the new address
+// there first, before its other replies change. Its epoch is the new one by then.
 std::size_t report::write_questions(std::string& out, std::string_view master) {
   redis::command_writer writer(out);
   writer.command({"SENTINEL", "MASTER", master});
@@ -92,8 +92,8 @@ void report::take_master(const redis::value& answer) {
   }
 }
 
-// One that is held to be down is not chosen, as long as that is so. One that is only disconnected
-// may be back in a moment.
+// A replica that is considered down is not chosen while this lasts. A replica that is only
+// disconnected may be back in a moment.
 void report::take_replicas(const redis::value& answer) {
   replicas_.emplace().all = static_cast<std::int64_t>(answer.size());
   for (std::size_t i = 0; i < answer.size(); ++i) {
@@ -132,17 +132,17 @@ std::vector<redis::host_port> latest(const std::vector<word>& words) {
   return places;
 }
 
-// Without most of the Sentinels nobody is chosen. Fewer of them, which may be cut off together with
-// the master, hold all replicas to be down, of which the others choose one meanwhile (hazard 7).
+// Only a majority of the Sentinels chooses a replica. A minority may be cut off together with the
+// master, and considers all replicas down. Meanwhile the majority chooses one of them (hazard 7).
 std::optional<replica_count> most_replicas(const std::vector<word>& words) {
   const auto epoch = latest_epoch(words);
   std::optional<replica_count> most;
   std::int64_t answered = 0;
   std::int64_t sentinels = 0;
   for (const auto& one : words) {
-    const auto told = one.said.replicas();
-    if (!told || one.said.epoch() != epoch) continue;
-    most = {std::max(most ? most->all : 0, told->all), std::max(most ? most->up : 0, told->up)};
+    const auto count = one.said.replicas();
+    if (!count || one.said.epoch() != epoch) continue;
+    most = {std::max(most ? most->all : 0, count->all), std::max(most ? most->up : 0, count->up)};
     sentinels = std::max(sentinels, one.said.sentinels());
     ++answered;
   }

@@ -1,4 +1,4 @@
-// What one Sentinel says of a master, and what several come to together. Pure.
+// The report of one Sentinel about a master, and the result of several reports. Pure.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace mortise::sentinel {
 
-// How many replicas a master has, and how many of them are not held to be down.
+// The number of a master's replicas, and of those that the Sentinel does not consider down.
 struct replica_count {
   std::int64_t all = 0;
   std::int64_t up = 0;
@@ -23,23 +23,24 @@ struct replica_count {
 
 class report {
  public:
-  // Appends the questions about this master; take() is given as many answers, in order.
+  // Appends the requests about this master. take() receives as many replies, in order.
   static std::size_t write_questions(std::string& out, std::string_view master);
   void take(const redis::value& answer);
 
-  // Whether it knows where the master is.
+  // Whether the Sentinel knows the master's address.
   [[nodiscard]] bool has_master() const noexcept { return !master_.host.empty(); }
   [[nodiscard]] const redis::host_port& master() const noexcept { return master_; }
-  // Which of all failovers of this master has made it one: each has a higher number.
+  // The number of the failover that has made this server the master. Later failovers have higher
+  // numbers.
   [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
-  // Nothing where it does not say.
+  // nullopt if it is not reported.
   [[nodiscard]] std::optional<replica_count> replicas() const noexcept { return replicas_; }
-  // How many Sentinels watch it, with this one.
+  // The number of Sentinels that watch the master, including this one.
   [[nodiscard]] std::int64_t sentinels() const noexcept { return sentinels_; }
-  // Whether it answers, but watches no master of that name.
+  // Whether the Sentinel replies, but watches no master of that name.
   [[nodiscard]] bool is_stranger() const noexcept { return is_stranger_; }
-  // What it says of the master, or why it cannot say anything, as the end of a sentence that begins
-  // with its address.
+  // The report, or why there is none, as the end of a sentence that begins with the Sentinel's
+  // address.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -51,28 +52,29 @@ class report {
   redis::host_port master_;
   std::int64_t epoch_ = 0;
   std::optional<replica_count> replicas_;
-  std::int64_t sentinels_ = std::numeric_limits<std::int64_t>::max();  // unless it says how many
+  std::int64_t sentinels_ = std::numeric_limits<std::int64_t>::max();  // unless it is reported
   bool is_stranger_ = false;
-  std::vector<std::string> others_;  // that it watches
+  std::vector<std::string> others_;  // other masters that it watches
   std::string error_;
 };
 
-// What is told of a master by one of them, or why nothing is.
+// The report of a Sentinel about a master, or why there is none.
 struct word {
   std::string from;  // the Sentinel: "host:port"
   report said;
-  outcome problem;  // ok where it has answered
+  outcome problem;  // ok if it has replied
   bool is_definite = false;
 };
 
-// The places that those name who know of the latest failover: one, or several where they disagree.
+// Addresses of the master from the Sentinels that know the latest failover. Several if they
+// disagree.
 std::vector<redis::host_port> latest(const std::vector<word>& words);
-// How many replicas the master has and how many of them could become the master, by those; nothing
-// where none says so.
+// The number of the master's replicas, and of those that could become the master, from the same
+// Sentinels. nullopt if none reports it.
 std::optional<replica_count> most_replicas(const std::vector<word>& words);
-// Why nobody can say where it is.
+// Why no Sentinel reports the address.
 outcome why_nowhere(const std::vector<word>& words, std::string_view master);
-// Why it cannot be told which of several places is right.
+// Why none of several addresses is chosen.
 outcome why_undecided(const std::vector<word>& words, std::string_view master);
 
 }  // namespace mortise::sentinel

@@ -7,10 +7,10 @@
 namespace mortise::sentinel {
 
 sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::string place,
-                   std::string_view master, sentinel_listener& hears)
+                   std::string_view master, sentinel_listener& listener)
     : place_(std::move(place)),
       question_count_(report::write_questions(questions_, master)),
-      hears_(hears),
+      listener_(listener),
       server_(loop, std::move(config), *this) {
   reply_count = static_cast<int>(question_count_);
   takes_each = true;
@@ -19,7 +19,7 @@ sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::str
 std::uint64_t sentinel::ask() noexcept {
   const std::lock_guard guard(mutex_);
   if (is_asking_) {
-    // What is on its way may have been said before now.
+    // The reply in flight may be older than this call.
     is_asked_again_ = true;
     return number_ + 1;
   }
@@ -27,7 +27,7 @@ std::uint64_t sentinel::ask() noexcept {
   return is_asking_ ? number_ : number_ + 1;
 }
 
-// With the mutex.
+// Under the mutex.
 void sentinel::send() noexcept {
   if (!is_up_ || is_asking_) return;
   is_asked_again_ = false;
@@ -50,16 +50,16 @@ void sentinel::give_up(std::uint64_t number) noexcept {
 }
 
 word sentinel::last_word() const {
-  word told;
-  told.from = place_;
+  word result;
+  result.from = place_;
   const std::lock_guard guard(mutex_);
-  told.said = said_;
-  told.problem = problem_;
-  told.is_definite = is_definite_;
-  return told;
+  result.said = said_;
+  result.problem = problem_;
+  result.is_definite = is_definite_;
+  return result;
 }
 
-// It is asked at once: who looks for the master waits for it.
+// Sends the request at once, because a resolve() may wait for the reply.
 void sentinel::on_up(const redis::session_facts& /*facts*/) noexcept {
   const std::lock_guard guard(mutex_);
   is_up_ = true;
@@ -79,12 +79,12 @@ void sentinel::on_failed(const outcome& why, bool is_definite) noexcept {
     is_definite_ = is_definite;
     said_ = {};
   }
-  hears_.on_word();
+  listener_.on_word();
 }
 
 void sentinel::on_push(std::string_view channel, std::string_view payload,
                        time_ns /*now*/) noexcept {
-  if (channel == news_channel) hears_.on_news(payload);
+  if (channel == news_channel) listener_.on_news(payload);
 }
 
 void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
@@ -93,7 +93,7 @@ void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
     try {
       next_.take(reply);
     } catch (const std::bad_alloc&) {
-      // It has then said nothing that makes sense.
+      // The report then lacks this reply.
     }
     if (--answers_left_ > 0) return;
     is_asking_ = false;
@@ -102,10 +102,10 @@ void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
     said_ = std::exchange(next_, {});
     if (is_asked_again_) send();
   }
-  hears_.on_word();
+  listener_.on_word();
 }
 
-// The next connection is asked again.
+// The next connection sends the request again.
 void sentinel::on_broken(bool /*was_sent*/) noexcept {
   const std::lock_guard guard(mutex_);
   is_asking_ = false;

@@ -1,4 +1,4 @@
-// One Sentinel: the connection to it, what it was asked last, and what it tells by itself.
+// One Sentinel: its connection, the last request, and its notifications.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace mortise::sentinel {
 
-// Where Sentinels tell that a master has been followed by another.
+// The channel on which Sentinels publish that another server has become the master.
 constexpr std::string_view news_channel = "+switch-master";
 
 class sentinel_listener {
  public:
   virtual ~sentinel_listener() = default;
-  // One has answered, or an attempt to connect to it has ended, or a connection. Any thread.
+  // A Sentinel has replied, or its connection or an attempt to connect has ended. Any thread.
   virtual void on_word() noexcept = 0;
-  // What is said on the channel of the news. Any thread.
+  // A message on `news_channel`. Any thread.
   virtual void on_news(std::string_view text) noexcept = 0;
 };
 
 class sentinel final : private redis::session_listener, private redis::request {
  public:
   sentinel(net::reactor& loop, redis::connection_config config, std::string place,
-           std::string_view master, sentinel_listener& hears);
+           std::string_view master, sentinel_listener& listener);
 
   // See connection.
   outcome begin() { return server_.begin(); }
   void close() noexcept { server_.close(); }
 
-  // Asks where the master is, once it is connected to. What it says from now on has this number.
+  // Requests the master's address, once it is connected. Later reports have the returned number.
   std::uint64_t ask() noexcept;
-  // What there is to this number.
+  // The state of the request with this number.
   enum class stage : std::uint8_t { waiting, late, failed, answered };
   [[nodiscard]] stage stage_of(std::uint64_t number) const noexcept;
-  // Nobody waits for the present answer any longer, nor for one of later as long as it is silent.
+  // Stops waiting for the present reply, and for later replies as long as the Sentinel is silent.
   void give_up(std::uint64_t number) noexcept;
-  // What it says, or why it cannot be asked.
+  // The last report, or why the Sentinel cannot be asked.
   [[nodiscard]] word last_word() const;
 
  private:
@@ -55,23 +55,23 @@ class sentinel final : private redis::session_listener, private redis::request {
   const std::string place_;
   std::string questions_;
   std::size_t question_count_ = 0;
-  sentinel_listener& hears_;
+  sentinel_listener& listener_;
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the members below
   bool is_up_ = false;
   bool is_asking_ = false;
-  bool is_asked_again_ = false;  // since then
+  bool is_asked_again_ = false;  // since that request
   bool is_late_ = false;
-  std::uint64_t number_ = 0;    // of the last question that was sent
-  std::uint64_t answered_ = 0;  // of the last one that was answered
-  report next_;                 // while its answers come
+  std::uint64_t number_ = 0;    // of the last request that was sent
+  std::uint64_t answered_ = 0;  // of the last request that was answered
+  report next_;                 // while its replies come
   std::size_t answers_left_ = 0;
   report said_;
   outcome problem_;  // of the last attempt; ok while it is up
   bool has_failed_ = false;
   bool is_definite_ = false;
 
-  redis::connection server_;  // last, as it calls back until it is gone
+  redis::connection server_;  // last, because it calls back until its destruction
 };
 
 }  // namespace mortise::sentinel

@@ -9,10 +9,10 @@ namespace mortise::sentinel {
 
 namespace {
 
-// How much longer than the first of them the others have.
+// How much longer than the first Sentinel the others have.
 constexpr time_ns grace_ns = 200 * ns_per_ms;
 
-// What is left of the time is for connecting to the master.
+// The rest of the time is for connecting to the master.
 time_ns end_of_asking(time_ns deadline) {
   const auto now = boot_now();
   return deadline - std::max<time_ns>(deadline - now, 0) / 4;
@@ -59,7 +59,7 @@ void sentinels::close() noexcept {
     const std::lock_guard guard(mutex_);
     std::swap(ended, all_);
   }
-  on_word();  // who looks is told
+  on_word();  // wakes ask_all()
   for (const auto& one : ended) one->close();
 }
 
@@ -73,13 +73,13 @@ void sentinels::on_news(std::string_view text) noexcept {
   if (text.starts_with(master_) && text.substr(master_.size()).starts_with(' ')) on_hint_();
 }
 
-// One look of whoever wants to know, among others.
+// One lookup of the master. Several lookups may run at the same time.
 class sentinels::look {
  public:
   explicit look(const std::vector<std::unique_ptr<sentinel>>& all) {
     for (const auto& one : all) numbers_.push_back(one->ask());
   }
-  // Whether there is nothing more to wait for at this time.
+  // Whether there is no more reply to wait for at this time.
   bool is_over(const std::vector<std::unique_ptr<sentinel>>& all, time_ns now) {
     using stage = sentinel::stage;
     bool is_any_waiting = false;
@@ -92,13 +92,13 @@ class sentinels::look {
       knows_any |= at == stage::answered && all[i]->last_word().said.has_master();
     }
     if (knows_any && end_of_grace_ == time_never) end_of_grace_ = now + grace_ns;
-    // Who is late is waited for only where nobody else knows.
+    // A late Sentinel is waited for only if no other Sentinel knows the master.
     return now >= end_of_grace_ || !(is_any_waiting || (is_any_late && !knows_any));
   }
   [[nodiscard]] time_ns end_of_grace() const noexcept { return end_of_grace_; }
-  // What was said, and of the others why nothing was.
+  // The reports, and the reasons for missing reports.
   [[nodiscard]] std::vector<word> words(const std::vector<std::unique_ptr<sentinel>>& all) const {
-    std::vector<word> told;
+    std::vector<word> reports;
     for (std::size_t i = 0; i < all.size(); ++i) {
       auto one = all[i]->last_word();
       if (all[i]->stage_of(numbers_[i]) != sentinel::stage::answered) {
@@ -108,9 +108,9 @@ class sentinels::look {
           one.problem = outcome::of(status::unreachable, one.from, " did not answer in time");
         }
       }
-      told.push_back(std::move(one));
+      reports.push_back(std::move(one));
     }
-    return told;
+    return reports;
   }
 
  private:
@@ -151,8 +151,8 @@ std::optional<sentinels::replica_report> sentinels::replicas_of(const net::addre
                                                                       : last_.replicas;
 }
 
-// Sentinels may call one place by different names, of which some announce hosts and others numbers;
-// two places of one epoch are those of two deployments.
+// Sentinels may report one address by different names, because some announce hosts and others
+// numbers. Two addresses of one epoch belong to two deployments.
 net::resolution sentinels::resolve_places(const std::vector<word>& words, time_ns deadline) {
   const auto places = latest(words);
   if (places.empty()) return {why_nowhere(words, master_), {}};

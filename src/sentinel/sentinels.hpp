@@ -1,5 +1,5 @@
-// The Sentinels of one master, as what finds its address: all are asked at once, and those who know
-// of the latest failover are right. What they tell by themselves is only a hint.
+// The Sentinels of one master, as the resolver of its address. All are asked at once, and those
+// that know the latest failover are right. Their notifications are only hints.
 #pragma once
 
 #include <atomic>
@@ -24,22 +24,22 @@ class sentinels final : public net::resolver, private sentinel_listener {
     redis::connection_config config;
   };
   sentinels(net::reactor& loop, std::vector<member> members, std::string master, std::string name);
-  // Closed by then.
+  // Called after close().
   ~sentinels() override;
 
-  // Connects to all in the background; `on_hint` says that the master may be another now, on any
+  // Connects to all in the background. `on_hint` reports that the master may have changed, on any
   // thread.
   outcome begin(std::function<void()> on_hint);
-  // Nobody is connected to or asked any more, and no hint comes. While the reactor runs, which may
-  // end then, and not on its thread. May be called again.
+  // Ends all connections and requests. No hint follows. Called while the reactor runs, and not on
+  // its thread. The reactor may end at the same time. May be called again.
   void close() noexcept;
 
-  // What they last said of the master's replicas, and when they were asked.
+  // The last report about the master's replicas, and the time of the request.
   struct replica_report {
     replica_count count;
     time_ns asked_at = 0;
   };
-  // Nothing where none has said so, or this server was not the master.
+  // nullopt if no Sentinel has reported it, or if this server was not the master.
   [[nodiscard]] std::optional<replica_report> replicas_of(const net::address& server) const;
 
   [[nodiscard]] bool is_immediate() const noexcept override { return false; }
@@ -57,13 +57,13 @@ class sentinels final : public net::resolver, private sentinel_listener {
   const std::string master_;
   const std::string name_;
   std::function<void()> on_hint_;        // since begin()
-  std::atomic<std::uint32_t> words_{0};  // how many have come
+  std::atomic<std::uint32_t> words_{0};  // number of calls of on_word()
   struct {
     mutable std::mutex mutex;
     std::vector<net::address> master;
     std::optional<replica_report> replicas;
-  } last_;            // what was found
-  std::mutex mutex_;  // of the list, which is empty once it is closed
+  } last_;            // result of the last resolve()
+  std::mutex mutex_;  // protects the list, which is empty after close()
   std::vector<std::unique_ptr<sentinel>> all_;
 };
 

@@ -4,8 +4,8 @@ namespace mortise::statistics {
 
 namespace {
 
-// `gone`: closed by the server or the network; `silent`: it did not answer; `replaced`: its name,
-// or the server itself, says that another one serves; `refused`: it says that it does not serve.
+// `gone`: closed by the server or the network. `silent`: no reply. `replaced`: its name, or the
+// server itself, names another server. `refused`: the server reports that it does not serve.
 constexpr std::array reasons{"gone", "silent", "replaced", "refused"};
 
 std::size_t place_of(const outcome& why) noexcept {
@@ -14,7 +14,7 @@ std::size_t place_of(const outcome& why) noexcept {
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (std::string_view(why.cause) == reasons[i]) return i;
   }
-  return refused;  // with words of its own, such as that it is a replica now
+  return refused;  // with its own message, such as that it is a replica now
 }
 
 }  // namespace
@@ -38,19 +38,19 @@ void connection_statistics::reset() noexcept {
   for (auto& one : reconnects_) one.reset();
 }
 
-void connection_statistics::add_to(snapshot& into, std::string_view server) const {
-  const labels of{{"server", std::string(server)}};
-  into.add("mortise_round_trip_seconds", of, round_trips_);
+void connection_statistics::add_to(snapshot& target, std::string_view server) const {
+  const labels base{{"server", std::string(server)}};
+  target.add("mortise_round_trip_seconds", base, round_trips_);
   const bool is_up = is_up_.load(std::memory_order_relaxed);
   for (const bool state : {true, false}) {
-    auto with_state = of;
+    auto with_state = base;
     with_state.emplace_back("state", state ? "up" : "away");
-    into.add("mortise_connections", with_state, state == is_up ? 1 : 0);
+    target.add("mortise_connections", with_state, state == is_up ? 1 : 0);
   }
   for (std::size_t i = 0; i < reasons.size(); ++i) {
-    auto with_reason = of;
+    auto with_reason = base;
     with_reason.emplace_back("reason", reasons[i]);
-    into.add("mortise_reconnects_total", with_reason, static_cast<double>(reconnects_[i].read()));
+    target.add("mortise_reconnects_total", with_reason, static_cast<double>(reconnects_[i].read()));
   }
 }
 

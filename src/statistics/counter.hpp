@@ -1,5 +1,5 @@
-// What is counted while it happens, by any thread, and read by any other: relaxed atomics, because
-// a count orders nothing.
+// Counters that any thread changes and any other reads: relaxed atomics, because a count orders
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ class counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// The upper bounds of a histogram's buckets, the last of which has none. The same for all, so that
-// waiting, holding and round trips can be compared: from half of a round trip by loopback to longer
-// than anybody likes to wait.
+// Upper bounds of a histogram's buckets. The last bucket has none. All histograms share them, so
+// waits, holds and round trips are comparable. They begin at half of a round trip by loopback, and
+// end above any usual wait.
 constexpr std::array<time_ns, 18> bucket_bounds_ns{
     50 * ns_per_us,    100 * ns_per_us, 250 * ns_per_us, 500 * ns_per_us, ns_per_ms,
     5 * ns_per_ms / 2, 5 * ns_per_ms,   10 * ns_per_ms,  25 * ns_per_ms,  50 * ns_per_ms,
@@ -39,7 +39,7 @@ inline std::size_t bucket_of(time_ns took) noexcept {
   return static_cast<std::size_t>(bound - bucket_bounds_ns.begin());
 }
 
-// How long something took, each time.
+// A distribution of durations.
 class histogram {
  public:
   struct reading {
@@ -74,7 +74,7 @@ class histogram {
   std::atomic<std::uint64_t> sum_ns_{0};
 };
 
-// How much there is of something now: what has begun and has not ended.
+// The number of operations that have begun and have not ended.
 class gauge {
  public:
   void raise() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }

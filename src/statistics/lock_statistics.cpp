@@ -5,11 +5,11 @@ namespace mortise::statistics {
 namespace {
 
 struct acquire_end {
-  status how;
+  status result;
   const char* name;
 };
 
-// What has no row is the last.
+// A status without a row counts as the last.
 constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
                                                    {status::not_acquired, "not_acquired"},
                                                    {status::timed_out, "timed_out"},
@@ -22,27 +22,27 @@ constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
 
 constexpr std::array release_names{"released", "handed_over", "passed",
                                    "retained", "lost",        "failed"};
-// By the numbers of `reason`.
+// Indexed by `reason`.
 constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold", "forced"};
 
-labels with(const labels& of, const char* name, const char* value) {
-  auto all = of;
+labels with(const labels& base, const char* name, const char* value) {
+  auto all = base;
   all.emplace_back(name, value);
   return all;
 }
 
 }  // namespace
 
-std::size_t lock_statistics::place_of(status how) noexcept {
+std::size_t lock_statistics::place_of(status result) noexcept {
   static_assert(acquire_ends.size() == end_count);
   std::size_t place = 0;
-  while (place < acquire_ends.size() - 1 && acquire_ends[place].how != how) ++place;
+  while (place < acquire_ends.size() - 1 && acquire_ends[place].result != result) ++place;
   return place;
 }
 
-void lock_statistics::acquire_ended(status how, time_ns took) noexcept {
+void lock_statistics::acquire_ended(status result, time_ns took) noexcept {
   waiters_.lower();
-  acquires_[place_of(how)].note(took);
+  acquires_[place_of(result)].note(took);
 }
 
 void lock_statistics::hold_lost(reason why) noexcept {
@@ -50,34 +50,36 @@ void lock_statistics::hold_lost(reason why) noexcept {
   losses_[place < losses_.size() ? place : 0].add();
 }
 
-// A count that is there before anything was counted, so that whoever watches it sees the first.
-void lock_statistics::add_to(snapshot& into, const labels& of) const {
+// Also adds counts of zero, so that a monitoring system sees the first increase.
+void lock_statistics::add_to(snapshot& target, const labels& base) const {
   static_assert(reason_names.size() == reason_count && release_names.size() == release_count);
   const auto add_each = [&](const char* family, const char* label, const auto& names,
                             const auto& counters) {
     for (std::size_t i = 0; i < names.size(); ++i) {
-      into.add(family, with(of, label, names[i]), static_cast<double>(counters[i].read()));
+      target.add(family, with(base, label, names[i]), static_cast<double>(counters[i].read()));
     }
   };
-  // A reader may have begun as a writer.
+  // A downgraded writer has reader holds without an acquire.
   bool is_used = waiters_.read() != 0 || holds_.read() != 0 || held_.read().count() != 0;
   for (std::size_t i = 0; i < acquire_ends.size(); ++i) {
     is_used = is_used || acquires_[i].read().count() != 0;
-    into.add("mortise_acquire_seconds", with(of, "outcome", acquire_ends[i].name), acquires_[i]);
+    target.add("mortise_acquire_seconds", with(base, "outcome", acquire_ends[i].name),
+               acquires_[i]);
   }
   if (!is_used) return;
-  into.add("mortise_hold_seconds", of, held_);
-  into.add("mortise_waiters", of, static_cast<double>(waiters_.read()));
-  into.add("mortise_holds", of, static_cast<double>(holds_.read()));
-  into.add("mortise_contended_total", of, static_cast<double>(contended_.read()));
-  into.add("mortise_handoffs_total", with(of, "path", "server"),
-           static_cast<double>(by_server_.read()));
-  into.add("mortise_handoffs_total", with(of, "path", "local"), static_cast<double>(local_.read()));
+  target.add("mortise_hold_seconds", base, held_);
+  target.add("mortise_waiters", base, static_cast<double>(waiters_.read()));
+  target.add("mortise_holds", base, static_cast<double>(holds_.read()));
+  target.add("mortise_contended_total", base, static_cast<double>(contended_.read()));
+  target.add("mortise_handoffs_total", with(base, "path", "server"),
+             static_cast<double>(by_server_.read()));
+  target.add("mortise_handoffs_total", with(base, "path", "local"),
+             static_cast<double>(local_.read()));
   add_each("mortise_losses_total", "reason", reason_names, losses_);
-  into.add("mortise_renewals_total", with(of, "outcome", "renewed"),
-           static_cast<double>(renewed_.read()));
-  into.add("mortise_renewals_total", with(of, "outcome", "failed"),
-           static_cast<double>(not_renewed_.read()));
+  target.add("mortise_renewals_total", with(base, "outcome", "renewed"),
+             static_cast<double>(renewed_.read()));
+  target.add("mortise_renewals_total", with(base, "outcome", "failed"),
+             static_cast<double>(not_renewed_.read()));
   add_each("mortise_release_total", "outcome", release_names, releases_);
 }
 

@@ -1,4 +1,4 @@
-// What became of locks of one kind: written by the lock logic, read by whoever wants to know.
+// Statistics of locks of one kind. The lock logic writes them, and any thread reads them.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace mortise::statistics {
 
-// What became of the lock when a hold was unlocked.
+// What happened to the lock when a hold was unlocked.
 enum class release : std::uint8_t {
-  released,     // nobody waited
-  handed_over,  // the server gave it to a waiter
+  released,     // there was no waiter
+  handed_over,  // the server granted it to a waiter
   passed,       // a waiter of this client has it
   retained,     // this client has kept it for its next acquire
-  lost,         // the server had it no more
-  failed,       // the server refused, or did not answer
+  lost,         // the server no longer had the hold
+  failed,       // the server rejected it, or did not reply
 };
 
 class lock_statistics {
  public:
-  // Of an acquire or try that was accepted; each ends once.
+  // Of an accepted acquire or try. Each ends once.
   void acquire_began() noexcept { waiters_.raise(); }
-  void acquire_ended(status how, time_ns took) noexcept;
-  // Of one that was answered without waiting for anybody.
-  void acquire_answered(status how) noexcept { acquires_[place_of(how)].note(0); }
+  void acquire_ended(status result, time_ns took) noexcept;
+  // Of an acquire that ended without waiting.
+  void acquire_answered(status result) noexcept { acquires_[place_of(result)].note(0); }
   void found_taken() noexcept { contended_.add(); }
   void handed_off(bool is_local) noexcept { (is_local ? local_ : by_server_).add(); }
 
@@ -38,16 +38,16 @@ class lock_statistics {
   }
   void hold_lost(reason why) noexcept;
   void renewed(bool is_ok) noexcept { (is_ok ? renewed_ : not_renewed_).add(); }
-  void released(release how) noexcept { releases_[static_cast<std::size_t>(how)].add(); }
+  void released(release result) noexcept { releases_[static_cast<std::size_t>(result)].add(); }
 
-  // With these labels before its own; nothing of a kind that was not used.
-  void add_to(snapshot& into, const labels& of) const;
+  // Adds samples with these labels before their own. Adds nothing for an unused kind.
+  void add_to(snapshot& target, const labels& base) const;
 
  private:
   static constexpr std::size_t end_count = 9;
   static constexpr std::size_t reason_count = 6;
   static constexpr std::size_t release_count = 6;
-  static std::size_t place_of(status how) noexcept;
+  static std::size_t place_of(status result) noexcept;
 
   gauge waiters_;
   gauge holds_;
@@ -57,12 +57,12 @@ class lock_statistics {
   counter renewed_;
   counter not_renewed_;
   std::array<counter, reason_count> losses_;     // by reason
-  std::array<counter, release_count> releases_;  // by what became of the lock
+  std::array<counter, release_count> releases_;  // by `release`
   histogram held_;
   std::array<histogram, end_count> acquires_;  // by how they ended
 };
 
-// Of handles that nobody asks about.
+// For handles without statistics.
 lock_statistics& uncounted() noexcept;
 
 }  // namespace mortise::statistics

@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view other = "other";
 constexpr std::array use_names{"mutex", "writer", "reader", "semaphore"};
 
-// The text of a label: each name has a text of its own, which is UTF-8 without NUL. Texts of C end
-// at a NUL, and two series with one text make a scrape fail.
+// The text of a label: unique for each name, UTF-8, and without NUL. A C string ends at a NUL, and
+// two series with one text make a scrape fail.
 std::string label_text(std::string_view name) {
   static constexpr std::string_view digits = "0123456789ABCDEF";
   static constexpr std::string_view mark = "\xEF\xBF\xBD";
@@ -45,12 +45,12 @@ std::vector<std::string_view> split(std::string_view list) {
 
 }  // namespace
 
-// Goes back to the last star at most, so that its time is bounded by the product of the lengths.
+// Backtracks to the last star at most, so that the time is bounded by the product of the lengths.
 bool matches(std::string_view pattern, std::string_view text) noexcept {
   std::size_t in_pattern = 0;
   std::size_t in_text = 0;
   auto star = std::string_view::npos;
-  std::size_t after_star = 0;  // what of the text the star does not stand for
+  std::size_t after_star = 0;  // the text after the star's part
   while (in_text < text.size()) {
     if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
       star = in_pattern++;
@@ -82,23 +82,23 @@ std::string_view series_set::series_name(std::string_view name, std::string_view
 }
 
 lock_statistics& series_set::of(std::string_view name, std::string_view label, lock_use use) {
-  auto wanted = series_name(name, label);
+  auto key = series_name(name, label);
   const std::lock_guard guard(mutex_);
-  auto found = all_.find(wanted);
+  auto found = all_.find(key);
   if (found == all_.end()) {
-    if (all_.size() >= longest) wanted = other;
-    found = all_.try_emplace(std::string(wanted)).first;
+    if (all_.size() >= longest) key = other;
+    found = all_.try_emplace(std::string(key)).first;
   }
   return found->second[static_cast<std::size_t>(use)];
 }
 
-void series_set::add_to(snapshot& into) const {
+void series_set::add_to(snapshot& target) const {
   const std::lock_guard guard(mutex_);
   for (const auto& [name, counts] : all_) {
     for (std::size_t use = 0; use < lock_use_count; ++use) {
-      labels of{{"kind", use_names[use]}};
-      if (rule_ != "off") of.emplace_back("name", label_text(name));
-      counts[use].add_to(into, of);
+      labels base{{"kind", use_names[use]}};
+      if (rule_ != "off") base.emplace_back("name", label_text(name));
+      counts[use].add_to(target, base);
     }
   }
 }

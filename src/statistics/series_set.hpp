@@ -1,5 +1,5 @@
-// Under which names locks are counted apart: `metrics_name` says. However many locks there are,
-// there are at most so many names; what comes later is counted as "other".
+// Statistics by name of the lock, according to `metrics_name`. The number of names is limited.
+// Later names are counted as "other".
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace mortise::statistics {
 
-// What a handle does with its lock.
+// How a handle uses its lock.
 enum class lock_use : std::size_t { mutex, writer, reader, semaphore };
 constexpr std::size_t lock_use_count = 4;
 
@@ -27,9 +27,9 @@ class series_set {
   // characters, separated by commas.
   explicit series_set(std::string_view rule);
 
-  // Where a lock of this name, by a handle with this label, is counted; valid as long as the set.
+  // The statistics of a lock of this name, by a handle with this label. Valid as long as the set.
   lock_statistics& of(std::string_view name, std::string_view label, lock_use use);
-  void add_to(snapshot& into) const;
+  void add_to(snapshot& target) const;
 
  private:
   using series = std::array<lock_statistics, lock_use_count>;
@@ -38,11 +38,11 @@ class series_set {
 
   const std::string rule_;
   std::vector<std::string_view> patterns_;  // of the rule
-  mutable std::mutex mutex_;                // of the next
+  mutable std::mutex mutex_;                // protects the next member
   std::map<std::string, series, std::less<>> all_;
 };
 
-// Whether the text is this pattern, in which each `*` stands for any characters or none.
+// Whether the text matches this pattern, in which each `*` stands for any characters or none.
 bool matches(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace mortise::statistics

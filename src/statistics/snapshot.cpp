@@ -13,14 +13,14 @@ constexpr double ns_per_second = ns_per_s;
 
 double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) / ns_per_second; }
 
-// The shortest text that is this number, whatever the program's locale.
+// The shortest text of this number, in any locale.
 std::string number_text(double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
   return {digits, end};
 }
 
-// The whole of what a client tells, in the order in which it is shown.
+// All families of a client, in the order of output.
 std::vector<family> all_families() {
   using enum family_type;
   return {
@@ -46,12 +46,12 @@ std::vector<family> all_families() {
   };
 }
 
-void add_help(std::string& text, const family& of) {
-  text.append("# HELP ").append(of.name).append(" ").append(of.help);
-  text.append("\n# TYPE ").append(of.name).append(" ").append(type_text(of.type)).append("\n");
+void add_help(std::string& text, const family& item) {
+  text.append("# HELP ").append(item.name).append(" ").append(item.help);
+  text.append("\n# TYPE ").append(item.name).append(" ").append(type_text(item.type)).append("\n");
 }
 
-// As the text format wants it, with what is not UTF-8 replaced, so that a scrape never fails.
+// Escapes the value for the text format, and replaces invalid UTF-8, so that a scrape never fails.
 void add_label_value(std::string& text, std::string_view value) {
   while (!value.empty()) {
     const auto size = utf8_size(value);
@@ -67,10 +67,10 @@ void add_label_value(std::string& text, std::string_view value) {
   }
 }
 
-void add_labels(std::string& text, const labels& of) {
-  if (of.empty()) return;
+void add_labels(std::string& text, const labels& pairs) {
+  if (pairs.empty()) return;
   char before = '{';
-  for (const auto& [name, value] : of) {
+  for (const auto& [name, value] : pairs) {
     text.append(1, before).append(name).append("=\"");
     add_label_value(text, value);
     text += '"';
@@ -79,11 +79,11 @@ void add_labels(std::string& text, const labels& of) {
   text += '}';
 }
 
-// Each number of an entry, under the name that it has in Prometheus' text.
+// Passes each number of an entry to `take`, with its name in Prometheus' text.
 template <class Take>
-void for_each_sample(const family& of, const family::entry& entry, Take&& take) {
-  const std::string name = of.name;
-  if (of.type != family_type::histogram) return take(name, entry.labels, entry.value);
+void for_each_sample(const family& item, const family::entry& entry, Take&& take) {
+  const std::string name = item.name;
+  if (item.type != family_type::histogram) return take(name, entry.labels, entry.value);
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < entry.durations.buckets.size(); ++i) {
     count += entry.durations.buckets[i];
@@ -149,25 +149,25 @@ family& snapshot::find(std::string_view name) {
   for (auto& one : families_) {
     if (one.name == name) return one;
   }
-  return families_.front();  // no such name is ever given
+  return families_.front();  // every name is in the table
 }
 
-void snapshot::add(std::string_view family_name, labels of, double value) {
-  find(family_name).entries.push_back({std::move(of), value, {}});
+void snapshot::add(std::string_view family_name, labels pairs, double value) {
+  find(family_name).entries.push_back({std::move(pairs), value, {}});
 }
 
-void snapshot::add(std::string_view family_name, labels of, const histogram& durations) {
+void snapshot::add(std::string_view family_name, labels pairs, const histogram& durations) {
   const auto read = durations.read();
   if (read.count() == 0) return;
-  find(family_name).entries.push_back({std::move(of), 0, read});
+  find(family_name).entries.push_back({std::move(pairs), 0, read});
 }
 
 std::vector<sample> snapshot::samples() const {
   std::vector<sample> all;
   for (const auto& one : families_) {
     for (const auto& entry : one.entries) {
-      for_each_sample(one, entry, [&](const std::string& name, const labels& of, double value) {
-        all.push_back({name, type_text(one.type), of, value});
+      for_each_sample(one, entry, [&](const std::string& name, const labels& pairs, double value) {
+        all.push_back({name, type_text(one.type), pairs, value});
       });
     }
   }
@@ -180,9 +180,9 @@ std::string snapshot::prometheus() const {
     if (one.entries.empty()) continue;
     add_help(text, one);
     for (const auto& entry : one.entries) {
-      for_each_sample(one, entry, [&](const std::string& name, const labels& of, double value) {
+      for_each_sample(one, entry, [&](const std::string& name, const labels& pairs, double value) {
         text += name;
-        add_labels(text, of);
+        add_labels(text, pairs);
         text.append(" ").append(number_text(value)).append("\n");
       });
     }

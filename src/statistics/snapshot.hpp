@@ -1,5 +1,5 @@
-// What was counted, as it was at one moment: families of samples with their labels, which is what
-// JSON, Prometheus' text and the C ABI are all written from, so that they have the same names.
+// All counts at one moment: families of samples with their labels. JSON, Prometheus' text and the C
+// ABI are written from them, so they have the same names.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using labels = std::vector<std::pair<const char*, std::string>>;
 
 enum class family_type : std::uint8_t { counter, gauge, histogram };
 
-// One number, as Prometheus' text has it: a histogram is several.
+// One number, as in Prometheus' text. A histogram has several.
 struct sample {
   std::string name;
   const char* type;
@@ -34,23 +34,23 @@ struct family {
   const char* name;
   family_type type;
   const char* help;
-  const char* labels;  // those that its entries have, for the page about statistics
+  const char* labels;  // labels of its entries, for the page about statistics
   std::vector<entry> entries{};
 };
 
 const char* type_text(family_type type) noexcept;
-// The upper bound of a histogram's bucket in seconds, "+Inf" of the last.
+// The upper bound of a histogram's bucket in seconds, or "+Inf" for the last.
 std::string bound_text(std::size_t bucket);
 
 class snapshot {
  public:
-  // All families, with nothing in them.
+  // All families, without entries.
   snapshot();
 
-  // Of a family of the table in snapshot.cpp.
-  void add(std::string_view family_name, labels of, double value);
-  // Nothing where nothing was noted yet.
-  void add(std::string_view family_name, labels of, const histogram& durations);
+  // `family_name` is in the table in snapshot.cpp.
+  void add(std::string_view family_name, labels pairs, double value);
+  // Adds nothing for an empty histogram.
+  void add(std::string_view family_name, labels pairs, const histogram& durations);
 
   [[nodiscard]] const std::vector<family>& families() const noexcept { return families_; }
   [[nodiscard]] std::vector<sample> samples() const;
