@@ -14,7 +14,7 @@ namespace {
 // RFC 8305, section 5: the Connection Attempt Delay.
 constexpr time_ns next_after_ns = 250 * ns_per_ms;
 
-// RFC 8305, section 4: the families take turns, so that one that leads nowhere costs one delay.
+// RFC 8305, section 4: the families alternate, so an unreachable family costs one delay.
 std::vector<address> interleaved(std::vector<address> found) {
   for (std::size_t i = 1; i < found.size(); ++i) {
     const auto at = found.begin() + static_cast<std::ptrdiff_t>(i);
@@ -27,7 +27,7 @@ std::vector<address> interleaved(std::vector<address> found) {
 
 }  // namespace
 
-// One address that is being connected to.
+// One address in the race.
 class dialer::racer final : public event_handler {
  public:
   racer(dialer& owner, const address& where) : owner_(owner), where_(where) {}
@@ -64,7 +64,7 @@ class dialer::racer final : public event_handler {
   void unwatch() noexcept {
     if (std::exchange(is_watched_, false)) owner_.loop_.remove(transport_->descriptor(), *this);
   }
-  // It may be gone afterwards.
+  // The racer may be destroyed afterwards.
   void on_ready(std::uint32_t) noexcept override {
     owner_.attempt([this] { owner_.judge(*this, transport_->finish_connect()); });
   }
@@ -85,7 +85,7 @@ dialer::dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory
 
 dialer::~dialer() { cancel(); }
 
-// Memory that runs out on the way ends the attempt: the next one may find some.
+// Exhausted memory ends the attempt. The next attempt may succeed.
 template <class Step>
 void dialer::attempt(Step&& step) noexcept try {
   step();
@@ -146,7 +146,7 @@ void dialer::on_resolved(resolution found) noexcept {
   });
 }
 
-// One more address takes part, or the race is over.
+// One more address joins, or the race is over.
 void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
@@ -175,7 +175,7 @@ void dialer::judge(racer& who, io_result result) {
 void dialer::win(racer& who) {
   auto connected = who.take();
   const auto where = who.where();
-  // If its server is not the one that is wanted, those that were begun already come next.
+  // If the winner is the wrong server, the addresses that were started come next.
   for (auto other = racers_.rbegin(); other != racers_.rend(); ++other) {
     if (&*other != &who) waiting_.insert(waiting_.begin(), other->where());
   }

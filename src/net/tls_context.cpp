@@ -50,7 +50,8 @@ outcome tls_context::read_files() {
     std::swap(context_, made);
   }
   library_.SSL_CTX_free(made);
-  // It would let in whom the old files knew, and show the server the old certificate.
+  // The ticket would admit servers trusted by the old files, and show the old certificate to the
+  // server.
   drop_ticket(true);
   return {};
 }
@@ -72,7 +73,7 @@ void tls_context::keep_ticket(const std::string& name, const ssl_st* from,
                               ssl_session_st* ticket) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    // A connection may be older than the files of now, or to another server than the last.
+    // The connection may be older than the present files, or lead to another server than the last.
     if (uses_tickets_ && library_.SSL_get_SSL_CTX(from) == context_ && name == ticket_name_) {
       std::swap(ticket_, ticket);
     }
@@ -93,7 +94,7 @@ void tls_context::set_expected_name(ssl_st* connection, const std::string& name)
                                library_.SSL_get0_param(connection), name.c_str())
                          : library_.SSL_set1_host(connection, name.c_str())) == 1;
   }
-  // Without the name nothing would be verified.
+  // Without the name OpenSSL would verify nothing.
   if (!is_set) throw std::bad_alloc();
 }
 

@@ -10,7 +10,8 @@ namespace mortise::redis {
 
 namespace {
 
-// Editors and `echo` end a file by a line end, which is no part of the password. A second one is.
+// Editors and `echo` end a file with a line end, which is no part of the password. A second line
+// end is.
 std::string_view without_line_end(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
   return text;
@@ -20,7 +21,7 @@ bool is_part_of_word(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Whether it begins or ends in the midst of a word.
+// Whether it begins or ends inside a word.
 bool is_within_word(std::string_view text, std::size_t at, std::size_t size) noexcept {
   const auto joins = [&](std::size_t left) {
     return is_part_of_word(text[left]) && is_part_of_word(text[left + 1]);
@@ -45,7 +46,7 @@ bool hide(std::string& words, std::string_view hidden) {
 }  // namespace
 
 bool login::hide_in(std::string& words) const noexcept try {
-  // The password first: it may be the longer one, and have the name in it.
+  // The password first: it may be the longer one, and contain the name.
   const bool had_password = hide(words, password.view());
   return hide(words, user) || had_password;
 } catch (const std::bad_alloc&) {

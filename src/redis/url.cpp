@@ -51,7 +51,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// Cuts `text` in front of the first of `marks`; the second half is empty when there is none.
+// Cuts `text` before the first of `marks`. The second half is empty without a mark.
 std::pair<std::string_view, std::string_view> cut(std::string_view text, std::string_view marks) {
   const auto at = std::min(text.find_first_of(marks), text.size());
   return {text.substr(0, at), text.substr(at)};
@@ -68,10 +68,10 @@ int hex_digit(char c) {
   return -1;
 }
 
-// Undoes percent-encoding. The message doesn't show the text: it may be secret.
+// Decodes percent-encoding. The message omits the text, which may be secret.
 outcome decode(std::string_view part, std::string_view text, std::string& into) {
   into.clear();
-  into.reserve(text.size());  // what grows step by step leaves its smaller selves behind
+  into.reserve(text.size());  // a string that grows leaves smaller copies behind
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '%') {
       into += text[at];
@@ -102,8 +102,8 @@ bool is_like_port(std::string_view text) {
   return text.size() <= 5 && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// Without an '@' in front of the host, what looks like a port may be the password of somebody who
-// forgot the host; then only what can hardly be one is shown.
+// Without an '@', a text like a port may be the password of a URL without a host. Then only a text
+// that is hardly a password is shown.
 outcome read_port(std::string_view text, bool has_user, host_port& into) {
   constexpr const char* remedy = "; give 1 to 65535, as in redis://host:6379";
   if (text.empty()) return wrong("port", std::string("nothing after the ':'") + remedy);
@@ -121,8 +121,8 @@ outcome read_port(std::string_view text, bool has_user, host_port& into) {
   return {};
 }
 
-// Two colons or brackets that don't match may be a password without its '@', so they aren't shown;
-// what `text` is here stood in matching brackets.
+// Two colons or unmatched brackets may be a password without its '@', so they are not shown. This
+// `text` was in matching brackets.
 outcome read_ipv6(std::string_view text, bool has_user, host_port& into) {
   if (auto how = decode("host", text, into.host); !how.ok()) return how;
   const auto [address, zone] = cut(into.host, "%");
@@ -136,7 +136,7 @@ outcome read_ipv6(std::string_view text, bool has_user, host_port& into) {
   return wrong("host", shown + " is not an IPv6 address; give one such as [::1]");
 }
 
-// Nor is what stands before it, which may be the user's name.
+// The text before the host is not shown either: it may be the user's name.
 outcome read_name(std::string_view text, bool may_be_user, host_port& into) {
   constexpr const char* remedy = "; give a name or address, as in redis://host:6379";
   if (text.empty()) return wrong("host", std::string("it is empty") + remedy);
@@ -213,7 +213,7 @@ outcome read_weight(std::string_view text, endpoint_url& into) {
   return {};
 }
 
-// These are no options of the table, whose values are kept and told as they are.
+// No options of the table: the values of those are kept and shown verbatim.
 outcome read_sentinel_login(std::string_view key, std::string& value, endpoint_url& into) {
   if (!has_sentinels(into.scheme)) {
     return wrong(key, std::string("it has no meaning with ") + scheme_text(into.scheme) +
@@ -296,10 +296,10 @@ outcome read_db_path(std::string_view path, endpoint_url& into) {
   return read_db(db, into);
 }
 
-// What a list of hosts is of.
+// The kind of a list of hosts.
 struct host_list {
   const char* noun;
-  int port;  // unless given
+  int port;  // the default
   std::size_t most;
   const char* form;
 };
@@ -337,7 +337,7 @@ outcome read_hosts(std::string_view text, bool has_user, const host_list& of,
   return {};
 }
 
-// What is wrong may be the rest of a password whose '@' is missing.
+// An invalid name may be the rest of a password without its '@'.
 outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
   constexpr const char* remedy =
       "; give the Sentinels' name for it, as in redis+sentinel://host,host/mymaster";
@@ -352,13 +352,13 @@ outcome read_master(std::string_view text, bool has_user, endpoint_url& into) {
   return wrong("master", shown + " is not a name" + remedy);
 }
 
-// What follows "redis://" or another scheme of its kind.
+// Reads the rest after "redis://" or a similar scheme.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   const bool is_unix = into.scheme == url_scheme::unix_socket;
   const auto [authority, rest] = cut(text, "/?");
-  // An '@' this late says that user or password may hold a bare '/' or '?': then nothing here can
-  // be told from the password, and all of it stays out of messages.
+  // A late '@' means that the user or the password may hold a bare '/' or '?'. Then any part may be
+  // of the password, and no part is shown.
   if (contains(rest, '@') && !(is_unix && authority.empty())) {
     return wrong("url",
                  "an '@' after the host; write '/' as %2F, '?' as %3F and '@' as %40 in "
@@ -400,14 +400,14 @@ outcome read_hierarchy(std::string_view text, endpoint_url& into) {
   return read_query(query, into);
 }
 
-// What follows "local:".
+// Reads the rest after "local:".
 outcome read_local(std::string_view text, endpoint_url& into) {
   if (text.empty() || text.front() == '?') return read_query(text, into);
   return wrong("local",
                "text other than '?' and options after the ':'; give local: or local:?key=value");
 }
 
-// What every URL has to be, whatever its scheme. Shows none of it.
+// Checks the rules for every scheme. The messages show no part of the URL.
 outcome check_bytes(std::string_view url) {
   if (url.empty()) return wrong("url", std::string("it is empty") + url_forms);
   if (url.size() > longest_url) return too_long("url", url.size(), longest_url);
@@ -421,7 +421,7 @@ outcome check_bytes(std::string_view url) {
 }
 
 outcome refuse_scheme(std::string_view scheme, std::string_view url) {
-  // "user:secret@host" has no scheme at all: what stands in front of the ':' isn't shown.
+  // "user:secret@host" has no scheme, so the text before the ':' is not shown.
   if (scheme.empty() || contains(url, '@')) {
     return wrong("scheme", std::string("it is not known") + url_forms);
   }
