@@ -35,7 +35,7 @@ class caller {
   void begins_at(time_ns now) noexcept { begun_ns_ = now; }
   // The user of its thread, for a layer with several connections; nullptr for none yet. For its
   // thread only.
-  void lend_to(void* whom) noexcept { lent_to_ = whom; }
+  void lend_to(void* user) noexcept { lent_to_ = user; }
   [[nodiscard]] void* lent_to() const noexcept { return lent_to_; }
   // Waits without a connection, like connection::await.
   bool wait(time_ns deadline) noexcept;
@@ -84,7 +84,7 @@ class caller {
   static constexpr std::uint32_t state_done = 4;
 
   enum class finisher : std::uint8_t { ordinary, maybe_signal_handler };
-  void end_wait(finisher by) noexcept;
+  void end_wait(finisher origin) noexcept;
 
   // Another thread ends a sleep without ending the wait. False when there is no sleep.
   bool rouse() noexcept;

@@ -162,32 +162,32 @@ void dialer::race() {
   judge(next, next.start());
 }
 
-void dialer::judge(racer& who, io_result result) {
-  if (result.state == io_state::done) return win(who);
+void dialer::judge(racer& candidate, io_result result) {
+  if (result.state == io_state::done) return win(candidate);
   if (result.state == io_state::want_read || result.state == io_state::want_write) {
-    result.error = who.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
+    result.error = candidate.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
     if (result.error == 0) return;
   }
-  lose(who, result.error);
+  lose(candidate, result.error);
   race();
 }
 
-void dialer::win(racer& who) {
-  auto connected = who.take();
-  const auto where = who.where();
+void dialer::win(racer& candidate) {
+  auto connected = candidate.take();
+  const auto where = candidate.where();
   // If the winner is the wrong server, the addresses that were started come next.
   for (auto other = racers_.rbegin(); other != racers_.rend(); ++other) {
-    if (&*other != &who) waiting_.insert(waiting_.begin(), other->where());
+    if (&*other != &candidate) waiting_.insert(waiting_.begin(), other->where());
   }
   cancel();
   listener_.on_dialed(std::move(connected), where);
 }
 
-void dialer::lose(racer& who, int error) {
+void dialer::lose(racer& candidate, int error) {
   if (!failures_.empty()) failures_ += ", ";
-  failures_ += who.where().text() + ": " + who.describe(error);
-  last_advice_ = who.advise(error);
-  racers_.remove_if([&](const racer& item) { return &item == &who; });
+  failures_ += candidate.where().text() + ": " + candidate.describe(error);
+  last_advice_ = candidate.advise(error);
+  racers_.remove_if([&](const racer& item) { return &item == &candidate; });
 }
 
 void dialer::on_timer(time_ns now) noexcept {

@@ -62,9 +62,9 @@ class dialer final : private timer, private lookup_listener {
   void attempt(Step&& step) noexcept;
   void begin(time_ns deadline) noexcept;
   void race();
-  void judge(racer& who, io_result result);
-  void win(racer& who);
-  void lose(racer& who, int error);
+  void judge(racer& candidate, io_result result);
+  void win(racer& candidate);
+  void lose(racer& candidate, int error);
   void fail(const outcome& why, bool is_definite) noexcept;
 
   reactor& loop_;

@@ -16,7 +16,7 @@ namespace mortise::net {
 class tls_context {
  public:
   // Finds OpenSSL and reads the files.
-  static outcome make(tls_terms terms, std::shared_ptr<tls_context>& into);
+  static outcome make(tls_terms terms, std::shared_ptr<tls_context>& target);
   ~tls_context();
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;
@@ -31,7 +31,8 @@ class tls_context {
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   // Takes over the ticket, for the next connection to the server of that name. Any thread.
-  void keep_ticket(const std::string& name, const ssl_st* from, ssl_session_st* ticket) noexcept;
+  void keep_ticket(const std::string& name, const ssl_st* connection,
+                   ssl_session_st* ticket) noexcept;
   // For a server that ends the handshake instead of ignoring a ticket: stops the use of tickets
   // until the files change. Returns whether there was one.
   bool give_up_tickets() noexcept;

@@ -30,16 +30,16 @@ outcome wrong(std::string_view option, const std::string& path, std::string_view
                      problem);
 }
 
-void mix(std::uint64_t& into, std::string_view bytes) noexcept {
-  into = (into ^ std::hash<std::string_view>()(bytes)) * 0x9E3779B97F4A7C15U;
+void mix(std::uint64_t& target, std::string_view bytes) noexcept {
+  target = (target ^ std::hash<std::string_view>()(bytes)) * 0x9E3779B97F4A7C15U;
 }
 
-void mix_look(std::uint64_t& into, const char* path) noexcept {
+void mix_look(std::uint64_t& target, const char* path) noexcept {
   struct stat facts {};
   if (::stat(path, &facts) != 0) return;
   const std::int64_t look[] = {static_cast<std::int64_t>(facts.st_ino), facts.st_size,
                                facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
-  mix(into, {reinterpret_cast<const char*>(look), sizeof look});
+  mix(target, {reinterpret_cast<const char*>(look), sizeof look});
 }
 
 const char* or_default(const char* variable, const char* otherwise) noexcept {
@@ -89,20 +89,20 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
   struct {
     const char* option;
     const std::string& path;
-    secret& into;
+    secret& target;
   } const files[] = {{"tls_ca_file", terms.ca_file, authorities_},
                      {"tls_certificate_file", terms.certificate_file, certificate_},
                      {"tls_key_file", terms.key_file, key_}};
   fingerprint_ = 0;
   for (const auto& file : files) {
     if (file.path.empty()) continue;
-    auto how = read_small_file(file.option, file.path, longest_file, file.into);
-    if (!how.ok()) return how;
-    mix(fingerprint_, file.into.view());
+    auto result = read_small_file(file.option, file.path, longest_file, file.target);
+    if (!result.ok()) return result;
+    mix(fingerprint_, file.target.view());
   }
   if (!terms.ca_folder.empty()) {
-    auto how = look_into(terms.ca_folder, fingerprint_, folder_has_revocations_);
-    if (!how.ok()) return how;
+    auto result = look_into(terms.ca_folder, fingerprint_, folder_has_revocations_);
+    if (!result.ok()) return result;
   } else if (terms.ca_file.empty()) {
     system_look_ = 0;
     for (const auto* const path : {or_default(library.X509_get_default_cert_file_env(),
@@ -141,16 +141,16 @@ class tls_files::builder {
   builder(const openssl& library, const tls_terms& terms, const tls_files& files)
       : library_(library), terms_(terms), files_(files) {}
 
-  outcome make(ssl_ctx_st*& into) {
+  outcome make(ssl_ctx_st*& target) {
     context_ = owned<ssl_ctx_st>(library_.SSL_CTX_new(library_.TLS_client_method()),
                                  library_.SSL_CTX_free);
     if (!context_) throw std::bad_alloc();
     set_up();
-    auto how = add_authorities();
-    if (how.ok() && !terms_.certificate_file.empty()) how = add_certificate();
+    auto result = add_authorities();
+    if (result.ok() && !terms_.certificate_file.empty()) result = add_certificate();
     library_.ERR_clear_error();  // shared with the host program on this thread
-    if (how.ok()) into = context_.release();
-    return how;
+    if (result.ok()) target = context_.release();
+    return result;
   }
 
  private:
@@ -303,8 +303,8 @@ class tls_files::builder {
 };
 
 outcome tls_files::make_context(const openssl& library, const tls_terms& terms,
-                                ssl_ctx_st*& into) const {
-  return builder(library, terms, *this).make(into);
+                                ssl_ctx_st*& target) const {
+  return builder(library, terms, *this).make(target);
 }
 
 }  // namespace mortise::net

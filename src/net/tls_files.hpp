@@ -19,7 +19,7 @@ class tls_files {
   // file. Of these only inode, size and time count.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   // Checks that the files fit together. The caller frees the context.
-  outcome make_context(const openssl& library, const tls_terms& terms, ssl_ctx_st*& into) const;
+  outcome make_context(const openssl& library, const tls_terms& terms, ssl_ctx_st*& target) const;
 
  private:
   class builder;

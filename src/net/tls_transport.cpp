@@ -39,7 +39,7 @@ struct tls_transport::callbacks {
     return method;
   }
 
-  static int read(bio_st* bio, char* into, int size) noexcept {
+  static int read(bio_st* bio, char* buffer, int size) noexcept {
     const auto& library = openssl::found();
     auto& self = *static_cast<tls_transport*>(library.BIO_get_data(bio));
     library.BIO_clear_flags(bio, number::bio_retry_any);
@@ -51,16 +51,16 @@ struct tls_transport::callbacks {
       return -1;
     }
     const auto count = std::min(there, static_cast<std::size_t>(size));
-    std::memcpy(into, self.input_.data() + self.begin_, count);
+    std::memcpy(buffer, self.input_.data() + self.begin_, count);
     self.begin_ += count;
     return static_cast<int>(count);
   }
 
-  static int write(bio_st* bio, const char* from, int size) noexcept {
+  static int write(bio_st* bio, const char* bytes, int size) noexcept {
     const auto& library = openssl::found();
     auto& self = *static_cast<tls_transport*>(library.BIO_get_data(bio));
     library.BIO_clear_flags(bio, number::bio_retry_any);
-    const auto result = self.socket_.send({from, static_cast<std::size_t>(size)});
+    const auto result = self.socket_.send({bytes, static_cast<std::size_t>(size)});
     if (result.state == io_state::done) return static_cast<int>(result.bytes);
     self.lack_ = result;
     if (result.state == io_state::want_write) {
@@ -221,26 +221,26 @@ io_result tls_transport::send(std::string_view bytes) noexcept {
   return {io_state::done, count};
 }
 
-io_result tls_transport::receive(char* into, std::size_t room) noexcept {
-  return receive_by(into, room, false);
+io_result tls_transport::receive(char* buffer, std::size_t room) noexcept {
+  return receive_by(buffer, room, false);
 }
 
-io_result tls_transport::receive_or_nap(char* into, std::size_t room) noexcept {
-  return receive_by(into, room, true);
+io_result tls_transport::receive_or_nap(char* buffer, std::size_t room) noexcept {
+  return receive_by(buffer, room, true);
 }
 
-io_result tls_transport::receive_held(char* into, std::size_t room) noexcept {
-  const auto read = decrypt(into, room);
+io_result tls_transport::receive_held(char* buffer, std::size_t room) noexcept {
+  const auto read = decrypt(buffer, room);
   return read.bytes > 0 ? io_result{io_state::done, read.bytes} : read;
 }
 
-io_result tls_transport::receive_by(char* into, std::size_t room, bool may_nap) noexcept {
+io_result tls_transport::receive_by(char* buffer, std::size_t room, bool may_nap) noexcept {
   // The next call reports the end.
   const auto answer = [](std::size_t count, const io_result& otherwise) {
     return count > 0 ? io_result{io_state::done, count} : otherwise;
   };
   for (std::size_t count = 0;; may_nap = false) {
-    const auto read = decrypt(into + count, room - count);
+    const auto read = decrypt(buffer + count, room - count);
     count += read.bytes;
     const bool is_all = count > 0 && is_socket_empty_;
     if (read.state != io_state::want_read || is_all) return answer(count, read);
@@ -262,7 +262,7 @@ io_result tls_transport::fill(bool may_nap) noexcept {
 }
 
 // With `done` the room is full. Any other state is the reason for a partial result.
-io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
+io_result tls_transport::decrypt(char* buffer, std::size_t room) noexcept {
   if (!may_have_more_) return {io_state::want_read};
   const std::lock_guard guard(mutex_);
   const openssl_use use;
@@ -272,7 +272,8 @@ io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
   io_result result;
   while (result.bytes < room && result.state == io_state::done) {
     std::size_t count = 0;
-    if (library_.SSL_read_ex(connection_, into + result.bytes, room - result.bytes, &count) != 1) {
+    if (library_.SSL_read_ex(connection_, buffer + result.bytes, room - result.bytes, &count) !=
+        1) {
       const auto why = judge();
       result.state = why.state;
       result.error = why.error;

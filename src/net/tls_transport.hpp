@@ -25,9 +25,9 @@ class tls_transport final : public transport {
   io_result start_connect(const address& where) noexcept override;
   io_result finish_connect() noexcept override;
   io_result send(std::string_view bytes) noexcept override;
-  io_result receive(char* into, std::size_t room) noexcept override;
-  io_result receive_or_nap(char* into, std::size_t room) noexcept override;
-  io_result receive_held(char* into, std::size_t room) noexcept override;
+  io_result receive(char* buffer, std::size_t room) noexcept override;
+  io_result receive_or_nap(char* buffer, std::size_t room) noexcept override;
+  io_result receive_held(char* buffer, std::size_t room) noexcept override;
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
   void close() noexcept override;
@@ -47,9 +47,9 @@ class tls_transport final : public transport {
   void begin_tls();
   io_result shake_hands() noexcept;
   io_result try_to_shake_hands() noexcept;
-  io_result receive_by(char* into, std::size_t room, bool may_nap) noexcept;
+  io_result receive_by(char* buffer, std::size_t room, bool may_nap) noexcept;
   io_result fill(bool may_nap) noexcept;
-  io_result decrypt(char* into, std::size_t room) noexcept;
+  io_result decrypt(char* buffer, std::size_t room) noexcept;
   // Under the mutex: the socket's state that OpenSSL waits for, or why OpenSSL failed.
   io_result judge() noexcept;
   io_result fail(tls_fault why) noexcept;

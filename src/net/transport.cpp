@@ -95,16 +95,16 @@ io_result socket_transport::send(std::string_view bytes) noexcept {
   }
 }
 
-io_result socket_transport::receive(char* into, std::size_t room) noexcept {
-  return receive_with(into, room, MSG_DONTWAIT);
+io_result socket_transport::receive(char* buffer, std::size_t room) noexcept {
+  return receive_with(buffer, room, MSG_DONTWAIT);
 }
 
-io_result socket_transport::receive_or_nap(char* into, std::size_t room) noexcept {
-  return receive_with(into, room, 0);
+io_result socket_transport::receive_or_nap(char* buffer, std::size_t room) noexcept {
+  return receive_with(buffer, room, 0);
 }
 
-io_result socket_transport::receive_with(char* into, std::size_t room, int flags) noexcept {
-  const auto count = ::recv(descriptor_, into, room, flags);
+io_result socket_transport::receive_with(char* buffer, std::size_t room, int flags) noexcept {
+  const auto count = ::recv(descriptor_, buffer, room, flags);
   if (count > 0) return {io_state::done, static_cast<std::size_t>(count)};
   if (count == 0) return {io_state::closed};
   // An interrupted receive is retried like one without input: the caller reads the clock in

@@ -49,11 +49,11 @@ class transport {
   virtual io_result send(std::string_view bytes) noexcept = 0;
   // Receives all available bytes, up to `room`. With fewer bytes than `room`, nothing is left until
   // the descriptor is readable again.
-  virtual io_result receive(char* into, std::size_t room) noexcept = 0;
+  virtual io_result receive(char* buffer, std::size_t room) noexcept = 0;
   // Like receive, but may sleep for a few milliseconds until there is input. That takes one system
   // call, where waiting and receiving take two.
-  virtual io_result receive_or_nap(char* into, std::size_t room) noexcept {
-    return receive(into, room);
+  virtual io_result receive_or_nap(char* buffer, std::size_t room) noexcept {
+    return receive(buffer, room);
   }
   // Returns only bytes that the transport has received already, without reading the socket. The
   // descriptor is not readable for these bytes.
@@ -79,15 +79,15 @@ class socket_transport final : public transport {
   io_result start_connect(const address& where) noexcept override;
   io_result finish_connect() noexcept override;
   io_result send(std::string_view bytes) noexcept override;
-  io_result receive(char* into, std::size_t room) noexcept override;
-  io_result receive_or_nap(char* into, std::size_t room) noexcept override;
+  io_result receive(char* buffer, std::size_t room) noexcept override;
+  io_result receive_or_nap(char* buffer, std::size_t room) noexcept override;
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   void close() noexcept override;
   [[nodiscard]] const char* describe(int error) const noexcept override;
 
  private:
-  io_result receive_with(char* into, std::size_t room, int flags) noexcept;
+  io_result receive_with(char* buffer, std::size_t room, int flags) noexcept;
   io_result note_connected() noexcept;
 
   int descriptor_ = -1;

@@ -55,9 +55,9 @@ void connection::say_channel(std::string_view command, std::string_view channel)
   auto* const way = hearing_.load();  // RESP2 has a separate socket for messages
   if (way == nullptr) return;
   const bool is_wanted = command.front() == 'S';
-  const auto said = try_to_say(*way, command, channel);
+  const auto result = try_to_say(*way, command, channel);
   // The waiter would miss its messages. The next connection subscribes to all channels again.
-  if (is_wanted && said == status::no_memory) {
+  if (is_wanted && result == status::no_memory) {
     way->break_off(outcome::of(status::no_memory, "cannot subscribe: out of memory"));
   }
 }
@@ -65,12 +65,12 @@ void connection::say_channel(std::string_view command, std::string_view channel)
 status connection::try_to_say(pipeline& way, std::string_view command,
                               std::string_view channel) noexcept try {
   const bool is_wanted = command.front() == 'S';
-  auto said = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
+  auto item = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
   std::string bytes;
   command_writer(bytes).command({command, channel});
-  const auto how = way.submit(*said, bytes, flush::by_io_thread);
-  if (how == status::ok) static_cast<void>(said.release());
-  return how;
+  const auto result = way.submit(*item, bytes, flush::by_io_thread);
+  if (result == status::ok) static_cast<void>(item.release());
+  return result;
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }

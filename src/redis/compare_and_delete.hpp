@@ -20,11 +20,11 @@ enum class compare_and_delete : std::uint8_t {
 // Appends the command, in RESP. The reply is 1 for deleted, and 0 if the key is missing or holds
 // another value.
 template <class Text>
-void write_compare_and_delete(Text& out, compare_and_delete how, std::string_view key,
+void write_compare_and_delete(Text& out, compare_and_delete variant, std::string_view key,
                               std::string_view value) {
   command_writer writer(out);
-  if (how == compare_and_delete::delifeq) writer.command({"DELIFEQ", key, value});
-  if (how == compare_and_delete::delex) writer.command({"DELEX", key, "IFEQ", value});
+  if (variant == compare_and_delete::delifeq) writer.command({"DELIFEQ", key, value});
+  if (variant == compare_and_delete::delex) writer.command({"DELEX", key, "IFEQ", value});
 }
 
 }  // namespace mortise::redis

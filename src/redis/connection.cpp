@@ -221,8 +221,8 @@ void connection::log_in_anew() noexcept {
   }
   const bool has_logged_in = phase_ == phase::handshake || phase_ == phase::dialing_inbox ||
                              phase_ == phase::handshake_inbox || phase_ == phase::up;
-  const auto wanted = config_.identity->version();  // read before said_version, which grows first
-  if (!has_logged_in || login_.said_version >= wanted) return;
+  const auto version = config_.identity->version();  // read before said_version, which grows first
+  if (!has_logged_in || login_.said_version >= version) return;
   auto why =
       outcome::of(status::unreachable, endpoint_.text(), ": reconnecting with new credentials");
   why.is_retryable = true;
@@ -312,9 +312,9 @@ void connection::greet(pipeline& which, handshake::form form) {
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
   if (!up_.was_ever) return fail(why, is_definite);
-  auto told = why;
-  told.say(endpoint_.text_away(), ": ", why.message);
-  fail(std::move(told), is_definite);
+  auto reason = why;
+  reason.say(endpoint_.text_away(), ": ", why.message);
+  fail(std::move(reason), is_definite);
 }
 
 void connection::on_handshake_reply(pipeline& which, const value& reply) noexcept {

@@ -91,8 +91,8 @@ class connection final : private pipeline_listener,
   //   limit        too many open requests or too many unsent bytes; nothing was kept
   //   no_memory    nothing was kept
   // Never blocks, never calls back.
-  status submit(request& item, std::string_view bytes, flush how) noexcept {
-    return commands_.submit(item, bytes, how);
+  status submit(request& item, std::string_view bytes, flush mode) noexcept {
+    return commands_.submit(item, bytes, mode);
   }
   // Lends the calling thread until caller.finish() or the deadline. True for finish(). While a
   // request with this caller is open, the thread may read for everybody and run the callbacks of
@@ -133,7 +133,7 @@ class connection final : private pipeline_listener,
   // while it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
   // Removes the text of the present login from a server's message. Any thread.
-  void hide_login(outcome& told) const noexcept { config_.identity->hide_in(told); }
+  void hide_login(outcome& problem) const noexcept { config_.identity->hide_in(problem); }
   // Statistics of the connection. The senders of requests record their response times. Any thread.
   [[nodiscard]] statistics::connection_statistics& statistics() noexcept { return statistics_; }
   [[nodiscard]] const statistics::connection_statistics& statistics() const noexcept {

@@ -54,20 +54,20 @@ bool login::hide_in(std::string& words) const noexcept try {
   return true;
 }
 
-void login::hide_in(outcome& told) const noexcept {
-  if (hide_in(told.server_text)) hide_in(told.message);
+void login::hide_in(outcome& problem) const noexcept {
+  if (hide_in(problem.server_text)) hide_in(problem.message);
 }
 
-outcome credentials::read(login& into) const {
+outcome credentials::read(login& target) const {
   {
     const std::lock_guard guard(mutex_);
-    into = current_;
+    target = current_;
   }
   if (!has_file()) return {};
   constexpr std::size_t line_end = 2;
   secret text;
-  auto how = read_small_file(option_, password_file_, longest_password + line_end, text);
-  if (!how.ok()) return how;
+  auto result = read_small_file(option_, password_file_, longest_password + line_end, text);
+  if (!result.ok()) return result;
   const auto password = without_line_end(text.view());
   const auto wrong = [&](std::string_view problem) {
     return outcome::of(status::invalid_argument, option_, ": ", printable(password_file_, 4096),
@@ -78,7 +78,7 @@ outcome credentials::read(login& into) const {
     return wrong("holds more than " + std::to_string(longest_password) +
                  " bytes, which no server accepts; check the path");
   }
-  into.password = secret(password);
+  target.password = secret(password);
   return {};
 }
 
@@ -94,10 +94,10 @@ std::uint64_t credentials::version() const noexcept {
   return current_.version;
 }
 
-void credentials::hide_in(outcome& told) const noexcept {
-  if (told.server_text.empty()) return;
+void credentials::hide_in(outcome& problem) const noexcept {
+  if (problem.server_text.empty()) return;
   const std::lock_guard guard(mutex_);
-  current_.hide_in(told);
+  current_.hide_in(problem);
 }
 
 std::string credentials::remedy() const {

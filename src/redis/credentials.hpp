@@ -30,7 +30,7 @@ struct login {
   // short one where it is a separate word. Reports whether there was any.
   bool hide_in(std::string& words) const noexcept;
   // The same for the text of an outcome.
-  void hide_in(outcome& told) const noexcept;
+  void hide_in(outcome& problem) const noexcept;
   // The user's name, for messages and AUTH.
   [[nodiscard]] std::string_view name() const noexcept {
     return user.empty() ? std::string_view("default") : std::string_view(user);
@@ -46,13 +46,13 @@ class credentials {
 
   // The login of a new connection. Reads the file, so it may block as long as that takes, and
   // throws bad_alloc.
-  outcome read(login& into) const;
+  outcome read(login& target) const;
   // Replaces the login, for new connections. A connection that has already used it gets the version
   // first in `said_version`. So no thread takes the connection for one with an older login.
   void replace(login with, std::atomic<std::uint64_t>* said_version = nullptr) noexcept;
   [[nodiscard]] std::uint64_t version() const noexcept;
   // See login. A file's password is known only while a login uses it.
-  void hide_in(outcome& told) const noexcept;
+  void hide_in(outcome& problem) const noexcept;
   [[nodiscard]] bool has_file() const noexcept { return !password_file_.empty(); }
   // The place to correct a wrong login: "correct them in the URL".
   [[nodiscard]] std::string remedy() const;

@@ -9,8 +9,8 @@ namespace mortise::redis {
 namespace {
 
 // Running out of memory for a text must not end the connection.
-std::string text_or_nothing(const net::address& of) noexcept try {
-  return of.text();
+std::string text_or_nothing(const net::address& place) noexcept try {
+  return place.text();
 } catch (const std::bad_alloc&) {
   return {};
 }

@@ -73,18 +73,18 @@ std::string say_missing_right(const missing_right& lacking, std::string_view scr
          "for locks of other programs";
 }
 
-std::string without_secrets(std::string_view error, const login* said) noexcept try {
-  std::string told(error.substr(0, error.find(", with args beginning with")));
-  if (said != nullptr) said->hide_in(told);
+std::string without_secrets(std::string_view error, const login* sent_login) noexcept try {
+  std::string text(error.substr(0, error.find(", with args beginning with")));
+  if (sent_login != nullptr) sent_login->hide_in(text);
   // "NOPERM User NAME has no permissions …", also after other words. The name may be any.
   constexpr std::string_view before = "User ";
   constexpr std::string_view after = " has no permissions";
-  const auto begin = told.find(before);
-  const auto end = told.rfind(after);
+  const auto begin = text.find(before);
+  const auto end = text.rfind(after);
   if (begin == std::string::npos || end == std::string::npos || end < begin + before.size()) {
-    return told;
+    return text;
   }
-  return told.replace(begin, end - begin, "the user");
+  return text.replace(begin, end - begin, "the user");
 } catch (const std::bad_alloc&) {
   return {};
 }

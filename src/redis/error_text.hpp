@@ -12,7 +12,7 @@ struct login;
 
 // The error without secrets. An unknown command that a server repeats may be a password, so it is
 // removed. So are the name of the user and the login of the command. Empty when memory has run out.
-std::string without_secrets(std::string_view error, const login* said = nullptr) noexcept;
+std::string without_secrets(std::string_view error, const login* sent_login = nullptr) noexcept;
 
 struct missing_right {
   enum class kind : std::uint8_t { command, key, channel };

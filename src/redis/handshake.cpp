@@ -74,8 +74,9 @@ const char* why_no_login(bool is_of_sentinel) {
 
 }  // namespace
 
-handshake::handshake(const connection_config& config, form how, predecessor before, const login& as)
-    : config_(config), form_(how), as_(as), before_(std::move(before)) {
+handshake::handshake(const connection_config& config, form type, predecessor before,
+                     const login& as)
+    : config_(config), form_(type), as_(as), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
   say_first_part();
   // The old client id is killed only at the same server process. In a new process another client
@@ -146,15 +147,15 @@ void handshake::say_second_part() {
   // One allocation: a buffer that grows leaves smaller copies of the login behind.
   constexpr std::size_t around_text = 128;
   auto room = bytes_.size();
-  for (const auto* wanted : config_.scripts) room += wanted->text.size() + around_text;
+  for (const auto* source : config_.scripts) room += source->text.size() + around_text;
   for (const auto& command : config_.setup) {
     const bool is_other = has_predecessor() && command.when_back;
     setup_.push_back(is_other ? command.when_back() : command.bytes);
     room += setup_.back().size();
   }
   bytes_.reserve(room);
-  for (const auto* wanted : config_.scripts) {
-    say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
+  for (const auto* source : config_.scripts) {
+    say(item::load_script, {"SCRIPT", "LOAD", source->text});
   }
   for (const auto& command : setup_) {
     bytes_ += command;
@@ -346,21 +347,21 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
   if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
     return step::more;
   }
-  const auto told = without_secrets(error, &as_);
-  if (const auto lacking = find_missing_right(told)) {
+  const auto safe_error = without_secrets(error, &as_);
+  if (const auto lacking = find_missing_right(safe_error)) {
     // The text of a script begins on the fifth line of its command.
     auto script = std::string_view(setup_[setup_answered_ - 1]);
     for (int line = 1; line < 5; ++line) script.remove_prefix(script.find('\n') + 1);
     return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
-                  told);
+                  safe_error);
   }
   if (is_unknown_command(error) && command.name.starts_with("EVAL")) {
     lacking_.note("EVAL");
-    return refuse_for_gaps(told);
+    return refuse_for_gaps(safe_error);
   }
   const auto* const why = why_script_refused(error);
   const auto remedy = why == nullptr ? std::string() : "; " + std::string(why);
-  return refuse("the server refused " + command.name + ": " + told + remedy, told);
+  return refuse("the server refused " + command.name + ": " + safe_error + remedy, safe_error);
 }
 
 bool handshake::is_without_resp3(std::string_view error) const {
@@ -373,8 +374,8 @@ bool handshake::is_without_resp3(std::string_view error) const {
 // `more` if the handshake continues despite the error.
 handshake::step handshake::take_error(std::string_view error, item what) {
   // The code is read from the server's text. Messages repeat the text without the login.
-  const auto told = without_secrets(error, &as_);
-  const std::string_view text = told;
+  const auto safe_error = without_secrets(error, &as_);
+  const std::string_view text = safe_error;
   const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
   if (is_probe && config_.is_of_cluster &&
       begins_with_any(error, {"MOVED", "ASK", "CLUSTERDOWN"})) {

@@ -26,7 +26,7 @@ class handshake {
   };
 
   // Keeps references to `config` and `as`.
-  handshake(const connection_config& config, form how, predecessor before, const login& as);
+  handshake(const connection_config& config, form type, predecessor before, const login& as);
 
   // Returns the bytes to send now. Afterwards nothing is sent until a step returns `send`.
   wiped_bytes take_bytes() { return std::exchange(bytes_, {}); }

@@ -62,21 +62,21 @@ status pipeline::accept(request& item, std::string_view bytes) noexcept {
   return status::ok;
 }
 
-status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
+status pipeline::submit(request& item, std::string_view bytes, flush mode) noexcept {
   lock_type lock(mutex_);
   if (const auto accepted = accept(item, bytes); accepted != status::ok) return accepted;
-  if (how == flush::unattended) lead_.note_left(submitted_);
-  if (how == flush::sent) item.is_for_callers_ = true;
+  if (mode == flush::unattended) lead_.note_left(submitted_);
+  if (mode == flush::sent) item.is_for_callers_ = true;
   if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
-  if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
-  const bool may_stay = lead_.is_back_soon(self, how == flush::by_io_thread);
+  if (mode == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
+  const bool may_stay = lead_.is_back_soon(self, mode == flush::by_io_thread);
   if (may_stay && !sender_.is_burst_due(lead_.open_at_lead())) return status::ok;
   // The rest ends soon enough for a reply without a waiting thread.
-  if (!may_stay && how != flush::sent && lead_.end_rest()) update_interest();
+  if (!may_stay && mode != flush::sent && lead_.end_rest()) update_interest();
   // Requests that a reply submits are sent after all received replies were read.
   if (lead_.is_reading(self) || sender_.is_sending() || sender_.is_stalled()) return status::ok;
-  if (how == flush::now || how == flush::before_await || how == flush::sent || may_stay) {
+  if (mode == flush::now || mode == flush::before_await || mode == flush::sent || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();

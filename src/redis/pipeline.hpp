@@ -83,7 +83,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   [[nodiscard]] outcome check() const;
 
   // See connection.
-  status submit(request& item, std::string_view bytes, flush how) noexcept;
+  status submit(request& item, std::string_view bytes, flush mode) noexcept;
   bool await(net::caller& caller, time_ns deadline) noexcept;
   void expect_messages(int change) noexcept;
 
@@ -155,7 +155,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // For the reader only, without the mutex.
   bool read(bool may_nap = false) noexcept;
   enum class reading : std::uint8_t { at_once, nap, held };
-  net::io_result receive(reading from) noexcept;
+  net::io_result receive(reading mode) noexcept;
   void on_handshake_reply(const value& reply) noexcept override {
     listener_.on_handshake_reply(*this, reply);
   }
@@ -164,7 +164,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
     listener_.on_message(channel, payload, now);
   }
   void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
-  void on_error(const request& asked, std::string_view text) noexcept override;
+  void on_error(const request& item, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 
   net::reactor& loop_;

@@ -187,18 +187,18 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
 }
 
 // The transport's receive, after making room. An end or failure breaks off the connection.
-net::io_result pipeline::receive(reading from) noexcept {
+net::io_result pipeline::receive(reading mode) noexcept {
   try {
     replies_.make_room();
   } catch (const std::bad_alloc&) {
     break_off(outcome::of(status::no_memory, "cannot read a reply: out of memory"));
     return {net::io_state::failed};
   }
-  auto* const into = replies_.tail();
+  auto* const buffer = replies_.tail();
   const auto room = replies_.room();
-  const auto result = from == reading::held  ? transport_->receive_held(into, room)
-                      : from == reading::nap ? transport_->receive_or_nap(into, room)
-                                             : transport_->receive(into, room);
+  const auto result = mode == reading::held  ? transport_->receive_held(buffer, room)
+                      : mode == reading::nap ? transport_->receive_or_nap(buffer, room)
+                                             : transport_->receive(buffer, room);
   if (result.state == net::io_state::closed) {
     break_off(outcome::of(status::unreachable, "the server closed the connection"));
   } else if (result.state == net::io_state::failed) {
@@ -218,8 +218,8 @@ bool pipeline::read(bool may_nap) noexcept {
   // stays readable for the rest, except for bytes that the transport holds.
   constexpr std::size_t enough = 256 * std::size_t{1024};
   std::size_t received = 0;
-  for (auto from = may_nap ? reading::nap : reading::at_once;;) {
-    const auto result = receive(from);
+  for (auto mode = may_nap ? reading::nap : reading::at_once;;) {
+    const auto result = receive(mode);
     if (result.state != net::io_state::done) return received > 0;
     received += result.bytes;
     const bool is_all = result.bytes < replies_.room();
@@ -229,8 +229,8 @@ bool pipeline::read(bool may_nap) noexcept {
       break_off(replies_.problem());
       return true;
     }
-    from = received < enough ? reading::at_once : reading::held;
-    if (from == reading::at_once && is_all) return true;
+    mode = received < enough ? reading::at_once : reading::held;
+    if (mode == reading::at_once && is_all) return true;
     // More input waits. Requests that the replies submitted should not wait for all of it.
     lock_type lock(mutex_);
     if (!sender_.is_empty()) send_output(lock);
@@ -239,13 +239,13 @@ bool pipeline::read(bool may_nap) noexcept {
 
 // This request, and those with replies already received, learn that they were not carried out. The
 // fate of all others is unknown.
-void pipeline::on_error(const request& asked, std::string_view text) noexcept {
+void pipeline::on_error(const request& item, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
   if (unfit == nullptr || (limits_.is_of_cluster && unfit->is_of_slot)) return;
   auto why = outcome::of(status::refused, unfit->told);
   why.is_retryable = true;
   why.cause = unfit->in_short;
-  why.server_text = without_secrets(text, asked.says);
+  why.server_text = without_secrets(text, item.says);
   break_off(std::move(why));
 }
 

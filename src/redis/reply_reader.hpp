@@ -29,7 +29,7 @@ class reply_listener {
   // Messages to this channel of a slot end, because the slot moved to another server.
   virtual void on_unheard(std::string_view channel) noexcept = 0;
   // An error that its request gets next.
-  virtual void on_error(const request& asked, std::string_view text) noexcept = 0;
+  virtual void on_error(const request& item, std::string_view text) noexcept = 0;
   // Returns the requests submitted meanwhile. A reply came without a known request.
   virtual request_list take_submitted() noexcept = 0;
 };

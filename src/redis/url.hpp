@@ -80,8 +80,8 @@ std::string place_text(const endpoint_url& where);
 //   and the same with rediss+sentinel://; the login is for the master.
 // redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…],
 //   and the same with rediss+cluster://
-// Decodes percent-encoding in every part. A failure leaves `into` unchanged. Messages name the
+// Decodes percent-encoding in every part. A failure leaves `target` unchanged. Messages name the
 // part, its value and the remedy, and never show a possible part of a user's name or password.
-outcome parse_url(std::string_view url, endpoint_url& into);
+outcome parse_url(std::string_view url, endpoint_url& target);
 
 }  // namespace mortise::redis
