@@ -125,7 +125,7 @@ void on_end() noexcept {
 }
 
 // The thread that ends OpenSSL frees OpenSSL's memory of this thread. If this thread ended
-// meanwhile, OpenSSL would free that memory a second time. Afterwards it would not.
+// meanwhile, OpenSSL would free that memory a second time. After the end it does not.
 void wait_for_end() noexcept {
   while (is_ended == 0 && boot_now() < ends_by) futex_wait(is_ended, 0, ends_by);
 }

@@ -52,8 +52,8 @@ struct openssl {
 
 // The library's threads continue while the process exits. If the program began to use OpenSSL
 // first, OpenSSL then frees the memory that they use. So OpenSSL's functions are called only during
-// a use that is true. A fork also waits until there is no use. So a use waits for nothing, and uses
-// do not nest.
+// a use that is true. A fork also waits until there is no use. So a use must not wait for anything,
+// and uses do not nest.
 class openssl_use {
  public:
   openssl_use() noexcept;
