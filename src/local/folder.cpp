@@ -24,7 +24,7 @@ outcome refusal(const std::string& path, const std::string& fault, const std::st
 
 outcome verify(const std::string& path, int descriptor, bool is_new) {
   struct stat found {};
-  // The umask may have taken away more than others' rights.
+  // The umask may have removed more than the rights of others.
   if (is_new && ::fchmod(descriptor, 0700) != 0) {
     return refusal(path, std::string("cannot be made private: ") + std::strerror(errno),
                    "remove it");
@@ -49,7 +49,7 @@ outcome verify(const std::string& path, int descriptor, bool is_new) {
 
 std::string usual_folder() {
   const auto user = std::to_string(::geteuid());
-  // After `su` the variable may still name the folder of somebody else.
+  // After `su` the variable may still name the folder of another user.
   const char* named = ::secure_getenv("XDG_RUNTIME_DIR");
   for (const std::string& base :
        {std::string(named != nullptr ? named : ""), "/run/user/" + user}) {

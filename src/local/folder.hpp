@@ -1,5 +1,5 @@
-// The folder of `local:`. Whoever can enter it can take and break locks, so it is used only when it
-// is the user's own and closed to everybody else.
+// The folder of `local:`. A process that can enter it can take and break locks. So the folder is
+// used only if it is the user's own and closed to all other users.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace mortise::local {
 
-// The user's runtime folder where there is one, else /tmp; always a folder of our own inside it.
+// The user's runtime folder if there is one, otherwise /tmp. Always a separate folder inside it.
 std::string usual_folder();
 
-// Makes the folder if it is missing, verifies it, and opens it as `descriptor`, to be closed by the
-// caller. Anything but a private folder of this user is refused by name.
+// Makes the folder if it is missing, verifies it, and opens it as `descriptor`, which the caller
+// closes. Anything but a private folder of this user is refused by name.
 outcome open_private_folder(const std::string& path, int& descriptor);
 
 }  // namespace mortise::local

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-// Weak, so that one library runs with every libc.
+// Weak, so one library runs with every libc.
 extern "C" int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions,
                                                         int first) noexcept __attribute__((weak));
 
@@ -23,14 +23,14 @@ int add_each_that_is_open(int first, posix_spawn_file_actions_t& actions) {
   const std::unique_ptr<DIR, folder_end> open_ones(::opendir("/proc/self/fd"));
   if (open_ones == nullptr) return errno;
   for (;;) {
-    errno = 0;  // by which readdir tells a failure from the end
+    errno = 0;  // readdir sets it only on a failure, not at the end
     const dirent* entry = ::readdir(open_ones.get());
     if (entry == nullptr) return errno;
     int descriptor = -1;
     const auto [end, error] =
         std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), descriptor);
     if (error != std::errc{} || *end != '\0' || descriptor < first) continue;
-    // One that is closed by then is no error.
+    // A descriptor that is closed by then is no error.
     if (const int problem = ::posix_spawn_file_actions_addclose(&actions, descriptor)) {
       return problem;
     }

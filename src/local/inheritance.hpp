@@ -1,18 +1,19 @@
-// What a process that is started gets of the program's descriptors.
+// The descriptors of the program that a started process inherits.
 #pragma once
 
 #include <spawn.h>
 
 namespace mortise::local {
 
-// As libc declares it: adds to the actions that all descriptors from `first` on are closed.
+// The declaration of libc: adds an action that closes all descriptors from `first` on.
 using add_closefrom = int (*)(posix_spawn_file_actions_t* actions, int first);
 
-// That of libc, where it has one: glibc from 2.34 on, and no musl.
+// libc's function, if it has one: glibc from 2.34 on, not musl.
 add_closefrom libc_closefrom() noexcept;
 
-// Nothing from `first` on is inherited. Without libc's help that is what is open now: what another
-// thread opens meanwhile without O_CLOEXEC is inherited all the same. Returns 0 or an errno.
+// Nothing from `first` on is inherited. Without libc's function only the descriptors that are open
+// now are closed: a descriptor opened meanwhile without O_CLOEXEC is still inherited. Returns 0 or
+// an errno.
 int inherit_below(int first, posix_spawn_file_actions_t& actions, add_closefrom closefrom);
 
 }  // namespace mortise::local

@@ -33,8 +33,8 @@ bool is_program(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
-// The full path of the first program found, or "". Folders that depend on the current one are left
-// out: a library must not run what happens to lie around.
+// The full path of the first program found, or "". Folders relative to the current one are skipped:
+// a library must not run a program from an arbitrary folder.
 std::string find_program(std::initializer_list<const char*> names, std::string_view search_path) {
   for (const char* name : names) {
     for (std::size_t start = 0; start <= search_path.size();) {
@@ -54,8 +54,8 @@ outcome missing(const char* what, const char* remedy) {
                                               remedy + " or give a redis:// URL");
 }
 
-// Everything that the supervisor is to inherit: its standard streams are null, and of the program's
-// descriptors and signal settings it gets none but the lock.
+// The inheritance of the supervisor: its standard streams are null. It inherits no descriptor of
+// the program but the lock, and no signal settings.
 class spawn_plan {
  public:
   explicit spawn_plan(int lock_fd) {
@@ -66,7 +66,7 @@ class spawn_plan {
       lock_fd = other_lock_.get();
     }
     if (lock_fd < 0) problem_ = errno;
-    // First, because the lock may be one of 0, 1 and 2 when the program has closed those.
+    // Comes first, because the lock may be 0, 1 or 2 if the program has closed those.
     ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, supervisor_lock_fd);
     for (int stream = 0; stream < supervisor_lock_fd; ++stream) {
       ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
@@ -80,7 +80,7 @@ class spawn_plan {
     ::posix_spawnattr_init(&attributes_);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    // A session of its own: the terminal's signals do not reach it.
+    // A separate session: the terminal's signals do not reach it.
     ::posix_spawnattr_setflags(&attributes_,
                                POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
@@ -104,8 +104,8 @@ class spawn_plan {
   posix_spawnattr_t attributes_{};
 };
 
-// Our direct child ends as soon as it has put itself into the background. When the program ignores
-// or collects SIGCHLD there is nothing left for us (ECHILD).
+// The direct child ends as soon as it has put itself into the background. If the program ignores or
+// collects SIGCHLD, waitpid fails (ECHILD).
 void reap(pid_t process, time_ns deadline) {
   for (;;) {
     const pid_t ended = ::waitpid(process, nullptr, WNOHANG);
@@ -134,7 +134,7 @@ outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns d
   const std::array<char*, 9> arguments = {names[0].data(), names[1].data(), script.data(),
                                           names[2].data(), folder.data(),   server.data(),
                                           client.data(),   idle.data(),     nullptr};
-  // Nothing of the program's environment: it may preload libraries or hold secrets.
+  // The program's environment is not inherited: it may preload libraries or hold secrets.
   auto path = "PATH=" + settings.search_path;
   std::string locale = "LC_ALL=C";
   const std::array<char*, 3> environment = {path.data(), locale.data(), nullptr};

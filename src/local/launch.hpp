@@ -7,8 +7,8 @@
 
 namespace mortise::local {
 
-// The supervisor inherits `lock_fd`, and so the lock, and keeps it until the server accepts or is
-// dead. Ok only says that the supervisor runs.
+// The supervisor inherits `lock_fd`, and so the lock. It keeps the lock until the server accepts
+// connections or is dead. Ok only means that the supervisor runs.
 outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns deadline);
 
 }  // namespace mortise::local

@@ -1,4 +1,4 @@
-// `local:` as something to connect to: resolving it starts the server when it does not run.
+// The resolver for `local:`. Resolving starts the server if it does not run.
 #pragma once
 
 #include <memory>

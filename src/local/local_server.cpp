@@ -30,12 +30,12 @@ constexpr const char* usual_programs = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
 
 enum class presence { accepts, absent, unclear };
 
-// Whether somebody listens there; on `unclear`, errno says why that could not be told.
+// Whether a server listens there. On `unclear`, errno has the reason.
 presence probe(const net::address& where) {
   const descriptor probe_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (probe_fd.get() < 0) return presence::unclear;
   if (::connect(probe_fd.get(), where.raw(), where.size()) == 0) return presence::accepts;
-  // Its queue of new connections is full, so it is there.
+  // Its queue of new connections is full, so a server listens.
   if (errno == EAGAIN) return presence::accepts;
   return errno == ENOENT || errno == ECONNREFUSED ? presence::absent : presence::unclear;
 }
@@ -61,7 +61,7 @@ std::string last_words(int folder_fd) {
   return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
 }
 
-// One attempt to find the server or to start it, by one process among many that may do the same.
+// One attempt to find or start the server. Many processes may attempt this at the same time.
 class starter {
  public:
   starter(const local_settings& settings, time_ns deadline)
@@ -70,7 +70,8 @@ class starter {
   outcome run(std::string& socket_path);
 
  private:
-  // Ok with is_running_ when the server accepts, ok without when another step is needed.
+  // Ok with is_running_ when the server accepts connections. Ok without it when another step is
+  // needed.
   outcome step();
   bool take_lock(int mode);
   void release_lock();
@@ -112,7 +113,7 @@ outcome starter::run(std::string& socket_path) {
 }
 
 outcome starter::step() {
-  // Each time anew: the folder may have been removed meanwhile, with the lock in it.
+  // Opened again at each step: the folder may have been removed meanwhile, with the lock in it.
   int folder = -1;
   if (auto result = open_private_folder(settings_.folder, folder); !result.ok()) return result;
   folder_.reset(folder);
@@ -124,8 +125,8 @@ outcome starter::step() {
     return is_passing ? outcome{}
                       : system_failure("cannot lock " + settings_.folder + "/local.lock", errno);
   }
-  // Only under the lock it is certain: nobody else has started it since, its supervisor is not
-  // about to end it, and will have noticed this connection before it considers that.
+  // Certain only under the lock: no other process has started the server since, and its supervisor
+  // is not about to end it. The supervisor notices this connection before its next idle check.
   outcome result;
   const presence confirmed = probe(where_);
   is_running_ = confirmed == presence::accepts;
@@ -136,19 +137,19 @@ outcome starter::step() {
   return result;
 }
 
-// On false errno says why: EWOULDBLOCK when somebody else has it.
+// On false errno has the reason: EWOULDBLOCK when another process holds the lock.
 bool starter::take_lock(int mode) {
   lock_.reset(
       ::openat(folder_.get(), "local.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock_.get() < 0 || ::flock(lock_.get(), mode | LOCK_NB) != 0) return false;
   struct stat found {};
   if (::fstat(lock_.get(), &found) == 0 && found.st_nlink > 0) return true;
-  // Removed between our open and our flock: others may lock its successor.
+  // The file was removed between the open and the flock. Other processes may lock its successor.
   errno = ENOENT;
   return false;
 }
 
-// Explicitly: a copy of the descriptor may live in a child that was forked while it was open.
+// Unlocks explicitly: a child that was forked meanwhile may hold a copy of the descriptor.
 void starter::release_lock() {
   if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_UN);
   lock_.close();
@@ -159,13 +160,13 @@ outcome starter::start() {
   has_started_ = true;
   ::unlinkat(folder_.get(), "local.sock", 0);
   auto result = launch_supervisor(settings_, lock_.get(), deadline_);
-  // The supervisor has inherited the lock, and lets go when the server answers or is dead.
+  // The supervisor has inherited the lock, and releases it when the server answers or is dead.
   if (result.ok()) lock_.close();
   return result;
 }
 
-// A supervisor that was killed while it looked whether it may end leaves its server under another
-// name, perhaps with locks in it.
+// A supervisor that was killed during its idle check leaves its server under another name, perhaps
+// with locks in it.
 bool starter::bring_back_socket() const {
   net::address away;
   if (!net::address::from_path(settings_.folder + "/local.away", away)) return false;

@@ -2,8 +2,8 @@
 
 namespace mortise::local {
 
-// A script rather than a process of our own: it must outlive the program that started it, which may
-// be a JVM of gigabytes, and a library has no executable of its own to run.
+// A script rather than a process of the library: it must outlive the program that started it, which
+// may be a JVM of gigabytes. A library has no executable to run.
 const char* const supervisor_script = R"SCRIPT(
 folder=$1 server=$2 client=$3 idle_limit=$4
 socket=$folder/local.sock away=$folder/local.away

@@ -1,4 +1,4 @@
-// Where a server listens, as the kernel wants it.
+// The address of a server, in the kernel's form.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,9 +10,9 @@ namespace mortise::net {
 
 class address {
  public:
-  // False when the path is empty, has a NUL, or is longer than a unix socket's may be (107).
+  // False for a path that is empty, has a NUL, or exceeds the maximum for a unix socket (107).
   static bool from_path(std::string_view path, address& result) noexcept;
-  // Only numbers, such as "127.0.0.1" or "::1"; no name is looked up.
+  // Numbers only, such as "127.0.0.1" or "::1"; no name is looked up.
   static bool from_literal(const std::string& host, int port, address& result) noexcept;
   static address from_raw(const sockaddr* raw, socklen_t size) noexcept;
 
@@ -22,7 +22,7 @@ class address {
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] bool is_unix() const noexcept { return family() == AF_UNIX; }
-  // The same place; what of it only the kernel needs is not compared.
+  // The same place. Fields that only the kernel needs are not compared.
   [[nodiscard]] bool operator==(const address& other) const noexcept;
   // "127.0.0.1:6379", "[::1]:6379" or "unix:///path", for messages.
   [[nodiscard]] std::string text() const;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t link_stack_bytes = 128U << 10U;
 
-// One call and those before it: a chain on the stacks of its threads, which needs no memory.
+// One call and those before it: a list on the stacks of its threads, which needs no memory.
 struct chain {
   const std::function<void(std::size_t)>& work;
   std::size_t count;

@@ -1,6 +1,6 @@
-// When to try again what failed: after a random part of a window that doubles with each failure, so
-// that the clients of a server that comes back do not come all at once. In the first minute of a
-// fault the window stays short: a failover is over by then, and callers wait for its end. Pure.
+// When to retry after a failure: after a random part of a window that doubles with each failure. So
+// the clients of a restarted server do not come all at once. In the first minute of a fault the
+// window stays short: a failover is over by then, and callers wait for its end. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@ namespace mortise::net {
 
 class back_off {
  public:
-  // From now on it is well.
+  // The connection works from now on.
   void begin(time_ns now) noexcept { well_since_ = now; }
-  // It is not well any more. Where the server itself says so again and again, a little later each
-  // time, that is one fault and not many.
+  // The connection has ended. If the server itself refuses again and again, each time a little
+  // later, that is one fault.
   void end(bool is_turned_away, time_ns now) noexcept {
     if (is_turned_away && now - well_since_ < longest_ns) return;
     failures_ = 0;
     failing_since_ = now;
   }
-  // When to try again after one more failure; `chance` is any number.
+  // When to retry after another failure. `chance` is any number.
   time_ns next(bool is_awaited, std::uint64_t chance, time_ns now) noexcept {
     if (failures_ == 0) failing_since_ = now;
     const bool is_young = now - failing_since_ < young_ns;
@@ -39,7 +39,7 @@ class back_off {
   static constexpr time_ns young_ns = 60 * ns_per_s;
   static constexpr int doublings = 7;
 
-  int failures_ = 0;  // since it was well
+  int failures_ = 0;  // since it last worked
   time_ns failing_since_ = 0;
   time_ns well_since_ = 0;
 };

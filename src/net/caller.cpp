@@ -11,7 +11,7 @@ namespace mortise::net {
 
 namespace {
 
-// A caller whose deadline is nearer does not nap, so that it keeps its deadline.
+// A caller with a nearer deadline does not nap, so it meets its deadline.
 constexpr time_ns nap_room_ns = 50 * ns_per_ms;
 
 // Safe in a signal handler.
@@ -29,11 +29,11 @@ void caller::finish() noexcept { end_wait(finisher::ordinary); }
 
 void caller::finish_from_signal() noexcept { end_wait(finisher::maybe_signal_handler); }
 
-void caller::end_wait(finisher by) noexcept {
+void caller::end_wait(finisher origin) noexcept {
   const std::atomic<std::uint32_t>* const address = &state_;
-  // A signal handler may have interrupted the waiting thread itself just before it sleeps, and must
-  // not touch thread-local memory.
-  const bool is_handler = by == finisher::maybe_signal_handler;
+  // A signal handler may have interrupted the waiting thread just before its sleep, and must not
+  // touch thread-local memory.
+  const bool is_handler = origin == finisher::maybe_signal_handler;
   auto seen = state_.load(std::memory_order_acquire);
   bool is_elsewhere = false;
   bool is_later = false;

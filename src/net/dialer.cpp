@@ -14,7 +14,7 @@ namespace {
 // RFC 8305, section 5: the Connection Attempt Delay.
 constexpr time_ns next_after_ns = 250 * ns_per_ms;
 
-// RFC 8305, section 4: the families take turns, so that one that leads nowhere costs one delay.
+// RFC 8305, section 4: the families alternate, so an unreachable family costs one delay.
 std::vector<address> interleaved(std::vector<address> found) {
   for (std::size_t i = 1; i < found.size(); ++i) {
     const auto at = found.begin() + static_cast<std::ptrdiff_t>(i);
@@ -27,7 +27,7 @@ std::vector<address> interleaved(std::vector<address> found) {
 
 }  // namespace
 
-// One address that is being connected to.
+// One address in the race.
 class dialer::racer final : public event_handler {
  public:
   racer(dialer& owner, const address& where) : owner_(owner), where_(where) {}
@@ -64,7 +64,7 @@ class dialer::racer final : public event_handler {
   void unwatch() noexcept {
     if (std::exchange(is_watched_, false)) owner_.loop_.remove(transport_->descriptor(), *this);
   }
-  // It may be gone afterwards.
+  // The racer may be destroyed afterwards.
   void on_ready(std::uint32_t) noexcept override {
     owner_.attempt([this] { owner_.judge(*this, transport_->finish_connect()); });
   }
@@ -85,7 +85,7 @@ dialer::dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory
 
 dialer::~dialer() { cancel(); }
 
-// Memory that runs out on the way ends the attempt: the next one may find some.
+// Exhausted memory ends the attempt. The next attempt may succeed.
 template <class Step>
 void dialer::attempt(Step&& step) noexcept try {
   step();
@@ -146,7 +146,7 @@ void dialer::on_resolved(resolution found) noexcept {
   });
 }
 
-// One more address takes part, or the race is over.
+// One more address joins, or the race is over.
 void dialer::race() {
   if (waiting_.empty()) {
     if (!racers_.empty()) return loop_.schedule(*this, deadline_);
@@ -162,32 +162,32 @@ void dialer::race() {
   judge(next, next.start());
 }
 
-void dialer::judge(racer& who, io_result result) {
-  if (result.state == io_state::done) return win(who);
+void dialer::judge(racer& candidate, io_result result) {
+  if (result.state == io_state::done) return win(candidate);
   if (result.state == io_state::want_read || result.state == io_state::want_write) {
-    result.error = who.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
+    result.error = candidate.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
     if (result.error == 0) return;
   }
-  lose(who, result.error);
+  lose(candidate, result.error);
   race();
 }
 
-void dialer::win(racer& who) {
-  auto connected = who.take();
-  const auto where = who.where();
-  // If its server is not the one that is wanted, those that were begun already come next.
+void dialer::win(racer& candidate) {
+  auto connected = candidate.take();
+  const auto where = candidate.where();
+  // If the winner is the wrong server, the addresses that were started come next.
   for (auto other = racers_.rbegin(); other != racers_.rend(); ++other) {
-    if (&*other != &who) waiting_.insert(waiting_.begin(), other->where());
+    if (&*other != &candidate) waiting_.insert(waiting_.begin(), other->where());
   }
   cancel();
   listener_.on_dialed(std::move(connected), where);
 }
 
-void dialer::lose(racer& who, int error) {
+void dialer::lose(racer& candidate, int error) {
   if (!failures_.empty()) failures_ += ", ";
-  failures_ += who.where().text() + ": " + who.describe(error);
-  last_advice_ = who.advise(error);
-  racers_.remove_if([&](const racer& item) { return &item == &who; });
+  failures_ += candidate.where().text() + ": " + candidate.describe(error);
+  last_advice_ = candidate.advise(error);
+  racers_.remove_if([&](const racer& item) { return &item == &candidate; });
 }
 
 void dialer::on_timer(time_ns now) noexcept {

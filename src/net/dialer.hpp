@@ -1,6 +1,6 @@
-// Connects: resolves, then races the addresses as RFC 8305 has it ("happy eyeballs"). The next one
-// begins 250 ms after the one before, or as soon as one has failed; the first that connects wins,
-// the others are dropped. So an address that swallows packets costs 250 ms.
+// Connects: resolves the name, then races the addresses by RFC 8305 ("happy eyeballs"). The next
+// address starts 250 ms after the one before, or as soon as one has failed. The first connection
+// wins, and the others are dropped. So an address that swallows packets costs 250 ms.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@
 
 namespace mortise::net {
 
-// Of a connection to this host, which is empty where it is as the URL says.
+// The transport to this host. The host is empty if it is the URL's.
 using transport_factory = std::function<std::unique_ptr<transport>(const std::string& host)>;
 
 class dial_listener {
  public:
   virtual ~dial_listener() = default;
   virtual void on_dialed(std::unique_ptr<transport> connected, const address& where) noexcept = 0;
-  // `is_definite`: trying again at once would not help. A deadline that passed is not definite.
+  // `is_definite`: an immediate retry would not help. A passed deadline is not definite.
   virtual void on_dial_failed(const outcome& why, bool is_definite) noexcept = 0;
 };
 
-// Used and destroyed on the reactor's thread, or when that thread has ended.
+// Used and destroyed on the reactor's thread, or after that thread has ended.
 class dialer final : private timer, private lookup_listener {
  public:
   dialer(reactor& loop, std::shared_ptr<resolver> where, transport_factory make_transport,
@@ -37,20 +37,20 @@ class dialer final : private timer, private lookup_listener {
   ~dialer() override;
 
   // Each of these ends in one call of the listener, maybe before it returns.
-  // Anew: every address that the resolver gives.
+  // start() resolves again, and tries every address.
   void start(time_ns deadline) noexcept;
-  // The server that was found is not the one that is wanted: goes on with the addresses that were
-  // neither found nor failed, of which there has to be one.
+  // The winner was the wrong server. Continues with the addresses that neither won nor failed, of
+  // which there must be one.
   void go_on(time_ns deadline) noexcept;
-  // This address only.
+  // Tries this address only.
   void start_at(const address& where, time_ns deadline) noexcept;
   // How many addresses go_on() would try.
   [[nodiscard]] std::size_t left() const noexcept { return waiting_.size(); }
-  // Whose addresses they are, as the resolver said; empty where it is as the URL says.
+  // The host of the addresses, by the resolver; empty if it is the URL's.
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
-  // The listener is not called any more; what is left stays.
+  // Stops the calls of the listener. The remaining addresses stay.
   void cancel() noexcept;
-  // The resolver resolves another name from now on; after cancel().
+  // The resolver resolves another name from now on. Call it after cancel().
   void forget() noexcept { lookup_.forget(); }
 
  private:
@@ -62,9 +62,9 @@ class dialer final : private timer, private lookup_listener {
   void attempt(Step&& step) noexcept;
   void begin(time_ns deadline) noexcept;
   void race();
-  void judge(racer& who, io_result result);
-  void win(racer& who);
-  void lose(racer& who, int error);
+  void judge(racer& candidate, io_result result);
+  void win(racer& candidate);
+  void lose(racer& candidate, int error);
   void fail(const outcome& why, bool is_definite) noexcept;
 
   reactor& loop_;
@@ -74,9 +74,9 @@ class dialer final : private timer, private lookup_listener {
   lookup lookup_;
   time_ns deadline_ = 0;
   bool is_resolved_ = false;
-  std::vector<address> waiting_;  // that were not begun, or dropped when another had won
+  std::vector<address> waiting_;  // not started, or dropped when another won
   std::list<racer> racers_;
-  std::string host_;  // as the resolver said with the addresses
+  std::string host_;  // by the resolver, with the addresses
   std::string hint_;
   std::string failures_;
   advice last_advice_{};

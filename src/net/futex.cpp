@@ -13,7 +13,7 @@ namespace mortise::net {
 
 namespace {
 
-// errno belongs to the caller's thread, which may be in the middle of looking at it.
+// errno belongs to the caller's thread, which may be about to read it.
 class errno_keeper {
  public:
   errno_keeper() noexcept : saved_(errno) {}

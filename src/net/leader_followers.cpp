@@ -6,9 +6,9 @@ namespace mortise::net {
 
 namespace {
 
-// A message that nobody is known to wait for waits for less than twice this.
+// A message without a known waiter is delayed by less than twice this.
 constexpr time_ns rest_ns = 1 * ns_per_ms;
-// The same while requests are open or wait to be sent.
+// The same while requests are open or unsent.
 constexpr time_ns short_rest_ns = 500 * ns_per_us;
 
 }  // namespace
@@ -59,7 +59,7 @@ caller* leader_followers::choose(const situation& now) noexcept {
   if (!now.is_alive) return nullptr;
   while (first_follower_ != nullptr) {
     caller& next = *first_follower_;
-    // Answered, but not finished: it waits for something else, and cannot lead.
+    // Answered, but not finished: it waits for another event, and cannot lead.
     if (has_open(next, now)) {
       if (!can_lead(next, now)) return nullptr;
       unfollow(next);
@@ -107,7 +107,7 @@ void leader_followers::reset() noexcept {
 
 // ---- rests ----------------------------------------------------------------------------------
 
-// Not while anything is to be read that somebody else may wait for.
+// Not while a reply or message is due that another thread may wait for.
 bool leader_followers::can_rest(const caller& before, const situation& now) const noexcept {
   if (reader_ != reader::io_thread_armed || !now.is_alive || !now.is_calm) return false;
   if (expected_ > 0 || first_follower_ != nullptr || !before.is_done()) return false;

@@ -1,6 +1,6 @@
-// Who reads a connection that many threads share: a blocked caller, who then "leads", the I/O
-// thread, or for a moment nobody. It decides and makes no system call; its owner guards it with a
-// mutex and does what it says. What goes to and fro on the connection it knows by number only.
+// Decides which thread reads a connection that many threads share: a blocked caller, which then
+// "leads", the I/O thread, or for a moment none. Makes no system call. Its owner guards it with a
+// mutex and carries out its decisions. Requests and replies are only numbers to it.
 #pragma once
 
 #include <pthread.h>
@@ -14,87 +14,87 @@ namespace mortise::net {
 
 class leader_followers {
  public:
-  // What the decisions look at.
+  // The input of the decisions.
   struct situation {
     bool is_alive = false;         // connected, and not broken
-    bool is_calm = false;          // nothing but readable bytes is waited for at the socket
-    bool has_output = false;       // something waits to be sent
-    bool is_next_awaited = false;  // the next answer is for a caller that blocks for it
-    std::uint64_t submitted = 0;   // how many requests there were ever,
-    std::uint64_t answered = 0;    // and how many of them have their answer
+    bool is_calm = false;          // the socket waits for readable bytes only
+    bool has_output = false;       // bytes are still to be sent
+    bool is_next_awaited = false;  // a caller blocks for the next answer
+    std::uint64_t submitted = 0;   // requests so far
+    std::uint64_t answered = 0;    // answers so far
     [[nodiscard]] bool has_open() const noexcept { return submitted > answered; }
   };
 
   // ---- a caller's way ----------------------------------------------------------------------
 
-  // Its request has this number.
+  // Notes the number of the caller's request.
   static void note_request(caller& caller, std::uint64_t number) noexcept {
     caller.last_request_ = number;
   }
-  // Nobody comes for the answer to the request with this number, so it is read at once.
+  // No thread awaits the answer to this request, so it is read at once.
   void note_left(std::uint64_t number) noexcept { last_left_ = number; }
-  // Gives the lead to a caller that is about to wait, if it can have it, so that the answer wakes
-  // nobody else.
+  // Gives the lead to a caller that is about to wait, if possible. Then the answer wakes no other
+  // thread.
   bool lead_early(caller& caller, const situation& now) noexcept;
-  // Whether this caller is to lead: it was chosen, or nobody else reads and the next answer is
-  // wanted by a caller.
+  // Whether this caller must lead: it was chosen, or no other thread reads and a caller waits for
+  // the next answer.
   [[nodiscard]] bool is_to_lead(const caller& caller, const situation& now) const noexcept {
     return leader_ == &caller || can_lead(caller, now);
   }
   // Whether it still waits for an answer on this connection.
   [[nodiscard]] static bool has_open(const caller& caller, const situation& now) noexcept;
-  // It begins to read. True when it has had the lead since its submit.
+  // The caller begins to read. True when it has led since its submit.
   bool begin(caller& caller, pthread_t thread, const situation& now) noexcept;
-  // It does not read any more, or it has not come to read. Who was woken to lead next, or nullptr:
-  // then the I/O thread reads, or nobody (is_resting).
+  // The reader stops, or did not start. Returns the caller that was woken to lead next. With
+  // nullptr the I/O thread reads, or no thread (is_resting).
   struct succession {
     caller* next = nullptr;
-    time_ns look_after_ns = 0;  // when to call look_at_rest(); 0 when it is not to be planned
+    time_ns look_after_ns = 0;  // when to call look_at_rest(); 0 for never
   };
   succession pass(const caller* before, const situation& now) noexcept;
-  // It is about to sleep until its answer is there, or it is chosen to lead. True when this ended a
-  // rest.
+  // The caller is about to sleep until its answer, or until it is chosen to lead. True when this
+  // ended a rest.
   bool follow(caller& caller) noexcept;
   void unfollow(caller& caller) noexcept;
-  // Whether it was chosen and did not come.
+  // Whether it was chosen and did not start.
   [[nodiscard]] bool is_chosen(const caller& caller) const noexcept { return leader_ == &caller; }
   [[nodiscard]] bool has_followers() const noexcept { return first_follower_ != nullptr; }
 
   // ---- the I/O thread ----------------------------------------------------------------------
 
-  // It begins to read, and is armed again by pass().
+  // The I/O thread begins to read. pass() arms it again.
   void begin_io_thread(pthread_t thread) noexcept;
-  // Whether it is to watch the socket.
+  // Whether the I/O thread must watch the socket.
   [[nodiscard]] bool is_io_thread() const noexcept {
     return reader_ == reader::io_thread_armed || reader_ == reader::io_thread_reading;
   }
-  // Whether nobody reads right now, so that a caller could.
+  // Whether no thread reads now, so a caller could.
   [[nodiscard]] bool is_free() const noexcept {
     return reader_ == reader::io_thread_armed || reader_ == reader::nobody;
   }
   [[nodiscard]] bool is_caller() const noexcept { return reader_ == reader::caller; }
-  // Whether this thread is the one that reads right now.
+  // Whether this thread reads now.
   [[nodiscard]] bool is_reading(pthread_t thread) const noexcept {
     return is_reading_ && ::pthread_equal(reader_thread_, thread) != 0;
   }
-  // As new: the I/O thread waits for what a new connection brings.
+  // Resets it: the I/O thread waits for the input of a new connection.
   void reset() noexcept;
 
   // ---- rests -------------------------------------------------------------------------------
-  // The lead rests for a moment when likely the next call comes soon: taking it back and forth
-  // costs system calls.
+  // The lead rests for a moment if the next call likely comes soon, because changes of the lead
+  // cost system calls.
 
   [[nodiscard]] bool is_resting() const noexcept { return reader_ == reader::nobody; }
-  // Ends a rest: the I/O thread is to watch the socket from now on. False when there is none.
+  // Ends a rest: the I/O thread watches the socket from now on. False without a rest.
   bool end_rest() noexcept;
-  // A planned look: a rest ends unless a caller has led since the last one. When to look again, or
-  // 0; then is_io_thread() says whether a rest was ended.
+  // The planned look at a rest. A rest ends unless a caller has led since the last look. Returns
+  // when to look again, or 0. Then is_io_thread() shows whether a rest ended.
   time_ns look_at_rest() noexcept;
-  // So many more wait for messages, or fewer; while anybody does, there is no rest. True when this
-  // ended one.
+  // Changes the number of waiters for messages. While there is any, there is no rest. True when
+  // this ended one.
   bool expect_messages(int change) noexcept;
-  // Whether this thread, which comes back for an answer or does not, led last, for anything, and is
-  // expected to do so again.
+  // Whether this thread led last, for anything, and likely does so again. `comes_back`: it returns
+  // for an answer.
   [[nodiscard]] bool is_back_soon(pthread_t thread, bool comes_back) const noexcept {
     return comes_back && is_resting() && was_for_anything_ &&
            ::pthread_equal(reader_thread_, thread) != 0;
@@ -111,16 +111,16 @@ class leader_followers {
   caller* choose(const situation& now) noexcept;
 
   reader reader_ = reader::io_thread_armed;
-  bool is_reading_ = false;  // reader_thread_ has the lead and knows it
+  bool is_reading_ = false;  // reader_thread_ leads, and has noticed
   pthread_t reader_thread_{};
-  caller* leader_ = nullptr;  // the caller that leads, or was chosen to
+  caller* leader_ = nullptr;  // the leading or chosen caller
   caller* first_follower_ = nullptr;
   caller* last_follower_ = nullptr;
-  int expected_ = 0;               // who waits for messages
+  int expected_ = 0;               // number of waiters for messages
   bool is_rest_timed_ = false;     // a look is planned
-  time_ns rest_ns_ = 0;            // how long after each look
-  bool has_rested_ = false;        // since it looked last
-  bool was_for_anything_ = false;  // who led before the rest waited for anything
+  time_ns rest_ns_ = 0;            // the time between looks
+  bool has_rested_ = false;        // since the last look
+  bool was_for_anything_ = false;  // the leader before the rest waited for anything
   std::uint64_t open_at_lead_ = 0;
   std::uint64_t last_left_ = 0;
 };

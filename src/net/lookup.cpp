@@ -22,12 +22,12 @@ outcome no_memory() {
 
 }  // namespace
 
-// What the thread and the lookup have in common; whoever is last frees it.
+// Shared by the thread and the lookup. The last user frees it.
 struct lookup::shared {
   std::shared_ptr<resolver> what;
   time_ns deadline = 0;
   std::mutex mutex;
-  lookup* owner = nullptr;  // null once the lookup is gone
+  lookup* owner = nullptr;  // null once the lookup is destroyed
   resolution found;
 };
 
@@ -82,7 +82,7 @@ void* lookup::resolve_in_background(void* handed_over) noexcept {
   return nullptr;
 }
 
-// They are of use only when something is wrong, so without memory there are none.
+// The addresses only help after a failure, so a lack of memory may drop them.
 void lookup::remember(const std::vector<address>& found) noexcept try {
   known_ = found;
 } catch (const std::bad_alloc&) {

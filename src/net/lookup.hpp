@@ -1,6 +1,6 @@
-// Runs a resolver without blocking the reactor: a name is looked up on a short-lived detached
-// thread, so that a name server that does not answer holds up neither the I/O thread nor anybody's
-// deadline (hazard 26). At most one such thread per lookup exists at a time.
+// Runs a resolver without blocking the reactor. A short-lived detached thread looks up the name, so
+// a silent name server delays neither the I/O thread nor any deadline (hazard 26). There is at most
+// one such thread per lookup.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@ class lookup_listener {
   virtual void on_resolved(resolution found) noexcept = 0;
 };
 
-// Used and destroyed on the reactor's thread, or when that thread has ended.
+// Used and destroyed on the reactor's thread, or after that thread has ended.
 class lookup final : private task {
  public:
   lookup(reactor& loop, std::shared_ptr<resolver> what, lookup_listener& listener);
   ~lookup() override;
 
-  // Ends in one on_resolved, at once where the resolver is immediate, unless abandoned before.
-  // Where the system has no thread for it, what was found last is taken: it is likely still right.
+  // Ends in one on_resolved, unless abandoned before. An immediate resolver calls it before start()
+  // returns. Without a thread the last result is used, which is likely still right.
   void start(time_ns deadline);
-  // on_resolved will not come. The thread goes on; a later start() takes what it finds.
+  // on_resolved will not come. The thread continues, and a later start() uses its result.
   void abandon() noexcept { is_wanted_ = false; }
-  // The resolver resolves another name from now on. Nothing that was found before is used.
+  // The resolver resolves another name from now on. Earlier results are not used.
   void forget() noexcept;
 
  private:
@@ -40,7 +40,7 @@ class lookup final : private task {
   std::shared_ptr<resolver> what_;
   lookup_listener& listener_;
   std::shared_ptr<shared> shared_;
-  std::vector<address> known_;  // what was found last
+  std::vector<address> known_;  // the last result
   bool is_wanted_ = false;
   bool is_running_ = false;
 };

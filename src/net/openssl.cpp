@@ -24,7 +24,7 @@ namespace mortise::net {
 
 namespace {
 
-// What was found, once per process.
+// The result, found once per process.
 struct finding {
   openssl functions;
   bool is_there = false;
@@ -58,8 +58,8 @@ constexpr const char* remedy =
 
 finding find_it() {
   finding found;
-  // Names of OpenSSL that the program has for itself are not ours, nor ours the program's. What
-  // libssl needs, libcrypto, is found through it.
+  // OpenSSL's names in the program stay separate from this copy's names. libcrypto, which libssl
+  // needs, is found through libssl.
   void* const handle = ::dlopen(libssl, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const reason = ::dlerror();
@@ -83,10 +83,10 @@ finding find_it() {
 
 #endif
 
-// ---- who uses it -------------------------------------------------------------------------------
+// ---- uses --------------------------------------------------------------------------------------
 
-// Read by each use. Who waits to write is not overtaken, but by musl, which has no such lock: only
-// those who use OpenSSL without a gap for a second are not waited for there.
+// Read-locked by each use. Readers do not overtake a waiting writer, except with musl, which has no
+// such lock. There a writer gives up after one second of uninterrupted uses.
 #ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 constexpr pthread_rwlock_t no_uses = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 #else
@@ -96,8 +96,8 @@ pthread_rwlock_t uses = no_uses;
 std::atomic<bool> is_started{false};
 std::atomic<bool> is_over{false};
 
-// Waits until there is no use. One takes microseconds; but a signal handler of the program's may be
-// in the middle of one, and neither exit nor fork hangs for that.
+// Waits until there is no use. A use takes microseconds. But a signal handler of the program may
+// have interrupted a use, and neither exit nor fork may hang for that.
 bool wait_for_uses() noexcept {
   timespec until{};
   ::clock_gettime(CLOCK_REALTIME, &until);
@@ -105,8 +105,8 @@ bool wait_for_uses() noexcept {
   return ::pthread_rwlock_timedwrlock(&uses, &until) == 0;
 }
 
-// Until when threads wait for the end of OpenSSL, which may be the program's own call, far from its
-// exit; and whether it has ended.
+// The limit of the wait for OpenSSL's end, which may be a call of the program long before its exit.
+// Then a flag for that end.
 std::atomic<time_ns> ends_by{0};
 std::atomic<std::uint32_t> is_ended{0};
 
@@ -115,34 +115,35 @@ void after_end() noexcept {
   futex_wake_all(&is_ended);
 }
 
-// OpenSSL calls it before it frees anything. What is registered at exit comes next, right after
-// OpenSSL.
+// OpenSSL calls this before it frees anything. A function that is registered at exit runs next,
+// right after OpenSSL.
 void on_end() noexcept {
   ends_by = boot_now() + ns_per_s;
   is_over = true;
   if (wait_for_uses()) ::pthread_rwlock_unlock(&uses);
-  static_cast<void>(std::atexit(after_end));  // without it the time tells
+  static_cast<void>(std::atexit(after_end));  // without it the deadline ends the wait
 }
 
-// What OpenSSL keeps for this thread is freed by the thread that ends it, and if this one ended
-// meanwhile, OpenSSL would free it here as well. Afterwards it does not.
+// The thread that ends OpenSSL frees OpenSSL's memory of this thread. If this thread ended
+// meanwhile, OpenSSL would free that memory a second time. After the end it does not.
 void wait_for_end() noexcept {
   while (is_ended == 0 && boot_now() < ends_by) futex_wait(is_ended, 0, ends_by);
 }
 
-// A child has none of our threads, so what these had locked in OpenSSL would stay so (hazard 21).
+// A child has none of the library's threads, so their locks in OpenSSL would stay locked (hazard
+// 21).
 thread_local bool is_forking = false;
 void before_fork() noexcept { is_forking = wait_for_uses(); }
 void after_fork() noexcept {
   if (is_forking) ::pthread_rwlock_unlock(&uses);
 }
-// Nor has it those that wait to begin a use, which the lock has counted.
+// The lock also counts threads that wait to begin a use. The child does not have them.
 void begin_child() noexcept {
   after_fork();
   uses = no_uses;
 }
 
-// It would end at exit; if the program has begun to use it, too, it does.
+// OpenSSL must not end at exit. It still does if the program uses it too.
 bool start(const openssl& found) noexcept {
   return found.OPENSSL_init_ssl(openssl_number::init_no_atexit, nullptr) == 1 &&
          found.OPENSSL_atexit(on_end) == 1 &&

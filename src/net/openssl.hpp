@@ -1,8 +1,8 @@
-// OpenSSL 3 as a table of functions. It is loaded when TLS is first used, as only who uses TLS has
-// to have it: neither our library nor what it is linked into names it (MORTISE_TLS=load). A fully
-// static program cannot load a library, so it links OpenSSL (MORTISE_TLS=link), whose functions are
-// in the same table. It is never unloaded, and nothing of it that a host program may use as well is
-// changed: no global setting, no handler at exit.
+// OpenSSL 3 as a table of functions. It is loaded at the first use of TLS, so only programs with
+// TLS need it. Neither the library nor its dependencies name it (MORTISE_TLS=load). A fully static
+// program cannot load a library, so it links OpenSSL (MORTISE_TLS=link), and the table has the
+// linked functions. OpenSSL is never unloaded. Nothing that a host program may also use is changed:
+// no global setting, no handler at exit.
 //
 // The types are OpenSSL's own, which are opaque, so none of its headers is needed.
 #pragma once
@@ -35,13 +35,13 @@ struct x509_store_st;
 namespace mortise::net {
 
 struct openssl {
-  // nullptr where there is none; `why` says so then.
+  // nullptr without OpenSSL; `why` then has the reason.
   static const openssl* find(outcome& why);
-  // What was found; for who has what only OpenSSL makes.
+  // The OpenSSL that was found. For code that owns an object of OpenSSL.
   static const openssl& found() noexcept;
-  // For a thread of ours that ends: gives back what OpenSSL keeps for it. OpenSSL would do so
-  // later, in a lock of its own that a child of fork finds locked for ever, or while it frees the
-  // same at exit.
+  // For an ending thread of the library: frees OpenSSL's memory of the thread. Otherwise OpenSSL
+  // would do so later. Then a child of fork may find OpenSSL's own lock locked, or OpenSSL may free
+  // the same memory at exit.
   static void end_thread() noexcept;
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a type, not a value.
@@ -50,10 +50,10 @@ struct openssl {
 #undef FUNCTION
 };
 
-// Our threads go on while the process exits, and there OpenSSL frees what it works with if the
-// program has begun to use it before we did. Its functions are called while there is one of these
-// that says true. A fork, too, waits until there is none, so nothing in one waits for anything, and
-// none is inside another.
+// The library's threads continue while the process exits. If the program began to use OpenSSL
+// first, OpenSSL then frees the memory that they use. So OpenSSL's functions are called only during
+// a use that is true. A fork also waits until there is no use. So a use must not wait for anything,
+// and uses do not nest.
 class openssl_use {
  public:
   openssl_use() noexcept;
@@ -66,7 +66,7 @@ class openssl_use {
   const bool is_there_;
 };
 
-// The numbers behind OpenSSL's macros.
+// The numbers of OpenSSL's macros.
 namespace openssl_number {
 constexpr std::uint64_t init_no_atexit = 0x00080000;
 constexpr int ctrl_mode = 33;

@@ -29,8 +29,8 @@ outcome refusal(const char* what, int error) {
 
 }  // namespace
 
-// Only now: a thread that has posted may be about to wake the loop, and the number of a descriptor
-// that is closed can be somebody else's at once.
+// Not earlier: a thread that has posted may be about to wake the loop. The number of a closed
+// descriptor may be in use again at once.
 reactor::~reactor() {
   stop();
   close_descriptors();
@@ -43,7 +43,7 @@ outcome reactor::open_descriptors() {
   if (wake_fd_ < 0) return refusal("an eventfd", errno);
   clock_fd_ = keep_private(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   if (clock_fd_ < 0) return refusal("a timerfd", errno);
-  // Edge-triggered: each write and each expiry is one event, and nobody has to read them away.
+  // Edge-triggered: each write and each expiry is one event, and needs no read.
   for (int* own : {&wake_fd_, &clock_fd_}) {
     epoll_event event{};
     event.events = EPOLLIN | static_cast<std::uint32_t>(EPOLLET);
@@ -128,7 +128,7 @@ void reactor::arm_clock(time_ns at_ns) noexcept {
 void reactor::schedule(timer& item, time_ns at_ns) noexcept {
   const std::lock_guard guard(mutex_);
   timers_.insert(item, at_ns);
-  // An alarm that comes too early is cheaper than a system call for each change.
+  // An early alarm is cheaper than a system call for each change.
   if (at_ns < clock_armed_for_) arm_clock(at_ns);
 }
 
@@ -199,7 +199,7 @@ void reactor::run() noexcept {
 
 void reactor::run_tasks() noexcept {
   std::unique_lock lock(mutex_);
-  // What these post in turn comes after the next look at the descriptors.
+  // Tasks that these tasks post run after the next look at the descriptors.
   task* const last = last_task_;
   for (bool is_last = last == nullptr; !is_last;) {
     task* item = first_task_;

@@ -1,7 +1,7 @@
 // The client's one I/O thread: descriptors (epoll), timers (CLOCK_BOOTTIME) and posted tasks.
 //
-// Everything it calls runs on that thread, without any lock of the reactor held, and must not
-// block. Other threads post tasks, schedule timers and change what a descriptor waits for.
+// All callbacks run on that thread, without any lock of the reactor held, and must not block. Other
+// threads post tasks, schedule timers and change the events of a descriptor.
 #pragma once
 
 #include <pthread.h>
@@ -19,15 +19,15 @@ struct epoll_event;
 
 namespace mortise::net {
 
-// Who is told that a descriptor is ready.
+// Notified when a descriptor is ready.
 class event_handler {
  public:
   virtual ~event_handler() = default;
-  // `events` as epoll_wait gives them: EPOLLIN, EPOLLOUT, EPOLLHUP, EPOLLERR.
+  // `events` as from epoll_wait: EPOLLIN, EPOLLOUT, EPOLLHUP, EPOLLERR.
   virtual void on_ready(std::uint32_t events) noexcept = 0;
 };
 
-// Something to be done on the reactor's thread. Its owner keeps it alive while it is posted.
+// Work for the reactor's thread. Its owner keeps it alive while it is posted.
 class task {
  public:
   task() = default;
@@ -52,17 +52,17 @@ class reactor {
 
   // Starts the thread. status::no_memory or status::limit when the system refuses.
   [[nodiscard]] outcome start();
-  // Ends the thread and waits for it; not from the thread itself. What is still posted or scheduled
-  // never runs. May be called again.
+  // Ends the thread and waits for it. Not from the thread itself. Posted tasks and scheduled timers
+  // never run afterwards. May be called again.
   void stop() noexcept;
   [[nodiscard]] bool is_current_thread() const noexcept;
 
-  // Any thread; `events` as epoll's, level-triggered, may be 0. add: 0, or the errno.
+  // Any thread. `events` as for epoll, level-triggered; may be 0. add returns 0 or the errno.
   int add(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
   void modify(int descriptor, std::uint32_t events, event_handler& handler) noexcept;
-  // Nothing about it until it is added again, but for what is under way.
+  // Stops events until the descriptor is added again, except events in progress.
   void pause(int descriptor) noexcept;
-  // The reactor's thread only, and before the descriptor is closed. The handler is not called
+  // For the reactor's thread only, before the descriptor is closed. The handler is not called
   // afterwards.
   void remove(int descriptor, event_handler& handler) noexcept;
 
@@ -71,8 +71,8 @@ class reactor {
   // Any thread. Afterwards on_timer is not running, unless this is the reactor's thread.
   void cancel(timer& item) noexcept;
 
-  // Runs the task once, soon, and in any case before the thread sleeps again. Any thread, which
-  // costs a system call only when the reactor is asleep. A task that is posted already stays so.
+  // Runs the task once, soon, and before the thread sleeps again. Any thread. Costs a system call
+  // only while the reactor sleeps. A task that is already posted stays posted.
   void post(task& item) noexcept;
   // Any thread. Afterwards the task is not running, unless this is the reactor's thread.
   void cancel(task& item) noexcept;
@@ -95,14 +95,14 @@ class reactor {
   bool is_started_ = false;
   std::atomic<bool> is_stopping_{false};
 
-  // The events of the current batch that have not been given out yet; the thread's own.
+  // The events of the current batch that are not dispatched yet; the thread's own.
   epoll_event* batch_ = nullptr;
   int batch_size_ = 0;
 
   std::mutex mutex_;
   std::condition_variable has_run_;
   int waiting_for_run_ = 0;
-  const void* running_ = nullptr;  // the task or timer that is being run
+  const void* running_ = nullptr;  // the running task or timer
   bool is_asleep_ = false;
   task* first_task_ = nullptr;
   task* last_task_ = nullptr;

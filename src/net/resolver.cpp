@@ -65,7 +65,7 @@ class host_name final : public resolver {
   };
   [[nodiscard]] outcome failure(int error, int system_error) const {
     const char* reason = error == EAI_SYSTEM ? std::strerror(system_error) : ::gai_strerror(error);
-    // Also of a name that is not known it may only be too early.
+    // Even for an unknown name it may only be too early.
     return outcome::of(status::unreachable, "host name \"", host_,
                        "\" cannot be resolved: ", reason,
                        "; correct the name in the URL or the system's name service");

@@ -1,4 +1,4 @@
-// From what a URL names to the addresses to try.
+// Resolves the place in a URL to the addresses to try.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,24 @@
 namespace mortise::net {
 
 struct resolution {
-  outcome result;                  // not ok: why there are no addresses
-  std::vector<address> addresses;  // in the order in which to try them; not empty when ok
-  std::string host = {};           // whose they are, where that is found out only now
-  std::string hint = {};           // what to say when none of them can be connected to
+  outcome result;                  // not ok: the reason
+  std::vector<address> addresses;  // in the order of the attempts; not empty when ok
+  std::string host = {};           // their host, if it was unknown before
+  std::string hint = {};           // for the message when no address is reachable
 };
 
 class resolver {
  public:
   virtual ~resolver() = default;
-  // True when resolve() never blocks. Otherwise it is only ever called on a helper thread, one call
-  // at a time.
+  // True when resolve() never blocks. Otherwise only a helper thread calls it, one call at a time.
   [[nodiscard]] virtual bool is_immediate() const noexcept = 0;
-  // May block, also beyond the deadline: nobody waits for it any longer then.
+  // May block, even beyond the deadline. Then no thread waits for the result.
   virtual resolution resolve(time_ns deadline) = 0;
-  // What it resolves, for messages: "db.example:6379", "unix:///run/redis.sock".
+  // The name to resolve, for messages: "db.example:6379", "unix:///run/redis.sock".
   [[nodiscard]] virtual std::string text() const = 0;
 };
 
-// A number such as 127.0.0.1 or ::1 resolves at once, a name by the system's resolver.
+// A number such as 127.0.0.1 or ::1 resolves immediately, a name by the system's resolver.
 std::shared_ptr<resolver> resolver_for_host(std::string host, int port);
 std::shared_ptr<resolver> resolver_for_path(std::string path);
 

@@ -11,7 +11,7 @@ namespace mortise::net {
 
 namespace {
 
-// The sanitizers keep records of their own on each stack.
+// The sanitizers keep their own records on each stack.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t sanitizer_bytes = 1U << 20U;
 #else
@@ -27,8 +27,8 @@ int create(pthread_t& thread, std::size_t stack_bytes, int detach_state, thread_
   ::pthread_attr_setstacksize(&attributes, std::max(stack_bytes, smallest) + sanitizer_bytes);
   int error = ::pthread_create(&thread, &attributes, body, argument);
   if (error == EINVAL) {
-    // The thread-local data of the whole program lies on the stack as well, and in this program it
-    // does not fit into ours: take the usual size.
+    // The thread-local data of the whole program is also on the stack, and is too large for the
+    // small stack here. Take the usual size.
     ::pthread_attr_destroy(&attributes);
     ::pthread_attr_init(&attributes);
     ::pthread_attr_setdetachstate(&attributes, detach_state);
@@ -64,7 +64,7 @@ int start_detached_thread(std::size_t stack_bytes, thread_body body, void* argum
 
 int usable_cores() noexcept {
   cpu_set_t cores;
-  // It fails where the machine has more than the set has room for.
+  // Fails if the machine has more cores than the set can hold.
   return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : CPU_SETSIZE;
 }
 

@@ -1,5 +1,5 @@
-// Threads of the library's own: small, and with every signal blocked, so that the program's
-// handlers never run on them (hazard 22).
+// The library's threads: small, and with every signal blocked, so the program's handlers never run
+// on them (hazard 22).
 #pragma once
 
 #include <pthread.h>
@@ -10,13 +10,13 @@ namespace mortise::net {
 
 using thread_body = void* (*)(void* argument);
 
-// Returns 0, or the errno when the system refuses.
+// Returns 0, or the errno of the failure.
 int start_thread(pthread_t& thread, std::size_t stack_bytes, thread_body body,
                  void* argument) noexcept;
-// As above for a thread that nobody waits for.
+// The same for a thread that no thread joins.
 int start_detached_thread(std::size_t stack_bytes, thread_body body, void* argument) noexcept;
 
-// On how many cores the calling thread may run at the moment. A system call.
+// How many cores the calling thread may use now. A system call.
 int usable_cores() noexcept;
 
 }  // namespace mortise::net

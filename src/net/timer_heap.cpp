@@ -17,7 +17,7 @@ timer* timer_heap::merge(timer* left, timer* right) noexcept {
 }
 
 // Pairs them from the left, then merges the pairs from the right, which keeps removal O(log n)
-// amortised.
+// amortized.
 timer* timer_heap::merge_siblings(timer* first) noexcept {
   timer* pairs = nullptr;  // a stack, linked through next_
   while (first != nullptr) {

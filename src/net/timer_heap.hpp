@@ -1,12 +1,11 @@
-// Timers ordered by time, linked through themselves: a pairing heap. Nothing is ever allocated, so
-// scheduling cannot fail.
+// Timers ordered by time: an intrusive pairing heap. It never allocates, so scheduling cannot fail.
 #pragma once
 
 #include "base/time.hpp"
 
 namespace mortise::net {
 
-// Something to be done at a time. Its owner keeps it alive while it is scheduled.
+// Work for a given time. Its owner keeps it alive while it is scheduled.
 class timer {
  public:
   timer() = default;
@@ -26,7 +25,7 @@ class timer {
   timer* previous_ = nullptr;  // the previous sibling, or the parent of a first child
 };
 
-// Not synchronised: the reactor does that.
+// Not synchronized: the reactor does that.
 class timer_heap {
  public:
   [[nodiscard]] bool is_empty() const noexcept { return root_ == nullptr; }
@@ -36,11 +35,11 @@ class timer_heap {
   }
   [[nodiscard]] static bool contains(const timer& item) noexcept { return item.is_scheduled_; }
 
-  // Inserts it, or moves it when it is in the heap already.
+  // Inserts the timer, or moves it if it is in the heap already.
   void insert(timer& item, time_ns at_ns) noexcept;
-  // Does nothing when it is not in the heap.
+  // Does nothing if it is not in the heap.
   void remove(timer& item) noexcept;
-  // Takes the earliest out when it is due; null when none is.
+  // Removes and returns the earliest timer if it is due; null if none is.
   timer* take_due(time_ns now) noexcept;
 
  private:

@@ -9,13 +9,13 @@ namespace mortise::net {
 
 namespace number = openssl_number;
 
-outcome tls_context::make(tls_terms terms, std::shared_ptr<tls_context>& into) {
+outcome tls_context::make(tls_terms terms, std::shared_ptr<tls_context>& target) {
   outcome why;
   const auto* const library = openssl::find(why);
   if (library == nullptr) return why;
   std::shared_ptr<tls_context> made(new tls_context(*library, std::move(terms)));
-  if (auto how = made->begin(); !how.ok()) return how;
-  into = std::move(made);
+  if (auto result = made->begin(); !result.ok()) return result;
+  target = std::move(made);
   return {};
 }
 
@@ -38,19 +38,20 @@ outcome tls_context::begin() {
 
 outcome tls_context::read_files() {
   tls_files now;
-  auto how = now.read(library_, terms_);
-  if (!how.ok()) return how;
+  auto result = now.read(library_, terms_);
+  if (!result.ok()) return result;
   if (context_ != nullptr && now.fingerprint() == fingerprint_) return {};
   ssl_ctx_st* made = nullptr;
-  how = now.make_context(library_, terms_, made);
-  if (!how.ok()) return how;
+  result = now.make_context(library_, terms_, made);
+  if (!result.ok()) return result;
   fingerprint_ = now.fingerprint();
   {
     const std::lock_guard guard(mutex_);
     std::swap(context_, made);
   }
   library_.SSL_CTX_free(made);
-  // It would let in whom the old files knew, and show the server the old certificate.
+  // The ticket would admit servers trusted by the old files, and show the old certificate to the
+  // server.
   drop_ticket(true);
   return {};
 }
@@ -68,12 +69,12 @@ bool tls_context::drop_ticket(bool uses_others) noexcept {
 
 bool tls_context::give_up_tickets() noexcept { return drop_ticket(false); }
 
-void tls_context::keep_ticket(const std::string& name, const ssl_st* from,
+void tls_context::keep_ticket(const std::string& name, const ssl_st* connection,
                               ssl_session_st* ticket) noexcept {
   {
     const std::lock_guard guard(mutex_);
-    // A connection may be older than the files of now, or to another server than the last.
-    if (uses_tickets_ && library_.SSL_get_SSL_CTX(from) == context_ && name == ticket_name_) {
+    // The connection may be older than the present files, or lead to another server than the last.
+    if (uses_tickets_ && library_.SSL_get_SSL_CTX(connection) == context_ && name == ticket_name_) {
       std::swap(ticket_, ticket);
     }
   }
@@ -93,7 +94,7 @@ void tls_context::set_expected_name(ssl_st* connection, const std::string& name)
                                library_.SSL_get0_param(connection), name.c_str())
                          : library_.SSL_set1_host(connection, name.c_str())) == 1;
   }
-  // Without the name nothing would be verified.
+  // Without the name OpenSSL would verify nothing.
   if (!is_set) throw std::bad_alloc();
 }
 

@@ -1,5 +1,5 @@
-// What the TLS connections of one client have in common: its terms, the certificates and the key of
-// now, and the server's last ticket, by which the next handshake costs less.
+// Shared by the TLS connections of one client: its terms, the present certificates and key, and the
+// server's last ticket. The ticket makes the next handshake cheaper.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,25 @@ namespace mortise::net {
 class tls_context {
  public:
   // Finds OpenSSL and reads the files.
-  static outcome make(tls_terms terms, std::shared_ptr<tls_context>& into);
+  static outcome make(tls_terms terms, std::shared_ptr<tls_context>& target);
   ~tls_context();
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;
 
-  // For one more connection, to whoever has a certificate for `name`, of which the caller sets the
-  // way and which it frees; never null. Reads the files again: who rotates them restarts nothing.
-  // What cannot be used, such as a certificate whose key has not come yet, leaves those of before
-  // in force. Only one thread at a time. Throws bad_alloc.
+  // Makes one more connection, never null, to a server with a certificate for `name`. The caller
+  // attaches the I/O and frees the connection. Reads the files again, so rotated files need no
+  // restart. Unusable files, such as a certificate without its key yet, leave the previous files in
+  // force. Only one thread at a time. Throws bad_alloc.
   ssl_st* new_connection(const std::string& name, int (*on_verified)(int, x509_store_ctx_st*),
                          int (*on_ticket)(ssl_st*, ssl_session_st*));
-  // Why what the files say now is not in force; empty where it is.
+  // Why the present files are not in force; empty if they are.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  // Keeps the ticket for the next connection to the server of that name, and its owner is this from
-  // now on. Any thread.
-  void keep_ticket(const std::string& name, const ssl_st* from, ssl_session_st* ticket) noexcept;
-  // For a server that ends the handshake where it should ignore a ticket: none is used any more,
-  // until the files change. Whether there was one.
+  // Takes over the ticket, for the next connection to the server of that name. Any thread.
+  void keep_ticket(const std::string& name, const ssl_st* connection,
+                   ssl_session_st* ticket) noexcept;
+  // For a server that ends the handshake instead of ignoring a ticket: stops the use of tickets
+  // until the files change. Returns whether there was one.
   bool give_up_tickets() noexcept;
 
   [[nodiscard]] const openssl& library() const noexcept { return library_; }
@@ -51,10 +51,10 @@ class tls_context {
   const tls_terms terms_;
   std::uint64_t fingerprint_ = 0;
   std::string problem_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the fields below
   ssl_ctx_st* context_ = nullptr;
   ssl_session_st* ticket_ = nullptr;
-  std::string ticket_name_;  // whose it is: a shortened handshake verifies nothing
+  std::string ticket_name_;  // the server of the ticket: a shortened handshake verifies nothing
   bool uses_tickets_ = true;
 };
 

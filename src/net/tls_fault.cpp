@@ -26,7 +26,7 @@ constexpr const char* remedy_versions = "; let the server speak TLS 1.2 or 1.3 (
 constexpr const char* remedy_client =
     "; give a certificate that the server accepts, with tls_certificate_file and tls_key_file";
 
-// ---- what OpenSSL says of a certificate --------------------------------------------------------
+// ---- errors of a certificate -------------------------------------------------------------------
 
 constexpr int no_list = 3;
 constexpr int not_yet_valid = 9;
@@ -70,7 +70,7 @@ std::string name_text(const openssl& library, const GENERAL_NAME_st* name) {
   return text;
 }
 
-// The names that it is for: "localhost", 127.0.0.1. Its common name counts when it has no others.
+// The names in a certificate: "localhost", 127.0.0.1. The common name counts if it has no others.
 std::string names_of(const openssl& library, const x509_st* certificate) {
   auto* const names = static_cast<stack_st_GENERAL_NAME*>(
       library.X509_get_ext_d2i(certificate, number::alternative_names, nullptr, nullptr));
@@ -140,9 +140,9 @@ tls_fault describe_refusal(const openssl& library, const tls_terms& terms, const
           remedy_authority, true};
 }
 
-// ---- what OpenSSL says of the handshake --------------------------------------------------------
+// ---- errors of the handshake -------------------------------------------------------------------
 
-// The server's word for why it ends the connection is 1000 and the number of its alert.
+// The server's alert, its reason to end the connection, is 1000 plus the number of the alert.
 constexpr unsigned long alert_base = 1000;
 
 struct known_error {
@@ -177,7 +177,7 @@ constexpr known_error known_errors[] = {
     {1116, "the server requires a client's certificate", remedy_client},
 };
 
-// 0 for what is none of TLS.
+// 0 for errors that are not of TLS.
 unsigned long reason_of(unsigned long error) noexcept {
   constexpr unsigned long library_bits = 23;
   constexpr unsigned long reason_mask = (1UL << library_bits) - 1;

@@ -22,7 +22,7 @@ namespace {
 
 namespace number = openssl_number;
 
-// A system's whole list of authorities has a quarter of this.
+// A system's whole list of authorities has a quarter of this size.
 constexpr std::size_t longest_file = 1U << 20U;
 
 outcome wrong(std::string_view option, const std::string& path, std::string_view problem) {
@@ -30,16 +30,16 @@ outcome wrong(std::string_view option, const std::string& path, std::string_view
                      problem);
 }
 
-void mix(std::uint64_t& into, std::string_view bytes) noexcept {
-  into = (into ^ std::hash<std::string_view>()(bytes)) * 0x9E3779B97F4A7C15U;
+void mix(std::uint64_t& target, std::string_view bytes) noexcept {
+  target = (target ^ std::hash<std::string_view>()(bytes)) * 0x9E3779B97F4A7C15U;
 }
 
-void mix_look(std::uint64_t& into, const char* path) noexcept {
+void mix_look(std::uint64_t& target, const char* path) noexcept {
   struct stat facts {};
   if (::stat(path, &facts) != 0) return;
   const std::int64_t look[] = {static_cast<std::int64_t>(facts.st_ino), facts.st_size,
                                facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
-  mix(into, {reinterpret_cast<const char*>(look), sizeof look});
+  mix(target, {reinterpret_cast<const char*>(look), sizeof look});
 }
 
 const char* or_default(const char* variable, const char* otherwise) noexcept {
@@ -47,19 +47,19 @@ const char* or_default(const char* variable, const char* otherwise) noexcept {
   return given != nullptr ? given : otherwise;
 }
 
-// As `openssl rehash` names them: eight hexadecimal digits, a dot and a number.
+// The names that `openssl rehash` gives: eight hexadecimal digits, a dot and a number.
 bool is_hashed_name(std::string_view name) noexcept {
   return name.size() > 9 && name[8] == '.' && name.find_first_not_of("0123456789abcdef") == 8 &&
          name.find_first_not_of("0123456789", 9) == name.npos;
 }
 
-// With an r behind the dot, too.
+// The same with an r after the dot.
 bool is_hashed_list(std::string name) {
   if (name.size() < 10 || name[9] != 'r') return false;
   return is_hashed_name(name.erase(9, 1));
 }
 
-// How it looks from outside, and whether there are revocation lists in it.
+// Mixes in the folder's file facts, and reports whether it has revocation lists.
 outcome look_into(const std::string& path, std::uint64_t& look, bool& has_revocations) {
   constexpr const char* option = "tls_ca_folder";
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
@@ -75,7 +75,7 @@ outcome look_into(const std::string& path, std::uint64_t& look, bool& has_revoca
     if (is_hashed_name(item->d_name)) has_certificate = true;
     if (!is_hashed_list(item->d_name)) continue;
     has_revocations = true;
-    mix_look(look, (path + "/" + item->d_name).c_str());  // a new list may be written over the old
+    mix_look(look, (path + "/" + item->d_name).c_str());  // a new list may overwrite the old one
   }
   if (has_certificate) return {};
   return wrong(option, path,
@@ -89,20 +89,20 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
   struct {
     const char* option;
     const std::string& path;
-    secret& into;
+    secret& target;
   } const files[] = {{"tls_ca_file", terms.ca_file, authorities_},
                      {"tls_certificate_file", terms.certificate_file, certificate_},
                      {"tls_key_file", terms.key_file, key_}};
   fingerprint_ = 0;
   for (const auto& file : files) {
     if (file.path.empty()) continue;
-    auto how = read_small_file(file.option, file.path, longest_file, file.into);
-    if (!how.ok()) return how;
-    mix(fingerprint_, file.into.view());
+    auto result = read_small_file(file.option, file.path, longest_file, file.target);
+    if (!result.ok()) return result;
+    mix(fingerprint_, file.target.view());
   }
   if (!terms.ca_folder.empty()) {
-    auto how = look_into(terms.ca_folder, fingerprint_, folder_has_revocations_);
-    if (!how.ok()) return how;
+    auto result = look_into(terms.ca_folder, fingerprint_, folder_has_revocations_);
+    if (!result.ok()) return result;
   } else if (terms.ca_file.empty()) {
     system_look_ = 0;
     for (const auto* const path : {or_default(library.X509_get_default_cert_file_env(),
@@ -117,8 +117,8 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
   return {};
 }
 
-// The system's list of authorities, as it was when it looked so: most of a megabyte, which the
-// contexts share.
+// The system's list of authorities, for this state of its files. It takes most of a megabyte, so
+// the contexts share it.
 void add_system_authorities(const openssl& library, ssl_ctx_st* context, std::uint64_t look) {
   static std::mutex mutex;
   static x509_store_st* known = nullptr;
@@ -135,29 +135,29 @@ void add_system_authorities(const openssl& library, ssl_ctx_st* context, std::ui
   known_look = look;
 }
 
-// One context in the making.
+// Builds one context.
 class tls_files::builder {
  public:
   builder(const openssl& library, const tls_terms& terms, const tls_files& files)
       : library_(library), terms_(terms), files_(files) {}
 
-  outcome make(ssl_ctx_st*& into) {
+  outcome make(ssl_ctx_st*& target) {
     context_ = owned<ssl_ctx_st>(library_.SSL_CTX_new(library_.TLS_client_method()),
                                  library_.SSL_CTX_free);
     if (!context_) throw std::bad_alloc();
     set_up();
-    auto how = add_authorities();
-    if (how.ok() && !terms_.certificate_file.empty()) how = add_certificate();
-    library_.ERR_clear_error();  // it is the thread's, and another's of the host program, too
-    if (how.ok()) into = context_.release();
-    return how;
+    auto result = add_authorities();
+    if (result.ok() && !terms_.certificate_file.empty()) result = add_certificate();
+    library_.ERR_clear_error();  // shared with the host program on this thread
+    if (result.ok()) target = context_.release();
+    return result;
   }
 
  private:
   template <class T>
   using owned = std::unique_ptr<T, void (*)(T*)>;
 
-  // A text to read from.
+  // A PEM text to read from.
   class source {
    public:
     source(const openssl& library, std::string_view text)
@@ -168,7 +168,7 @@ class tls_files::builder {
     ~source() { library_.BIO_free(bio_); }
     source(const source&) = delete;
     source& operator=(const source&) = delete;
-    // Null when there is none left.
+    // Null after the last one.
     owned<x509_st> next_certificate() {
       return {library_.PEM_read_bio_X509(bio_, nullptr, refuse_password, nullptr),
               library_.X509_free};
@@ -183,7 +183,7 @@ class tls_files::builder {
     }
 
    private:
-    // OpenSSL's own would ask at the terminal.
+    // OpenSSL's own function would prompt at the terminal.
     static int refuse_password(char*, int, int, void* is_encrypted) noexcept {
       if (is_encrypted != nullptr) *static_cast<bool*>(is_encrypted) = true;
       return -1;
@@ -200,13 +200,13 @@ class tls_files::builder {
                           number::mode_partial_write | number::mode_moving_write_buffer |
                               number::mode_release_buffers,
                           nullptr);
-    // Nor does a server make `send` wait for something to read.
+    // So a server cannot make `send` wait for input.
     library_.SSL_CTX_set_options(context, number::option_no_renegotiation);
     library_.SSL_CTX_ctrl(context, number::ctrl_session_cache_mode,
                           number::session_cache_client_outside, nullptr);
   }
 
-  // Why it is not what it should be, in OpenSSL's words.
+  // Why the file is invalid, in OpenSSL's words.
   [[nodiscard]] std::string reason() const {
     const char* const text = library_.ERR_reason_error_string(library_.ERR_peek_last_error());
     return text != nullptr ? text : "no reason given";
@@ -241,14 +241,14 @@ class tls_files::builder {
       library_.X509_STORE_add_crl(library_.SSL_CTX_get_cert_store(context_.get()), list.get());
       check_revocation();
     }
-    // Whom a list that is cut off revokes would be let in.
+    // A list that is cut off would admit certificates that it revokes.
     if (library_.ERR_peek_last_error() == number::end_of_pem) return {};
     return wrong("tls_ca_file", terms_.ca_file,
                  "cannot be read to its end: " + reason() + "; write the file again, in PEM form");
   }
 
-  // Of the server's certificate and of those between it and its authority, as whose key is known to
-  // others can sign for any server.
+  // Checks the server's certificate and those between it and its authority: a stolen key of one of
+  // those can sign for any server.
   void check_revocation() {
     library_.X509_STORE_set_flags(library_.SSL_CTX_get_cert_store(context_.get()),
                                   number::check_revocation_of_all);
@@ -303,8 +303,8 @@ class tls_files::builder {
 };
 
 outcome tls_files::make_context(const openssl& library, const tls_terms& terms,
-                                ssl_ctx_st*& into) const {
-  return builder(library, terms, *this).make(into);
+                                ssl_ctx_st*& target) const {
+  return builder(library, terms, *this).make(target);
 }
 
 }  // namespace mortise::net

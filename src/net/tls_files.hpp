@@ -1,4 +1,4 @@
-// The certificates and the key that tls_terms name, as they are now, and OpenSSL's context made of
+// The present contents of the certificates and the key in tls_terms, and OpenSSL's context made of
 // them.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace mortise::net {
 
 class tls_files {
  public:
-  // Reads them all. What fails names the option, the file and the remedy.
+  // Reads all files. An error names the option, the file and the remedy.
   outcome read(const openssl& library, const tls_terms& terms);
-  // The same as long as nothing in them has changed; of what OpenSSL reads by itself, the folders
-  // and the system's file, as long as they look the same from outside.
+  // Unchanged as long as no content has changed. OpenSSL itself reads the folders and the system's
+  // file. Of these only inode, size and time count.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
-  // Checks that they go together. The caller frees the context.
-  outcome make_context(const openssl& library, const tls_terms& terms, ssl_ctx_st*& into) const;
+  // Checks that the files fit together. The caller frees the context.
+  outcome make_context(const openssl& library, const tls_terms& terms, ssl_ctx_st*& target) const;
 
  private:
   class builder;

@@ -1,4 +1,4 @@
-// What a URL and its options say of TLS.
+// The TLS settings of a URL and its options.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 namespace mortise::net {
 
 struct tls_terms {
-  // That the server's certificate has to have: a name or an address; empty where each connection
-  // says its own.
+  // The name or address that the server's certificate must have; empty if each connection gives its
+  // own.
   std::string name;
-  std::string ca_file;           // who signs servers; with no folder either, the system's
+  std::string ca_file;           // the authorities; without a folder too, the system's
   std::string ca_folder;         // the same, as files named by `openssl rehash`
-  std::string certificate_file;  // of the client; empty: it has none
+  std::string certificate_file;  // of the client; empty for none
   std::string key_file;
   bool is_verified = true;
 };

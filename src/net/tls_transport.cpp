@@ -12,15 +12,15 @@ namespace number = openssl_number;
 
 namespace {
 
-// Only `describe` and `advise` understand it.
+// Only `describe` and `advise` know it.
 constexpr int error_of_tls = -1;
 
 }  // namespace
 
-// What OpenSSL calls. Each of them runs inside a call of its object's own.
+// OpenSSL's callbacks. Each runs inside a call of its own object.
 struct tls_transport::callbacks {
   static bio_st* new_bio(const openssl& library, tls_transport* self) {
-    // One for all, and never freed.
+    // One for all transports, never freed.
     static bio_method_st* const method = new_method(library);
     auto* const bio = method != nullptr ? library.BIO_new(method) : nullptr;
     if (bio == nullptr) throw std::bad_alloc();
@@ -39,11 +39,11 @@ struct tls_transport::callbacks {
     return method;
   }
 
-  static int read(bio_st* bio, char* into, int size) noexcept {
+  static int read(bio_st* bio, char* buffer, int size) noexcept {
     const auto& library = openssl::found();
     auto& self = *static_cast<tls_transport*>(library.BIO_get_data(bio));
     library.BIO_clear_flags(bio, number::bio_retry_any);
-    // Who sends does not touch what is the reader's.
+    // A sender does not touch the reader's fields.
     const std::size_t there = self.is_reading_ ? self.end_ - self.begin_ : 0;
     if (there == 0) {
       self.lack_ = {io_state::want_read};
@@ -51,16 +51,16 @@ struct tls_transport::callbacks {
       return -1;
     }
     const auto count = std::min(there, static_cast<std::size_t>(size));
-    std::memcpy(into, self.input_.data() + self.begin_, count);
+    std::memcpy(buffer, self.input_.data() + self.begin_, count);
     self.begin_ += count;
     return static_cast<int>(count);
   }
 
-  static int write(bio_st* bio, const char* from, int size) noexcept {
+  static int write(bio_st* bio, const char* bytes, int size) noexcept {
     const auto& library = openssl::found();
     auto& self = *static_cast<tls_transport*>(library.BIO_get_data(bio));
     library.BIO_clear_flags(bio, number::bio_retry_any);
-    const auto result = self.socket_.send({from, static_cast<std::size_t>(size)});
+    const auto result = self.socket_.send({bytes, static_cast<std::size_t>(size)});
     if (result.state == io_state::done) return static_cast<int>(result.bytes);
     self.lack_ = result;
     if (result.state == io_state::want_write) {
@@ -109,7 +109,8 @@ tls_transport::~tls_transport() { close(); }
 void tls_transport::close() noexcept {
   const openssl_use use;
   if (auto* const ended = std::exchange(connection_, nullptr); ended != nullptr && use) {
-    // However it ended, its tickets are good: without this OpenSSL would not use them any more.
+    // The tickets are good, whatever ended the connection. Without this OpenSSL would no longer use
+    // them.
     if (!fault_) {
       library_.SSL_set_shutdown(ended, number::sent_shutdown | number::received_shutdown);
     }
@@ -189,16 +190,16 @@ io_result tls_transport::judge() noexcept {
   const bool has_ended = (library_.SSL_get_shutdown(connection_) & number::received_shutdown) != 0;
   if (has_ended && !is_alert(error)) return {io_state::closed};
   const auto result = fail(fault_of_error(library_, error));
-  // Without the ticket the server may have done otherwise.
+  // Without the ticket the server may accept the handshake.
   if (stage_ == stage::shaking_hands && is_alert(error) && shared_->give_up_tickets()) {
     fault_->is_definite = false;
   }
-  // The list of errors is the thread's, and another's of the host program, too.
+  // The list of errors belongs to the thread, so the host program shares it.
   library_.ERR_clear_error();
   return result;
 }
 
-// What is found first is the reason.
+// The first fault counts.
 io_result tls_transport::fail(tls_fault why) noexcept {
   if (!fault_) fault_ = std::move(why);
   auto& text = fault_->text;
@@ -220,26 +221,26 @@ io_result tls_transport::send(std::string_view bytes) noexcept {
   return {io_state::done, count};
 }
 
-io_result tls_transport::receive(char* into, std::size_t room) noexcept {
-  return receive_by(into, room, false);
+io_result tls_transport::receive(char* buffer, std::size_t room) noexcept {
+  return receive_by(buffer, room, false);
 }
 
-io_result tls_transport::receive_or_nap(char* into, std::size_t room) noexcept {
-  return receive_by(into, room, true);
+io_result tls_transport::receive_or_nap(char* buffer, std::size_t room) noexcept {
+  return receive_by(buffer, room, true);
 }
 
-io_result tls_transport::receive_held(char* into, std::size_t room) noexcept {
-  const auto read = decrypt(into, room);
+io_result tls_transport::receive_held(char* buffer, std::size_t room) noexcept {
+  const auto read = decrypt(buffer, room);
   return read.bytes > 0 ? io_result{io_state::done, read.bytes} : read;
 }
 
-io_result tls_transport::receive_by(char* into, std::size_t room, bool may_nap) noexcept {
-  // What ended it is told by the next call.
+io_result tls_transport::receive_by(char* buffer, std::size_t room, bool may_nap) noexcept {
+  // The next call reports the end.
   const auto answer = [](std::size_t count, const io_result& otherwise) {
     return count > 0 ? io_result{io_state::done, count} : otherwise;
   };
   for (std::size_t count = 0;; may_nap = false) {
-    const auto read = decrypt(into + count, room - count);
+    const auto read = decrypt(buffer + count, room - count);
     count += read.bytes;
     const bool is_all = count > 0 && is_socket_empty_;
     if (read.state != io_state::want_read || is_all) return answer(count, read);
@@ -248,7 +249,7 @@ io_result tls_transport::receive_by(char* into, std::size_t room, bool may_nap) 
   }
 }
 
-// Only while there is no input: OpenSSL takes all of it before it wants more.
+// Only without input: OpenSSL takes all of it before it requests more.
 io_result tls_transport::fill(bool may_nap) noexcept {
   const auto result = may_nap ? socket_.receive_or_nap(input_.data(), input_.size())
                               : socket_.receive(input_.data(), input_.size());
@@ -260,8 +261,8 @@ io_result tls_transport::fill(bool may_nap) noexcept {
   return result;
 }
 
-// With `done` the room is full; else the state says why it is not, however much was received.
-io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
+// With `done` the room is full. Any other state is the reason for a partial result.
+io_result tls_transport::decrypt(char* buffer, std::size_t room) noexcept {
   if (!may_have_more_) return {io_state::want_read};
   const std::lock_guard guard(mutex_);
   const openssl_use use;
@@ -271,14 +272,15 @@ io_result tls_transport::decrypt(char* into, std::size_t room) noexcept {
   io_result result;
   while (result.bytes < room && result.state == io_state::done) {
     std::size_t count = 0;
-    if (library_.SSL_read_ex(connection_, into + result.bytes, room - result.bytes, &count) != 1) {
+    if (library_.SSL_read_ex(connection_, buffer + result.bytes, room - result.bytes, &count) !=
+        1) {
       const auto why = judge();
       result.state = why.state;
       result.error = why.error;
       break;
     }
     result.bytes += count;
-    // To ask for more would tell the same, and take longer.
+    // Another call would return the same, but take longer.
     if (begin_ == end_ && library_.SSL_pending(connection_) == 0) {
       result.state = io_state::want_read;
     }
@@ -300,7 +302,7 @@ void tls_transport::finish_sending() noexcept {
   socket_.finish_sending();
 }
 
-// ---- words -------------------------------------------------------------------------------------
+// ---- error text --------------------------------------------------------------------------------
 
 const char* tls_transport::describe(int error) const noexcept {
   if (error == error_of_tls) return fault_->text.c_str();

@@ -16,11 +16,11 @@ namespace mortise::net {
 
 namespace {
 
-// A peer that vanished without a word is noticed within half a minute even on an idle connection.
+// A peer that vanished silently is noticed within half a minute, even on an idle connection.
 constexpr int keepalive_idle_s = 15;
 constexpr int keepalive_interval_s = 5;
 constexpr int keepalive_tries = 3;
-// The kernel rounds it up to its ticks.
+// The kernel rounds this up to its ticks.
 constexpr int nap_us = 2000;
 
 void set(int descriptor, int level, int option, int value) noexcept {
@@ -64,7 +64,7 @@ io_result socket_transport::start_connect(const address& where) noexcept {
     set(descriptor_, IPPROTO_TCP, TCP_KEEPCNT, keepalive_tries);
   }
   if (::connect(descriptor_, where.raw(), where.size()) == 0) return note_connected();
-  // An interrupted connect goes on in the background, like one in progress.
+  // An interrupted connect continues in the background, like one in progress.
   if (errno == EINPROGRESS || errno == EINTR) return {io_state::want_write};
   return failure(errno);
 }
@@ -76,7 +76,7 @@ io_result socket_transport::finish_connect() noexcept {
   return error == 0 ? note_connected() : failure(error);
 }
 
-// From here on only receive_or_nap sleeps, and not for long: all else says MSG_DONTWAIT.
+// From here on only receive_or_nap sleeps, and not for long. All other calls use MSG_DONTWAIT.
 io_result socket_transport::note_connected() noexcept {
   const timeval nap{0, nap_us};
   ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &nap, sizeof nap);
@@ -95,20 +95,20 @@ io_result socket_transport::send(std::string_view bytes) noexcept {
   }
 }
 
-io_result socket_transport::receive(char* into, std::size_t room) noexcept {
-  return receive_with(into, room, MSG_DONTWAIT);
+io_result socket_transport::receive(char* buffer, std::size_t room) noexcept {
+  return receive_with(buffer, room, MSG_DONTWAIT);
 }
 
-io_result socket_transport::receive_or_nap(char* into, std::size_t room) noexcept {
-  return receive_with(into, room, 0);
+io_result socket_transport::receive_or_nap(char* buffer, std::size_t room) noexcept {
+  return receive_with(buffer, room, 0);
 }
 
-io_result socket_transport::receive_with(char* into, std::size_t room, int flags) noexcept {
-  const auto count = ::recv(descriptor_, into, room, flags);
+io_result socket_transport::receive_with(char* buffer, std::size_t room, int flags) noexcept {
+  const auto count = ::recv(descriptor_, buffer, room, flags);
   if (count > 0) return {io_state::done, static_cast<std::size_t>(count)};
   if (count == 0) return {io_state::closed};
-  // An interrupted receive is tried again like one that found nothing: the caller looks at the
-  // clock in between.
+  // An interrupted receive is retried like one without input: the caller reads the clock in
+  // between.
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return {io_state::want_read};
   return failure(errno);
 }

@@ -1,9 +1,9 @@
-// The seam between the engine and a byte stream that never blocks: a plain socket, or TLS over one
-// (tls_transport.hpp).
+// The interface between the engine and a byte stream that never blocks: a plain socket, or TLS over
+// one (tls_transport.hpp).
 //
-// `send` and `receive` may be called at the same time from two threads, but each only from one; a
-// transport whose two directions share state locks inside. Either may want either readiness (TLS
-// reads in order to write now and then): the caller waits for what the result names, then calls the
+// Two threads may call `send` and `receive` at the same time, but each only from one thread. A
+// transport with shared state for both directions locks inside. Either may need either readiness
+// (TLS sometimes reads in order to write). The caller waits for the named readiness, then calls the
 // same function again.
 #pragma once
 
@@ -18,23 +18,23 @@ namespace mortise::net {
 
 enum class io_state {
   done,
-  want_read,   // again once the descriptor is readable
-  want_write,  // again once it is writable
-  closed,      // the other side has ended the stream
-  failed,      // `error` says why
+  want_read,   // retry once the descriptor is readable
+  want_write,  // retry once it is writable
+  closed,      // the peer has ended the stream
+  failed,      // `error` has the reason
 };
 
 struct io_result {
   io_state state = io_state::done;
   std::size_t bytes = 0;
-  int error = 0;  // an errno, or a number that only `describe` understands
+  int error = 0;  // an errno, or a number that only `describe` knows
 };
 
-// What to do about an error in connecting.
+// The advice for an error in connecting.
 struct advice {
   const char* remedy;  // the end of a sentence, from its ';' on
-  // Whether the user has to fix it. All else may pass: nobody listens yet, the socket is not there
-  // yet, the network is not up.
+  // Whether the user must fix it. Any other error may pass: no server listens yet, the socket does
+  // not exist yet, the network is not up.
   bool is_definite;
 };
 
@@ -42,23 +42,23 @@ class transport {
  public:
   virtual ~transport() = default;
 
-  // Begins to connect; continue with finish_connect while the result wants something.
+  // Begins to connect. Continue with finish_connect while the result names a readiness.
   virtual io_result start_connect(const address& where) noexcept = 0;
   virtual io_result finish_connect() noexcept = 0;
-  // Sends at least one byte, or says why not.
+  // Sends at least one byte, or returns the reason.
   virtual io_result send(std::string_view bytes) noexcept = 0;
-  // Receives all there is, up to `room` bytes: where it gives less than `room`, nothing is left
-  // until the descriptor is readable again.
-  virtual io_result receive(char* into, std::size_t room) noexcept = 0;
-  // As receive, but may sleep for a few milliseconds until there is something, which takes one
-  // system call where waiting and receiving take two.
-  virtual io_result receive_or_nap(char* into, std::size_t room) noexcept {
-    return receive(into, room);
+  // Receives all available bytes, up to `room`. With fewer bytes than `room`, nothing is left until
+  // the descriptor is readable again.
+  virtual io_result receive(char* buffer, std::size_t room) noexcept = 0;
+  // Like receive, but may sleep for a few milliseconds until there is input. That takes one system
+  // call, where waiting and receiving take two.
+  virtual io_result receive_or_nap(char* buffer, std::size_t room) noexcept {
+    return receive(buffer, room);
   }
   // Returns only bytes that the transport has received already, without reading the socket. The
-  // descriptor is not readable for them.
+  // descriptor is not readable for these bytes.
   virtual io_result receive_held(char*, std::size_t) noexcept { return {io_state::want_read}; }
-  // No more will be sent: the other side sees the end of the stream after what is on its way.
+  // Ends the outgoing stream. The peer sees the end after the bytes in flight.
   virtual void finish_sending() noexcept = 0;
   // The descriptor to wait for; -1 before start_connect and after close.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
@@ -79,15 +79,15 @@ class socket_transport final : public transport {
   io_result start_connect(const address& where) noexcept override;
   io_result finish_connect() noexcept override;
   io_result send(std::string_view bytes) noexcept override;
-  io_result receive(char* into, std::size_t room) noexcept override;
-  io_result receive_or_nap(char* into, std::size_t room) noexcept override;
+  io_result receive(char* buffer, std::size_t room) noexcept override;
+  io_result receive_or_nap(char* buffer, std::size_t room) noexcept override;
   void finish_sending() noexcept override;
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   void close() noexcept override;
   [[nodiscard]] const char* describe(int error) const noexcept override;
 
  private:
-  io_result receive_with(char* into, std::size_t room, int flags) noexcept;
+  io_result receive_with(char* buffer, std::size_t room, int flags) noexcept;
   io_result note_connected() noexcept;
 
   int descriptor_ = -1;

@@ -36,7 +36,7 @@ void wake_scope::flush() noexcept {
     pending.first = item->next_to_wake_;
     const std::atomic<std::uint32_t>* const address = &item->state_;
     item->state_.store(caller::state_done, std::memory_order_release);
-    net::futex_wake_one(address);  // the caller may be gone
+    net::futex_wake_one(address);  // the caller may be destroyed
   }
 }
 

@@ -1,5 +1,5 @@
-// The channels that a connection hears besides its inbox. They are only a few at a time, come and
-// go with those who wait, and so are no part of the handshake.
+// The channels that a connection listens to besides its inbox. There are few at a time, and they
+// come and go with the waiters. So they are no part of the handshake.
 #include <memory>
 #include <new>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace mortise::redis {
 
-// Keeps itself until it is answered.
+// Owns itself until its reply.
 class connection::subscription final : public request {
  public:
   subscription(connection& owner, std::string channel, bool is_wanted)
@@ -18,10 +18,10 @@ class connection::subscription final : public request {
   }
   void on_reply(const value& reply, time_ns /*now*/) noexcept override {
     const std::unique_ptr<subscription> self(this);
-    // Who may not listen finds out later, by asking (hazard 24).
+    // A waiter that may not subscribe learns the outcome later from its next request (hazard 24).
     if (is_wanted_ && !reply.is_error()) owner_.listener_.on_listening(channel_);
   }
-  // Said again when there is a connection.
+  // Sent again by the next connection.
   void on_broken(bool /*was_sent*/) noexcept override {
     const std::unique_ptr<subscription> self(this);
   }
@@ -37,7 +37,7 @@ void connection::listen(std::string_view channel) {
     const std::lock_guard guard(mutex_);
     channels_.emplace(channel);
   }
-  // Without a connection, or before its handshake is over, listen_again() says it.
+  // Without a connection, or during its handshake, listen_again() sends it.
   say_channel("SUBSCRIBE", channel);
 }
 
@@ -52,12 +52,12 @@ void connection::unlisten(std::string_view channel) noexcept {
 }
 
 void connection::say_channel(std::string_view command, std::string_view channel) noexcept {
-  auto* const way = hearing_.load();  // RESP2 has a socket of its own for it
+  auto* const way = hearing_.load();  // RESP2 has a separate socket for messages
   if (way == nullptr) return;
   const bool is_wanted = command.front() == 'S';
-  const auto said = try_to_say(*way, command, channel);
-  // Whoever waits for a word would not hear it: the next connection listens to all channels anew.
-  if (is_wanted && said == status::no_memory) {
+  const auto result = try_to_say(*way, command, channel);
+  // The waiter would miss its messages. The next connection subscribes to all channels again.
+  if (is_wanted && result == status::no_memory) {
     way->break_off(outcome::of(status::no_memory, "cannot subscribe: out of memory"));
   }
 }
@@ -65,12 +65,12 @@ void connection::say_channel(std::string_view command, std::string_view channel)
 status connection::try_to_say(pipeline& way, std::string_view command,
                               std::string_view channel) noexcept try {
   const bool is_wanted = command.front() == 'S';
-  auto said = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
+  auto item = std::make_unique<subscription>(*this, std::string(channel), is_wanted);
   std::string bytes;
   command_writer(bytes).command({command, channel});
-  const auto how = way.submit(*said, bytes, flush::by_io_thread);
-  if (how == status::ok) static_cast<void>(said.release());
-  return how;
+  const auto result = way.submit(*item, bytes, flush::by_io_thread);
+  if (result == status::ok) static_cast<void>(item.release());
+  return result;
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }

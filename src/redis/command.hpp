@@ -20,13 +20,13 @@ struct script {
   std::string_view sha1;  // 40 hexadecimal digits
 };
 
-// To any kind of string.
+// Accepts any kind of string.
 template <class Text>
 class command_writer {
  public:
   explicit command_writer(Text& out) : out_(out) {}
 
-  // Announces a command of `count` arguments, which must follow.
+  // Begins a command of `count` arguments, which must follow.
   command_writer& begin(std::size_t count) {
     char* const start = grow(head_room);
     return cut(put_head(start, '*', count));
@@ -36,7 +36,7 @@ class command_writer {
     return cut(put(start, bytes));
   }
   command_writer& arg(std::int64_t number) { return arg(decimal(number)); }
-  // All at once, which costs the least.
+  // Writes all arguments at once, the cheapest way.
   command_writer& command(std::span<const std::string_view> args) {
     std::size_t room = head_room;
     for (const auto item : args) room += room_for(item);
@@ -71,7 +71,7 @@ class command_writer {
     at = put_head(at, '$', bytes.size());
     return put_end(std::copy(bytes.begin(), bytes.end(), at));
   }
-  // Room behind what is there; cut() drops what of it was not used.
+  // Adds room after the present bytes. cut() drops the unused rest.
   char* grow(std::size_t room) {
     const auto before = out_.size();
     out_.resize(before + room);

@@ -12,11 +12,11 @@ namespace mortise::redis {
 
 namespace {
 
-// How much later than its deadline open() may learn from the I/O thread why it failed. Only an
-// overloaded host takes that long.
+// The I/O thread may report the reason to open() this long after the deadline. Only an overloaded
+// host takes that long.
 constexpr time_ns open_grace_ns = 100 * ns_per_ms;
 
-// Of an attempt that came to nothing.
+// The log subject of a failed attempt.
 log_subject subject_of(const outcome& why, bool is_definite) noexcept {
   const bool is_refused = is_definite || why.code == status::refused;
   return is_refused ? log_subject::refused : log_subject::unreachable;
@@ -32,7 +32,8 @@ pipeline_limits limits_of(const connection_config& config) {
   return limits;
 }
 
-// What came of two addresses. That a server was there says more than that another was not.
+// Combines the results of two addresses. A server that answered is more informative than an
+// unreachable one.
 outcome both(const outcome& first, const outcome& second) noexcept {
   auto all = second.code == status::unreachable ? first : second;
   all.say(first.message, "; ", second.message);
@@ -77,7 +78,7 @@ outcome connection::begin() {
   return {};
 }
 
-// The problem until the I/O thread knows more.
+// The problem until the I/O thread knows the reason.
 void connection::set_unanswered(std::string_view name) noexcept {
   set_problem(outcome::of(status::unreachable, name,
                           " did not answer in time; check the server's load and the network"));
@@ -117,7 +118,8 @@ bool connection::await_turn(std::uint32_t seen, time_ns deadline) noexcept {
   return turns_.load() != seen;
 }
 
-// A call that needs the connection is told of what was given to the client, not to the call.
+// An invalid argument of the client is not an invalid argument of a later call, which gets
+// `unreachable`.
 void connection::set_problem(const outcome& why) noexcept {
   const std::lock_guard guard(mutex_);
   problem_ = why;
@@ -160,7 +162,7 @@ void connection::resume() noexcept {
   loop_.post(*this);
 }
 
-// Where something is open it ends in retry_or_give_up().
+// An open socket ends later in retry_or_give_up().
 void connection::rest_now() noexcept {
   switch (phase_) {
     case phase::waiting:
@@ -192,7 +194,7 @@ void connection::look_now() noexcept {
       loop_.cancel(static_cast<net::timer&>(*this));
       return begin_attempt();
     case phase::dialing:
-      return dial();  // what was found before may be what is over
+      return dial();  // the addresses found before may be out of date
     case phase::handshake:
     case phase::dialing_inbox:
     case phase::handshake_inbox:
@@ -204,14 +206,14 @@ void connection::look_now() noexcept {
 }
 
 void connection::follow_identity(login with, bool is_accepted) noexcept {
-  // RESP2's second socket takes no AUTH once it listens.
+  // RESP2's second socket accepts no AUTH once it is subscribed.
   const bool is_said = is_accepted && hearing_.load() == &commands_;
   config_.identity->replace(std::move(with), is_said ? &login_.said_version : nullptr);
   loop_.post(*this);
 }
 
-// The file or the program may have others by now; whoever waits for a better password waits no
-// longer than it must.
+// The file or the program may have another login by now. Waiters for a correct password wait no
+// longer than necessary.
 void connection::log_in_anew() noexcept {
   if (phase_ == phase::waiting) {
     loop_.cancel(static_cast<net::timer&>(*this));
@@ -219,8 +221,8 @@ void connection::log_in_anew() noexcept {
   }
   const bool has_logged_in = phase_ == phase::handshake || phase_ == phase::dialing_inbox ||
                              phase_ == phase::handshake_inbox || phase_ == phase::up;
-  const auto wanted = config_.identity->version();  // before what was said, which grows first
-  if (!has_logged_in || login_.said_version >= wanted) return;
+  const auto version = config_.identity->version();  // read before said_version, which grows first
+  if (!has_logged_in || login_.said_version >= version) return;
   auto why =
       outcome::of(status::unreachable, endpoint_.text(), ": reconnecting with new credentials");
   why.is_retryable = true;
@@ -234,7 +236,7 @@ void connection::change_server(std::string name) noexcept {
   wanted_.name = std::move(name);
 }
 
-// In particular the client id at the server before, which is somebody else's at this one.
+// Above all the client id at the old server: at the new server the id belongs to another client.
 void connection::forget_server() noexcept {
   std::string name;
   {
@@ -269,7 +271,7 @@ void connection::dial() noexcept {
   dialer_.start(attempt_.deadline);
 }
 
-// Memory that runs out on the way ends the attempt: the next one may find some.
+// Exhausted memory ends the attempt. The next attempt may succeed.
 template <class Step>
 void connection::attempt(Step&& step) noexcept try {
   step();
@@ -284,7 +286,7 @@ void connection::on_dialed(std::unique_ptr<net::transport> connected,
   auto& which = is_first ? commands_ : *messages_;
   phase_ = is_first ? phase::handshake : phase::handshake_inbox;
   if (is_first) endpoint_.arrive(where);
-  // The addresses share the time that is left, so that one that says nothing leaves some.
+  // The addresses share the time that is left, so a silent address leaves time for the others.
   const time_ns now = boot_now();
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
   loop_.schedule(*this, now + std::max<time_ns>(attempt_.deadline - now, 0) / share);
@@ -310,9 +312,9 @@ void connection::greet(pipeline& which, handshake::form form) {
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
   if (!up_.was_ever) return fail(why, is_definite);
-  auto told = why;
-  told.say(endpoint_.text_away(), ": ", why.message);
-  fail(std::move(told), is_definite);
+  auto reason = why;
+  reason.say(endpoint_.text_away(), ": ", why.message);
+  fail(std::move(reason), is_definite);
 }
 
 void connection::on_handshake_reply(pipeline& which, const value& reply) noexcept {
@@ -361,12 +363,11 @@ void connection::finish_handshake() {
         std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
   }
   phase_ = phase::dialing_inbox;
-  dialer_.start_at(endpoint_.address(), attempt_.deadline);  // where the commands go
+  dialer_.start_at(endpoint_.address(), attempt_.deadline);  // the address of the commands
 }
 
 void connection::go_up() noexcept {
-  // First of all, so that whoever still found no connection has on_up to come, and nobody misses
-  // it.
+  // Comes first. A caller that found no connection still gets on_up, so no caller misses it.
   if (messages_ && messages_->is_attached() && !messages_->admit()) return;
   if (!commands_.admit()) return;
   loop_.cancel(static_cast<net::timer&>(*this));
@@ -388,7 +389,7 @@ void connection::go_up() noexcept {
   note_up();
 }
 
-// The end of what was noted before.
+// The end of the trouble that was noted before.
 void connection::note_up() noexcept {
   if (!std::exchange(up_.is_trouble_noted, false)) return;
   outcome well;
@@ -407,8 +408,7 @@ void connection::take_turn() noexcept {
   net::futex_wake_all(&turns_);
 }
 
-// It is looked beside the connection whether the name still leads here; the server may only be
-// slow.
+// A separate lookup checks whether the name still lists the server. The server may only be slow.
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_beside("silent");
@@ -444,7 +444,7 @@ void connection::on_elsewhere(outcome why) noexcept {
 
 void connection::look_again_later() noexcept {
   if (config_.look_interval_ms == 0) return;
-  // Not all clients of a server at once.
+  // Spreads the lookups of a server's clients.
   const auto half_ns = config_.look_interval_ms * ns_per_ms / 2;
   const auto part_ns = static_cast<time_ns>(random_number() % static_cast<std::uint64_t>(half_ns));
   loop_.schedule(*this, boot_now() + half_ns + half_ns / 2 + part_ns);
@@ -477,11 +477,11 @@ void connection::on_timer(time_ns) noexcept {
   }
 }
 
-// The attempt, or the session, is over. The first reason counts.
+// Ends the attempt or the session. The first reason counts.
 void connection::fail(outcome why, bool is_definite) noexcept {
   if (phase_ == phase::ending || phase_ == phase::closed) return;
   if (attempt_.end.ok()) {
-    // An attempt that only lacked the time knows less than the one before it.
+    // An attempt that ran out of time knows less than the attempt before it.
     const bool is_cut =
         attempt_.is_last && back_off_.failures() > 0 && boot_now() >= attempt_.deadline;
     attempt_.end = is_cut ? last_problem() : std::move(why);
@@ -505,7 +505,8 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
     } else {
       attempt_.end.say(endpoint_.text(), ": ", why.message);
     }
-    // A server that is going or coming may close it; one that talks otherwise is another program.
+    // A server that starts or stops may close the connection. A peer that replies in another
+    // protocol is another program.
     attempt_.is_end_definite = why.code == status::unreachable && !why.is_retryable;
     attempt_.end.is_retryable = true;
   }
@@ -513,7 +514,7 @@ void connection::on_torn(pipeline&, const outcome& why) noexcept {
   end_sockets();
 }
 
-// Goes on once all sockets are gone.
+// Continues once all sockets are closed.
 void connection::settle() noexcept {
   if (has_sockets()) return;
   login_.as = {};
@@ -527,7 +528,7 @@ void connection::settle() noexcept {
   conclude();
 }
 
-// This attempt, or the session, is over for good.
+// Ends this attempt, or the session, for good.
 void connection::conclude() noexcept {
   if (!attempt_.before.ok()) attempt_.end = both(attempt_.before, attempt_.end);
   set_problem(attempt_.end);
@@ -550,7 +551,7 @@ void connection::conclude() noexcept {
   retry_or_give_up(is_opening);
 }
 
-// Not the next attempt: this one is not over, but for the words.
+// Continues the same attempt by RESP2, or at another address.
 bool connection::take_another_way() noexcept {
   if (std::exchange(attempt_.is_falling_back, false)) {
     attempt_.end = {};
@@ -560,7 +561,7 @@ bool connection::take_another_way() noexcept {
   const bool may_go_on =
       std::exchange(attempt_.was_at_first_socket, false) && !attempt_.is_end_definite;
   if (!may_go_on || dialer_.left() == 0 || boot_now() >= attempt_.deadline) return false;
-  // Of several addresses one may be a replica's, or that of a server that is coming or going.
+  // One of several addresses may belong to a replica, or to a server that starts or stops.
   auto& before = attempt_.before;
   before = before.ok() ? attempt_.end : both(before, attempt_.end);
   attempt_.end = {};

@@ -1,10 +1,10 @@
-// One multiplexed, auto-pipelining connection to one server: commands and messages on the same
-// socket (RESP3; a second socket for messages where the server has only RESP2). It greets,
-// reconnects by itself, and gives every request exactly one end. A server that does not serve, such
-// as a replica, is left for whichever the name leads to next.
+// One multiplexed, auto-pipelining connection to one server. Commands and messages share a socket.
+// RESP2 needs a second socket for messages. The connection does the handshake, reconnects by
+// itself, and ends every request exactly once. A server that does not serve, such as a replica, is
+// left. The name is resolved again to find the next one.
 //
-// Any thread may call submit, await, last_problem; the listener and the requests are called without
-// locks of the engine held. See pipeline.hpp for who reads and who sends.
+// Any thread may call submit, await, last_problem. The listener and the requests are called without
+// locks of the engine held. See pipeline.hpp for the reader and the sender.
 #pragma once
 
 #include <atomic>
@@ -35,26 +35,28 @@ namespace mortise::redis {
 class session_listener {
  public:
   virtual ~session_listener() = default;
-  // Greeted. What was sent on earlier connections has a definite outcome by now (hazard 16), and
-  // every thread may submit already: whoever was told before that there is no connection hears of
-  // this one here (hazard 24). The I/O thread.
+  // The handshake is done. Earlier connections' requests have a definite outcome (hazard 16), and
+  // every thread may submit. Each caller that found no connection before is notified here (hazard
+  // 24). Called on the I/O thread.
   virtual void on_up(const session_facts& facts) noexcept = 0;
-  // After on_up only, and after every open request had its on_broken. The I/O thread.
+  // Only after on_up, and after every open request got its on_broken. Called on the I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;
-  // A message to the inbox or another channel, between on_up and on_down. Whichever thread reads.
+  // A message to the inbox or another channel, between on_up and on_down. Called on the reading
+  // thread.
   virtual void on_push(std::string_view channel, std::string_view payload,
                        time_ns now) noexcept = 0;
-  // No more messages come to this channel of a cluster's slot, which has gone to another server.
-  // Whichever thread reads.
+  // Messages to this channel of a cluster's slot end, because the slot moved to another server.
+  // Called on the reading thread.
   virtual void on_unheard(std::string_view /*channel*/) noexcept {}
-  // Answers have been overdue for a third of the limit or half a second, or more. The I/O thread.
+  // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
+  // the I/O thread.
   virtual void on_overdue() noexcept {}
-  // From now on no message to this channel is missed, as long as the connection lives; after
-  // listen(), and again after each on_up. Whichever thread reads.
+  // From now on no message to this channel is missed, as long as the connection lives. Comes after
+  // listen(), and again after each on_up. Called on the reading thread.
   virtual void on_listening(std::string_view /*channel*/) noexcept {}
-  // An attempt to connect came to nothing. The I/O thread.
+  // An attempt to connect failed. Called on the I/O thread.
   virtual void on_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {}
-  // What is worth a line in a log, beside the calls above. The I/O thread.
+  // A log record, besides the calls above. Called on the I/O thread.
   virtual void on_note(log_subject /*what*/, const outcome& /*how*/) noexcept {}
 };
 
@@ -65,80 +67,80 @@ class connection final : private pipeline_listener,
                          private net::timer,
                          private net::task {
  public:
-  // The reactor has to be running until the connection is closed.
+  // The reactor must run until the connection is closed.
   connection(net::reactor& loop, connection_config config, session_listener& listener);
-  // Closes it. No thread may be inside submit or await any more.
+  // Closes the connection. No thread may be inside submit or await.
   ~connection() override;
 
   // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
-  // no right to the socket. A server that is not there, LOADING, BUSY or a replica is asked again
-  // until the deadline. When this fails the connection is closed. This or begin(), once, before all
-  // else.
+  // no right to the socket. An unreachable server, LOADING, BUSY or a replica is tried again until
+  // the deadline. A failure closes the connection. Call this or begin() once, before all other
+  // functions.
   [[nodiscard]] outcome open(time_ns deadline);
-  // Connects in the background, for as long as it takes, as after a connection that broke. It only
-  // fails for want of a descriptor, and then rests for good. Never blocks.
+  // Connects in the background without a deadline, as after a broken connection. Fails only without
+  // a descriptor, and then rests for good. Never blocks.
   [[nodiscard]] outcome begin();
-  // Ends everything: open requests get on_broken, then on_down if it was up; afterwards no callback
-  // comes. With a linger, what was submitted is sent and answered first, as far as that takes no
-  // longer. Not from the I/O thread, nor from a callback. May be called again.
+  // Ends everything. Open requests get on_broken, then on_down follows if the connection was up.
+  // Afterwards no callback comes. With a linger, submitted requests are first sent and answered
+  // within that time. Not from the I/O thread, nor from a callback. May be called again.
   void close(time_ns linger_ns = 0) noexcept;
 
   // Sends one request; `bytes` are copied.
   //   ok           exactly one of on_reply and on_broken will be called
-  //   unreachable  there is no connection now (last_problem() says why); nothing was kept
+  //   unreachable  no connection now (last_problem() gives the reason); nothing was kept
   //   limit        too many open requests or too many unsent bytes; nothing was kept
   //   no_memory    nothing was kept
   // Never blocks, never calls back.
-  status submit(request& item, std::string_view bytes, flush how) noexcept {
-    return commands_.submit(item, bytes, how);
+  status submit(request& item, std::string_view bytes, flush mode) noexcept {
+    return commands_.submit(item, bytes, mode);
   }
-  // Lends the calling thread until caller.finish() was called or the deadline passed; true when it
-  // was called. While a request with this caller is open, the thread may read for everybody and run
-  // the callbacks of others. A caller belongs to one connection. Not from the I/O thread.
+  // Lends the calling thread until caller.finish() or the deadline. True for finish(). While a
+  // request with this caller is open, the thread may read for everybody and run the callbacks of
+  // others. A caller belongs to one connection. Not from the I/O thread.
   bool await(net::caller& caller, time_ns deadline) noexcept {
     return commands_.await(caller, deadline);
   }
-  // So many more wait for messages, or fewer: while anybody does, none waits to be read.
+  // Changes the number of waiters for messages. While there is any, messages are read immediately.
   void expect_messages(int change) noexcept { commands_.expect_messages(change); }
 
-  // Also hears this channel, across reconnects, until unlisten(). on_listening() comes for each
-  // call, unless the server refuses. They block and call back as little as submit(). A channel
-  // other than the inbox.
+  // Also listens to this channel, across reconnects, until unlisten(). on_listening() comes for
+  // each call, unless the server refuses. Both block and call back as little as submit(). The
+  // channel is not the inbox.
   void listen(std::string_view channel);
   void unlisten(std::string_view channel) noexcept;
 
-  // Looks at once whether the name leads elsewhere now: an attempt begins anew, a connection that
-  // is still where it leads stays undisturbed. Any thread.
+  // Checks at once whether the name resolves to another server. An attempt restarts. A connection
+  // whose address is still listed stays undisturbed. Any thread.
   void look() noexcept;
 
-  // Logs in with these from now on. Where no connection has said them, the next attempt comes at
-  // once, and one that said older ones ends; unless the server has accepted these on it already,
-  // and it needs no second socket. Any thread.
+  // Uses this login from now on. Without a connection that used it, the next attempt begins at
+  // once. A connection with an older login ends, unless the server already accepted the new one on
+  // it and it needs no second socket. Any thread.
   void follow_identity(login with, bool is_accepted) noexcept;
 
-  // Ends the connection that there is, to begin anew. Any thread.
+  // Ends the present connection, and connects again. Any thread.
   void leave(outcome why) noexcept { commands_.break_off(std::move(why)); }
 
-  // Ends the connection that there is, or the attempts at one, until resume(). Any thread.
+  // Ends the present connection or attempts, until resume(). Any thread.
   void rest() noexcept;
   void resume() noexcept;
 
-  // The resolver leads to another server, of this name, from now on. Forgets what was learned of
-  // the server before. While it rests; resume() follows. Any thread.
+  // The resolver resolves another server, of this name, from now on. Forgets the facts about the
+  // old server. Call it during a rest, before resume(). Any thread.
   void change_server(std::string name) noexcept;
 
-  // Why there is no connection: how the last one ended or what the last attempt came to. ok while
-  // it is up.
+  // Why there is no connection: the end of the last one, or the result of the last attempt. ok
+  // while it is up.
   [[nodiscard]] outcome last_problem() const noexcept;
-  // Takes out of a server's words what they repeat of the present login. Any thread.
-  void hide_login(outcome& told) const noexcept { config_.identity->hide_in(told); }
-  // What became of it; the senders of requests note how long their answers took. Any thread.
+  // Removes the text of the present login from a server's message. Any thread.
+  void hide_login(outcome& problem) const noexcept { config_.identity->hide_in(problem); }
+  // Statistics of the connection. The senders of requests record their response times. Any thread.
   [[nodiscard]] statistics::connection_statistics& statistics() noexcept { return statistics_; }
   [[nodiscard]] const statistics::connection_statistics& statistics() const noexcept {
     return statistics_;
   }
-  // How often it has come up, or was closed; and waits for more than that. False when the deadline
-  // passed first.
+  // Counts how often the connection has come up or was closed, and waits for a higher count. False
+  // after the deadline.
   [[nodiscard]] std::uint32_t turns() const noexcept { return turns_.load(); }
   bool await_turn(std::uint32_t seen, time_ns deadline) noexcept;
 
@@ -150,15 +152,15 @@ class connection final : private pipeline_listener,
     dialing_inbox,
     handshake_inbox,
     up,
-    checking,   // what a service lacks
-    ending,     // something broke; waiting until both sockets are torn down
-    waiting,    // to try again
-    lingering,  // closing, the last requests are on their way
+    checking,   // finds what a service lacks
+    ending,     // broken; waits until both sockets are torn down
+    waiting,    // until the next attempt
+    lingering,  // closing, with the last requests in flight
     closed,
   };
 
-  // All of these on the I/O thread.
-  void run() noexcept override;  // something was asked for
+  // All of these run on the I/O thread.
+  void run() noexcept override;  // an order was given
   void on_timer(time_ns now) noexcept override;
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
@@ -228,52 +230,52 @@ class connection final : private pipeline_listener,
   handshake::predecessor before_;
   struct {
     login as;                                    // of this attempt; empty when it is over
-    std::atomic<std::uint64_t> said_version{0};  // of what the server has heard last
+    std::atomic<std::uint64_t> said_version{0};  // of the last login that was sent to the server
   } login_;
   int protocol_ = 3;
   struct {
-    bool was_last = false;  // until its end is told
+    bool was_last = false;  // until its end is reported
     bool was_ever = false;
     bool is_trouble_noted = false;  // since then
   } up_;
   net::back_off back_off_;
   struct {
     time_ns deadline = 0;
-    bool is_last = false;  // of open(), whose deadline is this attempt's
-    outcome end;           // why it, or the session, ends; ok while it does not
+    bool is_last = false;  // of open(), with the deadline of this attempt
+    outcome end;           // reason of the end; ok while it lasts
     bool is_end_definite = false;
     bool is_falling_back = false;
-    bool was_at_first_socket = false;  // when it ended: another address may do
-    bool was_unheard = false;          // and there without a word of the server's
-    outcome before;                    // what came of the addresses before, if not ok
+    bool was_at_first_socket = false;  // at its end: another address may succeed
+    bool was_unheard = false;          // and the server had sent nothing
+    outcome before;                    // result of the earlier addresses, if not ok
     struct {
       std::unique_ptr<service_check> service;  // none until the first
-      int unheard_ends = 0;                    // of how many attempts in a row
+      int unheard_ends = 0;                    // number of such attempts in a row
     } check;
   } attempt_;
 
-  // Between open or close, and the I/O thread.
+  // Shared by open or close, and the I/O thread.
   mutable std::mutex mutex_;
   outcome problem_;
   struct {
     bool is_on = false;
     time_ns deadline = 0;
     outcome result;
-    std::atomic<std::uint32_t> is_done{0};  // 1 once the result is there
+    std::atomic<std::uint32_t> is_done{0};  // 1 once the result is set
   } opening_;
   struct {
     bool is_on = false;
     time_ns linger_ns = 0;
-    std::atomic<std::uint32_t> is_done{0};  // 1 once nothing happens any more
+    std::atomic<std::uint32_t> is_done{0};  // 1 once all is finished
   } closing_;
   struct {
     std::atomic<bool> is_look{false};
     std::atomic<bool> is_rest{false};
-    std::optional<std::string> name;  // of another server, not connected to yet
+    std::optional<std::string> name;  // of another server that is not connected yet
   } wanted_;
   std::atomic<std::uint32_t> turns_{0};
-  std::set<std::string, std::less<>> channels_;  // that are listened to, besides the inbox
-  std::atomic<pipeline*> hearing_{nullptr};      // where; nullptr until it was up
+  std::set<std::string, std::less<>> channels_;  // subscribed, besides the inbox
+  std::atomic<pipeline*> hearing_{nullptr};      // the subscribed socket; nullptr until it was up
 };
 
 }  // namespace mortise::redis

@@ -1,4 +1,4 @@
-// What a service lacks that ends each connection before it has said a word.
+// Finds what a service lacks if it ends each connection before its first reply.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -9,13 +9,13 @@ namespace mortise::redis {
 
 namespace {
 
-// Once may be a server that is starting or stopping.
+// One such end may come from a server that starts or stops.
 constexpr int unheard_ends_before_check = 2;
 
 }  // namespace
 
-// Whether a check has begun, which ends in on_service_checked(). A client that was connected before
-// holds locks perhaps, and goes on trying.
+// Reports whether a check has begun, which ends in on_service_checked(). A client that was
+// connected before may hold locks, and keeps trying.
 bool connection::check_service() noexcept try {
   auto& ends = attempt_.check.unheard_ends;
   ends = std::exchange(attempt_.was_unheard, false) ? ends + 1 : 0;
@@ -47,7 +47,7 @@ void connection::on_service_checked(const service_gaps& lacking) noexcept {
   conclude();
 }
 
-// It will be the same the next time.
+// The gaps do not change by the next attempt.
 void connection::note_gaps(const service_gaps& lacking) {
   if (!lacking.excludes_locks()) return;
   attempt_.end = outcome::of(status::refused, endpoint_.text(),

@@ -1,4 +1,4 @@
-// The end of a connection's sockets, and of a connection that is no longer needed.
+// Closes a connection's sockets, and a connection that is no longer needed.
 #include <utility>
 
 #include "net/futex.hpp"
@@ -6,7 +6,7 @@
 
 namespace mortise::redis {
 
-// Ends in settle(), at once when no socket is open.
+// Ends in settle(), immediately when no socket is open.
 void connection::end_sockets() noexcept {
   dialer_.cancel();
   endpoint_.look_away();
@@ -64,7 +64,7 @@ void connection::finish_close() noexcept {
   take_turn();
   const auto* const sleeper = &closing_.is_done;
   closing_.is_done.store(1, std::memory_order_release);
-  // The object may be gone now.
+  // The object may be destroyed now.
   net::futex_wake_all(sleeper);
 }
 

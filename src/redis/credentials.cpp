@@ -10,7 +10,8 @@ namespace mortise::redis {
 
 namespace {
 
-// Editors and `echo` end a file by a line end, which is no part of the password. A second one is.
+// Editors and `echo` end a file with a line end, which is no part of the password. A second line
+// end is.
 std::string_view without_line_end(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
   return text;
@@ -20,7 +21,7 @@ bool is_part_of_word(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Whether it begins or ends in the midst of a word.
+// Whether it begins or ends inside a word.
 bool is_within_word(std::string_view text, std::size_t at, std::size_t size) noexcept {
   const auto joins = [&](std::size_t left) {
     return is_part_of_word(text[left]) && is_part_of_word(text[left + 1]);
@@ -45,7 +46,7 @@ bool hide(std::string& words, std::string_view hidden) {
 }  // namespace
 
 bool login::hide_in(std::string& words) const noexcept try {
-  // The password first: it may be the longer one, and have the name in it.
+  // The password first: it may be the longer one, and contain the name.
   const bool had_password = hide(words, password.view());
   return hide(words, user) || had_password;
 } catch (const std::bad_alloc&) {
@@ -53,20 +54,20 @@ bool login::hide_in(std::string& words) const noexcept try {
   return true;
 }
 
-void login::hide_in(outcome& told) const noexcept {
-  if (hide_in(told.server_text)) hide_in(told.message);
+void login::hide_in(outcome& problem) const noexcept {
+  if (hide_in(problem.server_text)) hide_in(problem.message);
 }
 
-outcome credentials::read(login& into) const {
+outcome credentials::read(login& target) const {
   {
     const std::lock_guard guard(mutex_);
-    into = current_;
+    target = current_;
   }
   if (!has_file()) return {};
   constexpr std::size_t line_end = 2;
   secret text;
-  auto how = read_small_file(option_, password_file_, longest_password + line_end, text);
-  if (!how.ok()) return how;
+  auto result = read_small_file(option_, password_file_, longest_password + line_end, text);
+  if (!result.ok()) return result;
   const auto password = without_line_end(text.view());
   const auto wrong = [&](std::string_view problem) {
     return outcome::of(status::invalid_argument, option_, ": ", printable(password_file_, 4096),
@@ -77,7 +78,7 @@ outcome credentials::read(login& into) const {
     return wrong("holds more than " + std::to_string(longest_password) +
                  " bytes, which no server accepts; check the path");
   }
-  into.password = secret(password);
+  target.password = secret(password);
   return {};
 }
 
@@ -93,10 +94,10 @@ std::uint64_t credentials::version() const noexcept {
   return current_.version;
 }
 
-void credentials::hide_in(outcome& told) const noexcept {
-  if (told.server_text.empty()) return;
+void credentials::hide_in(outcome& problem) const noexcept {
+  if (problem.server_text.empty()) return;
   const std::lock_guard guard(mutex_);
-  current_.hide_in(told);
+  current_.hide_in(problem);
 }
 
 std::string credentials::remedy() const {

@@ -1,5 +1,6 @@
-// Who a client is at its servers: the user, and the password of the URL, of a file that is read
-// again for each connection, or of the program, which may give others while the client lives.
+// A client's login at its servers: the user and the password. The password comes from the URL, from
+// a file or from the program. The file is read again for each connection. The program may change
+// the login at any time.
 #pragma once
 
 #include <atomic>
@@ -14,23 +15,23 @@
 
 namespace mortise::redis {
 
-// The longest bulk string that a server takes from somebody who has not logged in.
+// The longest bulk string that a server accepts before the login.
 constexpr std::size_t longest_password = 16384;
 
-// What one connection says.
+// The login of one connection.
 struct login {
   std::string user;  // empty: the server's default user
   secret password;
-  // Which of the program's it is; 0 for the first, of URL or file.
+  // The version of the program's login. 0 is the first, of URL or file.
   std::uint64_t version = 0;
 
   [[nodiscard]] bool is_needed() const noexcept { return !user.empty() || !password.empty(); }
-  // Takes out of a server's words what they repeat of it: every place of a long user's name or
-  // password, and of a short one where it is a word of its own. Whether there was any.
+  // Removes the login's text from a server's message: a long user's name or password everywhere, a
+  // short one where it is a separate word. Reports whether there was any.
   bool hide_in(std::string& words) const noexcept;
-  // The same in what a server's error came to.
-  void hide_in(outcome& told) const noexcept;
-  // The user's name, where it has to be said.
+  // The same for the text of an outcome.
+  void hide_in(outcome& problem) const noexcept;
+  // The user's name, for messages and AUTH.
   [[nodiscard]] std::string_view name() const noexcept {
     return user.empty() ? std::string_view("default") : std::string_view(user);
   }
@@ -43,17 +44,17 @@ class credentials {
   credentials(login first, std::string password_file, const char* option = "password_file")
       : password_file_(std::move(password_file)), option_(option), current_(std::move(first)) {}
 
-  // What a new connection logs in with. Reads the file, so it may block for as long as that takes,
-  // and throws bad_alloc.
-  outcome read(login& into) const;
-  // The program's own, for new connections from now on. A connection that has said them already is
-  // told their version before anybody can take it for one that said older ones.
+  // The login of a new connection. Reads the file, so it may block as long as that takes, and
+  // throws bad_alloc.
+  outcome read(login& target) const;
+  // Replaces the login, for new connections. A connection that has already used it gets the version
+  // first in `said_version`. So no thread takes the connection for one with an older login.
   void replace(login with, std::atomic<std::uint64_t>* said_version = nullptr) noexcept;
   [[nodiscard]] std::uint64_t version() const noexcept;
-  // See login. A file's password is known only while somebody logs in with it.
-  void hide_in(outcome& told) const noexcept;
+  // See login. A file's password is known only while a login uses it.
+  void hide_in(outcome& problem) const noexcept;
   [[nodiscard]] bool has_file() const noexcept { return !password_file_.empty(); }
-  // Where a wrong login is to be corrected: "correct them in the URL".
+  // The place to correct a wrong login: "correct them in the URL".
   [[nodiscard]] std::string remedy() const;
 
  private:

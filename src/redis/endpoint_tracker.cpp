@@ -8,9 +8,9 @@ namespace mortise::redis {
 
 namespace {
 
-// A text is worth nothing that would end the connection.
-std::string text_or_nothing(const net::address& of) noexcept try {
-  return of.text();
+// Running out of memory for a text must not end the connection.
+std::string text_or_nothing(const net::address& place) noexcept try {
+  return place.text();
 } catch (const std::bad_alloc&) {
   return {};
 }
@@ -60,7 +60,7 @@ void endpoint_tracker::look(time_ns deadline, const char* why) noexcept try {
   why_looked_ = why;
   if (!is_fixed_) lookup_.start(deadline);
 } catch (const std::bad_alloc&) {
-  // It is looked again, as long as the server is silent.
+  // Another look follows, as long as the server is silent.
 }
 
 void endpoint_tracker::look_away() noexcept {
@@ -68,7 +68,7 @@ void endpoint_tracker::look_away() noexcept {
   check_.end();
 }
 
-// What cannot be found out now leaves everything as it is.
+// A failed lookup changes nothing.
 void endpoint_tracker::on_resolved(net::resolution found) noexcept {
   if (!found.result.ok() || found.addresses.empty() || !address_) return;
   const auto& all = found.addresses;

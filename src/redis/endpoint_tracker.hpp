@@ -1,6 +1,6 @@
-// Where the server is that a name leads to: the address that is connected to, the one before and
-// why it was left, in words for people. It also checks, without disturbing the connection, whether
-// the name still lists that address and whether the server answers new connections there.
+// The endpoint that a name resolves to: the connected address, the address before and the reason
+// for the move, in plain text. Also checks, without disturbing the connection, whether the name
+// still lists the address and whether the server answers new connections there.
 #pragma once
 
 #include <memory>
@@ -19,48 +19,49 @@ namespace mortise::redis {
 
 class endpoint_listener : public health_check_listener {
  public:
-  // The name lists other addresses, and no longer that of the connection.
+  // The name lists other addresses, but no longer the connected one.
   virtual void on_elsewhere(outcome why) noexcept = 0;
 };
 
-// The I/O thread's; name() is for any.
+// The I/O thread's; any thread may call name().
 class endpoint_tracker final : private net::lookup_listener {
  public:
-  // `answer_ns`: as of a health_check.
+  // `answer_ns`: see health_check.
   endpoint_tracker(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
                    net::transport_factory make_transport, time_ns answer_ns,
                    endpoint_listener& listener);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // Of the connection; only after arrive().
+  // Of the connection. Only after arrive().
   [[nodiscard]] const net::address& address() const noexcept { return *address_; }
-  // "db.example:6379 (10.0.0.2:6379)"; after another server was left for this one
-  // "db.example:6379 moved from 10.0.0.1:6379 (a replica now) to 10.0.0.2:6379".
+  // "db.example:6379 (10.0.0.2:6379)". After a move "db.example:6379 moved from 10.0.0.1:6379 (a
+  // replica now) to 10.0.0.2:6379".
   [[nodiscard]] std::string text() const noexcept;
-  // While none is connected to: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
+  // While disconnected: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
   [[nodiscard]] std::string text_away() const noexcept;
 
-  // The resolver resolves this name from now on. Forgets the address; while none is connected to.
+  // The resolver resolves this name from now on. Forgets the address. Only while disconnected.
   void change_name(std::string name, bool is_fixed) noexcept;
-  // Whether another address is connected to than before.
+  // Whether the connected address differs from the address before.
   [[nodiscard]] bool has_moved() const noexcept { return left_ && !is_back(); }
 
-  // A connection to this address was made.
+  // Notes a connection to this address.
   void arrive(const net::address& at) noexcept;
-  // A connection that was in use has ended; why it was, in short.
+  // Notes the end of a connection that was in use, with a short reason.
   void leave(const char* why) noexcept;
-  // Looks whether the name still lists the address, which is to be left if not: why, in short. Ends
-  // in on_elsewhere() or in nothing.
+  // Checks whether the name still lists the address. If not, the connection moves, with `why` as
+  // the short reason. Ends in on_elsewhere() or without a call.
   void look(time_ns deadline, const char* why) noexcept;
   // Pings the server over a second connection. Calls on_healthy() if it answers.
   void check() noexcept { check_.look(*address_); }
-  // Cancels both. on_check_over() follows if the second connection is open.
+  // Cancels the lookup and the health check. on_check_over() follows if the second connection is
+  // open.
   void look_away() noexcept;
   [[nodiscard]] bool is_check_over() noexcept { return check_.is_over(); }
 
  private:
   void on_resolved(net::resolution found) noexcept override;
-  // Whether the address is that of the connection before.
+  // Whether the address equals the one of the connection before.
   [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
 
   std::string name_;

@@ -21,7 +21,7 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
   return false;
 }
 
-// What follows the first `mark`; empty where there is none.
+// The text after the first `mark`; empty without a mark.
 std::string_view behind(std::string_view text, std::string_view mark) {
   const auto at = text.find(mark);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
@@ -44,7 +44,8 @@ void find_place(std::string_view error, missing_right& in) noexcept {
 std::string rights_on_line(std::string_view text, int line) {
   for (int skipped = 1; skipped < line; ++skipped) {
     const auto end = text.find('\n');
-    if (end == std::string_view::npos) return {};  // no line of it, whatever the server says
+    // the script has no such line, whatever the server reports
+    if (end == std::string_view::npos) return {};
     text.remove_prefix(end + 1);
   }
   text = text.substr(0, text.find('\n'));
@@ -72,18 +73,18 @@ std::string say_missing_right(const missing_right& lacking, std::string_view scr
          "for locks of other programs";
 }
 
-std::string without_secrets(std::string_view error, const login* said) noexcept try {
-  std::string told(error.substr(0, error.find(", with args beginning with")));
-  if (said != nullptr) said->hide_in(told);
-  // "NOPERM User NAME has no permissions …", and the same behind other words. The name may be any.
+std::string without_secrets(std::string_view error, const login* sent_login) noexcept try {
+  std::string text(error.substr(0, error.find(", with args beginning with")));
+  if (sent_login != nullptr) sent_login->hide_in(text);
+  // "NOPERM User NAME has no permissions …", also after other words. The name may be any.
   constexpr std::string_view before = "User ";
   constexpr std::string_view after = " has no permissions";
-  const auto begin = told.find(before);
-  const auto end = told.rfind(after);
+  const auto begin = text.find(before);
+  const auto end = text.rfind(after);
   if (begin == std::string::npos || end == std::string::npos || end < begin + before.size()) {
-    return told;
+    return text;
   }
-  return told.replace(begin, end - begin, "the user");
+  return text.replace(begin, end - begin, "the user");
 } catch (const std::bad_alloc&) {
   return {};
 }

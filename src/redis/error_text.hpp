@@ -1,4 +1,4 @@
-// A server's error in words: what of it may be told, and which right a user lacks by it.
+// The text of a server's error: the safe part of it, and the right that a user lacks.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,26 @@ namespace mortise::redis {
 
 struct login;
 
-// The error without what must not get into a message: what a server repeats of a command that it
-// does not know, which may be a password, the name of the user, and what it repeats of the login
-// that the command said. Where memory has run out it is empty.
-std::string without_secrets(std::string_view error, const login* said = nullptr) noexcept;
+// The error without secrets. An unknown command that a server repeats may be a password, so it is
+// removed. So are the name of the user and the login of the command. Empty when memory has run out.
+std::string without_secrets(std::string_view error, const login* sent_login = nullptr) noexcept;
 
 struct missing_right {
   enum class kind : std::uint8_t { command, key, channel };
   kind what = kind::command;
-  std::string_view command;  // "zadd" or "client|kill"; empty where the server does not say
+  std::string_view command;  // "zadd" or "client|kill"; empty if not reported
   bool is_in_script = false;
-  // Of a script: which, and the line that met it; empty and 0 where the server does not say.
+  // The script and its failing line; empty and 0 if the server does not report them.
   std::string_view script_sha1;
   int line = 0;
 };
 
-// What a user of the server may not do, where that is what the error says. Its texts are parts of
-// the error's. They are those of Redis 6.2 and 7.0, and those since 7.2, which Valkey has as well.
+// The right that a user lacks by this error, if any. The texts are parts of the error. Known are
+// the errors of Redis 6.2 and 7.0, and those since 7.2, which Valkey shares.
 std::optional<missing_right> find_missing_right(std::string_view error) noexcept;
 
-// What the user lacks, and the remedy. Servers before 7.2 say no more of a script than the line
-// that met it; `script_text`, whose lines it counts, then has the command.
+// The missing right, and the remedy. Servers before 7.2 report only the line of a script.
+// `script_text` then supplies the command of that line.
 std::string say_missing_right(const missing_right& lacking, std::string_view script_text = {});
 
 }  // namespace mortise::redis

@@ -25,7 +25,7 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
   return false;
 }
 
-// The server is there and will do it later (hazard 28).
+// The server is running and will serve the request later (hazard 28).
 bool passes_by_itself(std::string_view error) {
   const auto* const unfit = unfitness_of(error);
   if (unfit != nullptr) return unfit->code != "NOAUTH";
@@ -74,12 +74,13 @@ const char* why_no_login(bool is_of_sentinel) {
 
 }  // namespace
 
-handshake::handshake(const connection_config& config, form how, predecessor before, const login& as)
-    : config_(config), form_(how), as_(as), before_(std::move(before)) {
+handshake::handshake(const connection_config& config, form type, predecessor before,
+                     const login& as)
+    : config_(config), form_(type), as_(as), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
   say_first_part();
-  // Only when it is known whether this is still the same server process can its client of the old
-  // number be killed: in a new process the number may be somebody else's.
+  // The old client id is killed only at the same server process. In a new process another client
+  // may have the id.
   if (!has_predecessor() || form_ == form::resp2_messages) say_second_part();
 }
 
@@ -117,8 +118,9 @@ void handshake::say_which_run() {
   if (is_hidden && !config_.inbox.empty()) say(item::inbox, {"PUBSUB", "NUMSUB", config_.inbox});
 }
 
-// A server that will not tell its run is the same only where somebody still hears the inbox, whose
-// name is this client's own: an address may have another server by now, or another run of it.
+// A server that hides its run id counts as the same only while a client still listens to the inbox.
+// The inbox's name is this client's own. The address may have another server by now, or another run
+// of it.
 bool handshake::is_predecessor_here() const {
   if (!has_predecessor() || facts_.client_id <= before_.client_id) return false;
   return before_.run_id.empty() ? is_inbox_heard_ : facts_.run_id == before_.run_id;
@@ -128,32 +130,32 @@ void handshake::say_second_part() {
   has_said_all_ = true;
   if (form_ == form::resp2_messages) return say(item::subscribe, {"SUBSCRIBE", config_.inbox});
   if (is_predecessor_here()) {
-    // What was sent on the old connection has then been carried out or never will be (hazard 16).
+    // Commands on the old connection are then carried out, or never will be (hazard 16).
     say(item::kill, {"CLIENT", "KILL", "ID", std::to_string(before_.client_id)});
   }
   if (config_.database != 0) {
     say(item::select, {"SELECT", std::to_string(config_.database)});
   }
   say_probes();
-  // What has no HELLO may be a proxy that has no transactions either. Without MULTI it is an error,
-  // which says whether the command is known. With MULTI, a user without the right to EXEC would be
-  // left in a transaction.
+  // A server without HELLO may be a proxy without transactions too. EXEC without MULTI is an error
+  // that shows whether the command is known. MULTI would leave a user without the right to EXEC in
+  // a transaction.
   if (form_ == form::resp2_commands && config_.needs_multi) say(item::exec, {"EXEC"});
   if (form_ == form::resp3 && !config_.inbox.empty()) {
     say(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
-  // In one piece of memory: what grows step by step leaves its smaller selves behind.
+  // One allocation: a buffer that grows leaves smaller copies of the login behind.
   constexpr std::size_t around_text = 128;
   auto room = bytes_.size();
-  for (const auto* wanted : config_.scripts) room += wanted->text.size() + around_text;
+  for (const auto* source : config_.scripts) room += source->text.size() + around_text;
   for (const auto& command : config_.setup) {
     const bool is_other = has_predecessor() && command.when_back;
     setup_.push_back(is_other ? command.when_back() : command.bytes);
     room += setup_.back().size();
   }
   bytes_.reserve(room);
-  for (const auto* wanted : config_.scripts) {
-    say(item::load_script, {"SCRIPT", "LOAD", wanted->text});
+  for (const auto* source : config_.scripts) {
+    say(item::load_script, {"SCRIPT", "LOAD", source->text});
   }
   for (const auto& command : setup_) {
     bytes_ += command;
@@ -161,8 +163,8 @@ void handshake::say_second_part() {
   }
 }
 
-// On a key that is never there, so that nothing happens. A command that the server does not know,
-// or that the user may not use, is an error, and the script does the same.
+// The key never exists, so nothing happens. An unknown or forbidden command is an error, and the
+// script does the same work.
 void handshake::say_probes() {
   if (config_.probe_key.empty()) return;
   write_compare_and_delete(bytes_, compare_and_delete::delifeq, config_.probe_key, "");
@@ -212,7 +214,7 @@ handshake::step handshake::take(const value& reply) {
   } else if (what == item::inbox) {
     is_inbox_heard_ = reply.at(1).integer() > 0;
   } else if (what == item::probe_delifeq || what == item::probe_delex) {
-    // Anything else than "not there" comes from something that is neither of the two commands.
+    // Any reply other than "no such key" is from a server with neither command.
     if (reply.type() == kind::integer && reply.integer() == 0) note_probe(what);
   }
   if (what == item::info || what == item::role) {
@@ -222,11 +224,11 @@ handshake::step handshake::take(const value& reply) {
   return answered_ < expected_.size() ? step::more : go_on();
 }
 
-// All that was asked is answered.
+// All requests are answered.
 handshake::step handshake::go_on() {
   if (!std::exchange(has_asked_role_, true) && facts_.role.empty() &&
       form_ != form::resp2_messages) {
-    say(item::role, {"ROLE"});  // HELLO has hidden it
+    say(item::role, {"ROLE"});  // HELLO did not report it
     return step::send;
   }
   if (has_said_all_) return lacking_.excludes_locks() ? refuse_for_gaps({}) : step::done;
@@ -296,7 +298,7 @@ handshake::step handshake::check_server() {
         "Sentinel's name for the master, or the master's address",
         {});
   }
-  // A cluster's server refuses what is another's by itself, and says whose it is.
+  // A cluster's server refuses keys of other servers, and names their server.
   if (config_.is_of_cluster) {
     if (facts_.mode.empty() || facts_.mode == "cluster") return check_version();
     return refuse("this server is not in cluster mode; give redis://", {});
@@ -305,7 +307,7 @@ handshake::step handshake::check_server() {
     is_passing_ = true;
     const step result =
         refuse("this is a read-only replica; give the master's address", "role " + facts_.role);
-    // Whoever had the master behind this name waits until it leads there again.
+    // A client that was connected to the master waits until the name resolves to the master again.
     problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;
   }
@@ -317,7 +319,7 @@ handshake::step handshake::check_server() {
 
 handshake::step handshake::check_version() {
   if (facts_.version_number == 0) return step::more;
-  // Valkey began at 7.2, and calls itself Redis 7.2 where it is asked for that.
+  // Valkey began at 7.2, and reports 7.2 as its Redis version.
   if (facts_.version_number < oldest_redis) {
     return refuse("the server is Redis " + facts_.version +
                       "; Mortise needs Redis 6.2 or Valkey 7.2: upgrade the server",
@@ -345,39 +347,39 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
   if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
     return step::more;
   }
-  const auto told = without_secrets(error, &as_);
-  if (const auto lacking = find_missing_right(told)) {
+  const auto safe_error = without_secrets(error, &as_);
+  if (const auto lacking = find_missing_right(safe_error)) {
     // The text of a script begins on the fifth line of its command.
     auto script = std::string_view(setup_[setup_answered_ - 1]);
     for (int line = 1; line < 5; ++line) script.remove_prefix(script.find('\n') + 1);
     return refuse("the server refused " + command.name + ": " + say_missing_right(*lacking, script),
-                  told);
+                  safe_error);
   }
   if (is_unknown_command(error) && command.name.starts_with("EVAL")) {
     lacking_.note("EVAL");
-    return refuse_for_gaps(told);
+    return refuse_for_gaps(safe_error);
   }
   const auto* const why = why_script_refused(error);
   const auto remedy = why == nullptr ? std::string() : "; " + std::string(why);
-  return refuse("the server refused " + command.name + ": " + told + remedy, told);
+  return refuse("the server refused " + command.name + ": " + safe_error + remedy, safe_error);
 }
 
 bool handshake::is_without_resp3(std::string_view error) const {
-  // Valkey 9.1 tells those who have not logged in yet nothing else of a command that it
-  // does not have. A HELLO with a login is never answered so by who knows it.
+  // Before the login, Valkey 9.1 answers an unknown command only with NOAUTH. A server that knows
+  // HELLO never answers a HELLO with a login like that.
   if (as_.is_needed() && error.starts_with("NOAUTH")) return true;
   return begins_with_any(error, {"NOPROTO", "NOPERM"}) || is_unknown_command(error);
 }
 
-// `more` where the handshake goes on without that.
+// `more` if the handshake continues despite the error.
 handshake::step handshake::take_error(std::string_view error, item what) {
-  // What it means is read from the server's words, what is told of them is without the login.
-  const auto told = without_secrets(error, &as_);
-  const std::string_view text = told;
+  // The code is read from the server's text. Messages repeat the text without the login.
+  const auto safe_error = without_secrets(error, &as_);
+  const std::string_view text = safe_error;
   const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
   if (is_probe && config_.is_of_cluster &&
       begins_with_any(error, {"MOVED", "ASK", "CLUSTERDOWN"})) {
-    note_probe(what);  // it knows the command, whose key is in a slot of another or of nobody
+    note_probe(what);  // the command is known; its key is in a slot of another server, or of none
     return step::more;
   }
   if (passes_by_itself(error)) {
@@ -402,13 +404,13 @@ handshake::step handshake::take_error(std::string_view error, item what) {
     case item::select:
       return refuse(why_no_database(config_.database, text), text);
     case item::subscribe:
-      if (config_.is_of_sentinel) break;  // only hints come by it
+      if (config_.is_of_sentinel) break;  // the subscription only brings hints
       if (lacking_.excludes_locks()) return refuse_for_gaps(text);
       return refuse(why_no_subscription(config_.inbox, text), text);
     case item::setup:
       return take_error_of_setup(error);
-    // The rest is convenience, or is asked again when it is needed: a script that is not loaded is
-    // NOSCRIPT (hazard 27), and a client that can't be killed may have ended anyway.
+    // The rest is optional, or is retried when it is needed. A script that is not loaded returns
+    // NOSCRIPT (hazard 27), and a client that can't be killed may have ended already.
     case item::set_name:
     case item::client_id:
     case item::role:

@@ -1,5 +1,5 @@
-// The first words on a new connection, and what the server's answers mean. No I/O here: bytes out,
-// replies in.
+// The first commands on a new connection, and the meaning of the server's replies. No I/O: bytes go
+// out, replies come in.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,34 @@ namespace mortise::redis {
 
 class handshake {
  public:
-  // What kind of connection is greeted: one for everything, RESP2's for commands, RESP2's for
-  // messages.
+  // The kind of connection: one for everything, RESP2's for commands, RESP2's for messages.
   enum class form { resp3, resp2_commands, resp2_messages };
-  // The session before, whose connection may still have commands on their way.
+  // The session before, whose connection may still have commands in flight.
   struct predecessor {
     std::int64_t client_id = 0;
-    std::string run_id = {};  // empty where the server would not tell
+    std::string run_id = {};  // empty if the server did not report it
   };
 
-  // Refers to both.
-  handshake(const connection_config& config, form how, predecessor before, const login& as);
+  // Keeps references to `config` and `as`.
+  handshake(const connection_config& config, form type, predecessor before, const login& as);
 
-  // What is to be sent now; then nothing until a step says `send`.
+  // Returns the bytes to send now. Afterwards nothing is sent until a step returns `send`.
   wiped_bytes take_bytes() { return std::exchange(bytes_, {}); }
 
   enum class step {
     more,       // wait for the next reply
     send,       // take_bytes() and send them
-    done,       // greeted: facts() is complete
-    refused,    // problem() says why
-    fall_back,  // the server has no RESP3 for us
+    done,       // facts() is complete
+    refused,    // problem() has the reason
+    fall_back,  // the server has no RESP3
   };
   step take(const value& reply);
 
   [[nodiscard]] bool is_answered() const { return answered_ > 0; }
   [[nodiscard]] const session_facts& facts() const { return facts_; }
   [[nodiscard]] const outcome& problem() const { return problem_; }
-  // Whether the refusal is one that passes by itself, like LOADING, or that another server under
-  // the same name would not give, like a replica's.
+  // Whether the refusal is temporary, like LOADING, or specific to this server, like a replica's:
+  // another server of the same name would accept.
   [[nodiscard]] bool is_passing() const { return is_passing_; }
 
  private:
@@ -93,15 +92,15 @@ class handshake {
   const form form_;
   const login& as_;
   const predecessor before_;
-  wiped_bytes bytes_;  // a login is among them
+  wiped_bytes bytes_;  // contains the login
   std::vector<item> expected_;
   std::size_t answered_ = 0;
-  std::vector<std::string> setup_;  // as it was said
+  std::vector<std::string> setup_;  // as they were sent
   std::size_t setup_answered_ = 0;
   bool has_said_all_ = false;
   bool has_asked_role_ = false;
-  service_gaps lacking_;         // that the server has said so far
-  bool is_inbox_heard_ = false;  // by a connection before this one
+  service_gaps lacking_;         // as reported by the server so far
+  bool is_inbox_heard_ = false;  // by an earlier connection
   session_facts facts_;
   outcome problem_;
   bool is_passing_ = false;

@@ -12,7 +12,7 @@ namespace {
 // Time limit of the first connect; each further connect gets twice as much. After a cut the kernel
 // repeats its SYN only after a second or more, so a new connect is faster.
 constexpr time_ns first_dial_ns = 400 * ns_per_ms;
-// Time for the answer on the old connection to arrive, too.
+// Also lets an answer on the old connection arrive.
 constexpr time_ns settle_ns = 50 * ns_per_ms;
 
 }  // namespace
@@ -66,7 +66,7 @@ void health_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) 
   // The next overdue answer starts another check.
 }
 
-// A server that demands a login is healthy. A server that is full, loading or busy is not.
+// A server that requires a login is healthy. A server that is full, loading or busy is not.
 void health_check::on_handshake_reply(pipeline& /*which*/, const value& reply) noexcept {
   const auto text = reply.text();
   if (reply.is_error() && !text.starts_with("NOAUTH") && !text.starts_with("NOPERM")) return stop();

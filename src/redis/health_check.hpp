@@ -1,6 +1,6 @@
-// Pings a server over a second connection while the connection in use is silent. After a freeze of
-// the process, or after a NAT has dropped the flow, the connection in use stays open and delivers
-// nothing, but the server answers a new one. A slow server answers neither.
+// Pings a server over a second connection while the connection in use is silent. A freeze of the
+// process, or a NAT that dropped the flow, leaves the connection in use open but without data. Then
+// the server answers a new connection. A slow server answers neither.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Bytes that were received and not parsed yet, in one piece.
+// Received bytes that are not parsed yet, in one piece.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ class input_buffer {
   }
   void clear() noexcept { begin_ = end_ = 0; }
 
-  // Where to receive into; call make_room first.
+  // The place for received bytes. Call make_room first.
   [[nodiscard]] char* tail() const noexcept { return bytes_.get() + end_; }
   [[nodiscard]] std::size_t room() const noexcept { return capacity_ - end_; }
-  // The room was filled: more comes in at a time than expected, so take more the next time.
+  // A filled room means that more arrives at a time than expected. The next room is larger.
   void received(std::size_t count) noexcept {
     is_tight_ = count == room();
     end_ += count;
@@ -42,7 +42,7 @@ class input_buffer {
     }
     is_tight_ = false;
   }
-  // Gives the memory back; there is new when something comes in.
+  // Frees the memory. The next input allocates it again.
   void release() noexcept {
     if (begin_ != end_) return;
     bytes_.reset();

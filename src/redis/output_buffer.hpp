@@ -1,7 +1,6 @@
-// Bytes on their way out: those that are being sent, which belong to whoever sends, and those that
-// were appended meanwhile. Two strings that change places, so that a busy connection allocates
-// nothing; they are wiped when it has nothing to say any more, as a password may have been among
-// it.
+// Outgoing bytes: those being sent, which belong to the sender, and those appended meanwhile. Two
+// strings swap places, so a busy connection allocates nothing. They are wiped when all is sent,
+// because a password may be among them.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace mortise::redis {
 
 class output_buffer {
  public:
-  // How many bytes were ever appended, and how many of them have left.
+  // How many bytes were appended in all, and how many of them were sent.
   [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] bool is_empty() const noexcept { return appended_ == sent_; }
@@ -28,13 +27,13 @@ class output_buffer {
     waiting_.append(bytes);
     appended_ += bytes.size();
   }
-  // The same without a copy, if nothing waits.
+  // The same without a copy, if the buffer is empty.
   void append(wiped_bytes&& bytes) {
     if (!waiting_.empty()) return append(std::string_view(bytes));
     appended_ += bytes.size();
     waiting_ = std::move(bytes);
   }
-  // What to send next. Stays where it is, whatever is appended, until note_sent.
+  // The bytes to send next. They stay in place until note_sent, whatever is appended.
   std::string_view front() noexcept {
     if (offset_ == sending_.size()) {
       sending_.clear();
@@ -48,12 +47,12 @@ class output_buffer {
     sent_ += count;
   }
 
-  // Forgets everything; the counts go on from the same number.
+  // Discards all bytes. The counts continue from the same number.
   void clear() noexcept {
     sent_ = appended_;
     release();
   }
-  // Gives the memory back, if it is empty; only while nobody sends.
+  // Frees the memory of an empty buffer. Only while no thread sends.
   void release() noexcept {
     if (!is_empty()) return;
     wiped_bytes().swap(sending_);
@@ -64,7 +63,7 @@ class output_buffer {
  private:
   wiped_bytes sending_;
   wiped_bytes waiting_;
-  std::size_t offset_ = 0;  // how much of sending_ has left
+  std::size_t offset_ = 0;  // how much of sending_ was sent
   std::uint64_t appended_ = 0;
   std::uint64_t sent_ = 0;
 };

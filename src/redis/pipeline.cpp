@@ -24,7 +24,7 @@ pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
       silence_(limits.silence_ns),
       replies_(use, *this),
       spin_(limits.busy_poll_ns) {
-  // Nobody but the I/O thread ever reads messages.
+  // Only the I/O thread reads messages.
   if (use == purpose::commands) {
     kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   }
@@ -62,21 +62,21 @@ status pipeline::accept(request& item, std::string_view bytes) noexcept {
   return status::ok;
 }
 
-status pipeline::submit(request& item, std::string_view bytes, flush how) noexcept {
+status pipeline::submit(request& item, std::string_view bytes, flush mode) noexcept {
   lock_type lock(mutex_);
   if (const auto accepted = accept(item, bytes); accepted != status::ok) return accepted;
-  if (how == flush::unattended) lead_.note_left(submitted_);
-  if (how == flush::sent) item.is_for_callers_ = true;
+  if (mode == flush::unattended) lead_.note_left(submitted_);
+  if (mode == flush::sent) item.is_for_callers_ = true;
   if (!silence_.is_on()) start_watching(silence_.period_ns());
   const auto self = ::pthread_self();
-  if (how == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
-  const bool may_stay = lead_.is_back_soon(self, how == flush::by_io_thread);
+  if (mode == flush::before_await && lead_.lead_early(*item.caller, situation())) update_interest();
+  const bool may_stay = lead_.is_back_soon(self, mode == flush::by_io_thread);
   if (may_stay && !sender_.is_burst_due(lead_.open_at_lead())) return status::ok;
-  // The rest is over soon enough for an answer that nobody waits for.
-  if (!may_stay && how != flush::sent && lead_.end_rest()) update_interest();
-  // What is submitted from a reply leaves when all replies at hand have been read.
+  // The rest ends soon enough for a reply without a waiting thread.
+  if (!may_stay && mode != flush::sent && lead_.end_rest()) update_interest();
+  // Requests that a reply submits are sent after all received replies were read.
   if (lead_.is_reading(self) || sender_.is_sending() || sender_.is_stalled()) return status::ok;
-  if (how == flush::now || how == flush::before_await || how == flush::sent || may_stay) {
+  if (mode == flush::now || mode == flush::before_await || mode == flush::sent || may_stay) {
     send_output(lock);
   } else if (!std::exchange(is_flush_posted_, true)) {
     lock.unlock();
@@ -138,9 +138,9 @@ void pipeline::on_timer(time_ns now) noexcept {
   listener_.on_overdue();
 }
 
-// An idle connection is to cost next to nothing. False when it is not idle after all.
+// An idle connection costs next to nothing. False when it is not idle after all.
 bool pipeline::give_back_memory() noexcept {
-  // With the mutex held and nobody else reading, the buffers are this thread's, the I/O thread's.
+  // Under the mutex, and without another reader, the buffers belong to this thread, the I/O thread.
   if (lead_.is_caller() || sender_.is_sending() || !sender_.is_empty()) return false;
   sender_.release();
   replies_.release();
@@ -171,7 +171,7 @@ bool pipeline::admit() noexcept {
   sender_.release();  // a handshake is long, and it was answered
   is_admitted_ = true;
   replies_.admit();
-  if (!silence_.is_on()) start_watching(0);  // the first look gives back what the handshake needed
+  if (!silence_.is_on()) start_watching(0);  // the first look frees the memory of the handshake
   return true;
 }
 
@@ -216,7 +216,7 @@ void pipeline::break_locked(outcome why) noexcept {
   post_teardown_when_free();
 }
 
-// Whoever sends or leads comes by here when it stops.
+// Senders and leaders call this when they stop.
 void pipeline::post_teardown_when_free() noexcept {
   if (is_broken_ && !sender_.is_sending() && !lead_.is_caller()) loop_.post(teardown_task_);
 }
@@ -225,7 +225,7 @@ void pipeline::tear_down() noexcept {
   lock_type lock(mutex_);
   if (!is_broken_ || sender_.is_sending() || lead_.is_caller()) return;
   if (!replies_.is_broken()) {
-    // Replies that came before the end count; one may say why there was an end.
+    // Replies that came before the end count. One may contain the reason for the end.
     lead_.begin_io_thread(::pthread_self());
     lock.unlock();
     read();
@@ -263,7 +263,8 @@ void pipeline::update_interest() noexcept {
   if (is_watched_ && events == interest_) return;
   interest_ = events;
   if (events == 0) {
-    // With epoll beside it each wake-up of who reads would cost more. It sees the end itself.
+    // An epoll registration makes each wake-up of the leader costlier. The leader notices the end
+    // itself.
     if (std::exchange(is_watched_, false)) loop_.pause(transport_->descriptor());
     return;
   }

@@ -1,15 +1,17 @@
-// One socket full of requests: many threads append to it, one at a time sends, one at a time reads.
+// One socket full of requests: many threads append, one thread at a time sends, one at a time
+// reads.
 //
-// Who sends: whoever appends and finds nobody sending sends until nothing is left, so requests of
-// others that arrive meanwhile go out in one write.
-// Who reads ("leads"): a caller blocked in await() while a request in its name is open; else the
-// I/O thread. A caller that has its answer passes the lead to another blocked caller whose request
-// is open, or back to the I/O thread. When it leaves nothing open, the lead rests for a moment:
-// likely the next call comes soon, and taking the lead back and forth costs system calls. A caller
-// that waits for anything, as one does at a queue, leads while any request is open; the lead rests
-// when it has got something, and what its thread submits then is sent when it is back for more. All
-// of that is net::leader_followers's to decide. Changes of the lead are made under the mutex; the
-// reading itself (reply_reader) and every call to a request or the listener is made without it.
+// Sending: a thread that appends, and finds no other sender, sends until nothing is left. Requests
+// that arrive meanwhile go out in one write.
+// Reading ("leading"): a caller blocked in await() reads while a request in its name is open.
+// Otherwise the I/O thread reads. A caller that has its answer passes the lead to another blocked
+// caller with an open request, or back to the I/O thread. If nothing is open then, the lead rests
+// for a moment: the next call likely comes soon, and changes of the lead cost system calls. A
+// caller that waits for anything, as a waiter in a queue does, leads while any request is open. The
+// lead rests after the caller got something. Requests that its thread submits then are sent when
+// the thread returns.
+// net::leader_followers makes all of these decisions. The lead changes under the mutex. Reading
+// (reply_reader) and every call to a request or the listener run without the mutex.
 #pragma once
 
 #include <atomic>
@@ -41,29 +43,30 @@ class pipeline;
 class pipeline_listener {
  public:
   virtual ~pipeline_listener() = default;
-  // A reply before admit(). The I/O thread.
+  // A reply before admit(). Called on the I/O thread.
   virtual void on_handshake_reply(pipeline& which, const value& reply) noexcept = 0;
-  // A published message. Whichever thread reads.
+  // A published message. Called on the reading thread.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
-  // No more messages come to this channel of a slot: it has gone to another server. Whichever
-  // thread reads.
+  // Messages to this channel of a slot end, because the slot moved to another server. Called on the
+  // reading thread.
   virtual void on_unheard(std::string_view channel) noexcept = 0;
-  // Answers have been overdue for a third of the limit or half a second, or more. The I/O thread.
+  // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
+  // the I/O thread.
   virtual void on_overdue() noexcept = 0;
-  // The socket is closed and every open request has been told. Where the server itself said that it
-  // does not serve, `why` is a refusal. The I/O thread.
+  // The socket is closed, and every open request was notified. If the server itself reported that
+  // it does not serve, `why` is a refusal. Called on the I/O thread.
   virtual void on_torn(pipeline& which, const outcome& why) noexcept = 0;
 };
 
 struct pipeline_limits {
   std::size_t output_bytes = 4U << 20U;
   std::uint64_t open_requests = 65536;
-  // A request that is open for longer, with not a byte received since, breaks the connection.
+  // A request that is open for longer, without a byte received since, breaks the connection.
   time_ns silence_ns = 3 * ns_per_s;
-  // How long a caller that leads alone spins before it sleeps; less than 0: as long as it pays.
+  // How long a caller that leads alone spins before it sleeps. Negative: as long as it pays off.
   time_ns busy_poll_ns = 0;
-  // A server of a cluster that does not serve one slot may serve others.
+  // A server of a cluster may refuse one slot and serve others.
   bool is_of_cluster = false;
 };
 
@@ -73,33 +76,33 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
   pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
            const pipeline_limits& limits);
-  // Nothing may be attached any more.
+  // No transport may be attached.
   ~pipeline() override;
 
-  // status::ok when there is what a leading caller needs; else status::limit.
+  // status::ok when the descriptor of a leading caller exists, otherwise status::limit.
   [[nodiscard]] outcome check() const;
 
   // See connection.
-  status submit(request& item, std::string_view bytes, flush how) noexcept;
+  status submit(request& item, std::string_view bytes, flush mode) noexcept;
   bool await(net::caller& caller, time_ns deadline) noexcept;
   void expect_messages(int change) noexcept;
 
-  // The I/O thread: begins to read what is connected. Only greet() may send.
+  // Begins to read the connected transport. Only greet() may send. Called on the I/O thread.
   void attach(std::unique_ptr<net::transport> connected) noexcept;
   void greet(wiped_bytes bytes) noexcept;
-  // From here on every thread may submit. False when it has broken meanwhile.
+  // From here on every thread may submit. False when the connection broke meanwhile.
   bool admit() noexcept;
-  // No more requests; once all bytes are sent, the server is told that there will be no more, and
-  // its closing of the connection, after its last reply, is what breaks it.
+  // Accepts no more requests. Once all bytes are sent, the stream to the server ends. The server
+  // closes the connection after its last reply, which then breaks it.
   void finish_sending() noexcept;
 
-  // Any thread: ends in on_torn, from the I/O thread. Does nothing when nothing is attached or it
-  // is broken already.
+  // Any thread. Ends in on_torn, from the I/O thread. Does nothing if nothing is attached, or if
+  // the connection is broken already.
   void break_off(outcome why) noexcept;
   [[nodiscard]] bool is_attached() noexcept;
-  // Whether anything has come since then, read or not. Any thread.
+  // Whether any byte has arrived since `when`, read or not. Any thread.
   [[nodiscard]] bool has_heard_since(time_ns when) noexcept;
-  // Whether any request is open or any byte waits to be sent.
+  // Whether any request is open or any byte is still to be sent.
   [[nodiscard]] bool is_busy() noexcept;
 
  private:
@@ -141,18 +144,18 @@ class pipeline final : private net::event_handler, private net::timer, private r
       bool is_by_reader = false) const noexcept;
   void lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void pass_lead(lock_type& lock, const net::caller* before) noexcept;
-  // These two tell whether the call is over: answered, or its time. Only take_lead() is then left
-  // without the lock.
+  // Each of these two reports whether the call is over: answered or timed out. Only then
+  // take_lead() returns without the lock.
   bool take_lead(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   static bool sleep(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void leave(lock_type& lock, net::caller& caller) noexcept;
   void look_at_rest(time_ns now) noexcept;
   bool spin(time_ns asked_ns, time_ns deadline) noexcept;
   bool wait_for_input(time_ns deadline, bool may_nap) noexcept;
-  // Only the reader, without the mutex.
+  // For the reader only, without the mutex.
   bool read(bool may_nap = false) noexcept;
   enum class reading : std::uint8_t { at_once, nap, held };
-  net::io_result receive(reading from) noexcept;
+  net::io_result receive(reading mode) noexcept;
   void on_handshake_reply(const value& reply) noexcept override {
     listener_.on_handshake_reply(*this, reply);
   }
@@ -161,7 +164,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
     listener_.on_message(channel, payload, now);
   }
   void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
-  void on_error(const request& asked, std::string_view text) noexcept override;
+  void on_error(const request& item, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 
   net::reactor& loop_;
@@ -183,11 +186,11 @@ class pipeline final : private net::event_handler, private net::timer, private r
   bool is_flush_posted_ = false;
 
   net::leader_followers lead_;
-  std::uint32_t interest_ = 0;  // what epoll was told to wait for
+  std::uint32_t interest_ = 0;  // what epoll waits for
   bool is_watched_ = false;     // by epoll
 
   std::uint64_t submitted_ = 0;
-  request_list submitted_list_;  // that replies_ was not told of
+  request_list submitted_list_;  // not yet passed to replies_
 
   silence_watch silence_;
   std::atomic<time_ns> received_ns_{0};

@@ -1,4 +1,4 @@
-// Reading: the part of pipeline that does what its leader_followers says.
+// Reading: the part of pipeline that carries out the decisions of leader_followers.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ bool pipeline::await(net::caller& caller, time_ns deadline) noexcept {
   for (;;) {
     if (lead_.is_to_lead(caller, situation())) {
       if (take_lead(lock, caller, deadline)) return caller.settle();
-      continue;  // it has no request of its own any more, or the connection broke
+      continue;  // no request of its own is open, or the connection broke
     }
     if (net::leader_followers::has_open(caller, situation()) && lead_.follow(caller))
       update_interest();
@@ -53,7 +53,7 @@ bool pipeline::sleep(lock_type& lock, net::caller& caller, time_ns deadline) noe
 
 void pipeline::leave(lock_type& lock, net::caller& caller) noexcept {
   lead_.unfollow(caller);
-  if (lead_.is_chosen(caller)) return pass_lead(lock, nullptr);  // it was chosen too late
+  if (lead_.is_chosen(caller)) return pass_lead(lock, nullptr);  // chosen too late
   lock.unlock();
 }
 
@@ -62,7 +62,7 @@ void pipeline::expect_messages(int change) noexcept {
   if (lead_.expect_messages(change)) update_interest();
 }
 
-// What is the reader's own may be looked at by who reads, or while nobody does.
+// The reader's own fields may be read by the reader, or while there is no reader.
 net::leader_followers::situation pipeline::situation(bool is_by_reader) const noexcept {
   net::leader_followers::situation now;
   now.is_alive = is_alive();
@@ -88,7 +88,7 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
   for (bool is_first = true;
        !is_broken_ && net::leader_followers::has_open(caller, situation(true)); is_first = false) {
     const bool is_alone = !lead_.has_followers();
-    replies_.expect(submitted_list_);  // so that the reader need not come for it
+    replies_.expect(submitted_list_);  // saves the reader a call of take_submitted()
     lock.unlock();
     net::wake_scope::flush();
     const bool may_nap = is_first && net::caller::may_nap(asked_ns, deadline);
@@ -105,7 +105,7 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
   caller.end_leading();
 }
 
-// Finds the next reader, and unlocks.
+// Chooses the next reader, and unlocks.
 void pipeline::pass_lead(lock_type& lock, const net::caller* before) noexcept {
   const auto after = lead_.pass(before, situation(true));
   const auto* const sleeper = after.next == nullptr ? nullptr : after.next->address();
@@ -126,7 +126,7 @@ void pipeline::look_at_rest(time_ns now) noexcept {
   if (!sender_.is_empty()) send_output(lock);
 }
 
-// Looks for something to read without sleeping. True when it has read something.
+// Looks for input without sleeping. True when it has read something.
 bool pipeline::spin(time_ns asked_ns, time_ns deadline) noexcept {
   if (!spin_.is_due(asked_ns)) return false;
   time_ns now = boot_now();
@@ -140,9 +140,9 @@ bool pipeline::spin(time_ns asked_ns, time_ns deadline) noexcept {
   return true;
 }
 
-// Sleeps until there is something to read, and reads it. False when the deadline passed first.
+// Sleeps until there is input, and reads it. False when the deadline passed first.
 bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
-  // Most replies come soon. A nap is not interrupted by finish(), but it is over as soon.
+  // Most replies come soon. finish() does not interrupt a nap, but a nap is short.
   if (may_nap && read(true)) return true;
   const time_ns left = std::min(deadline - boot_now(), net::longest_sleep_ns);
   if (left <= 0) return false;
@@ -150,7 +150,7 @@ bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
                          static_cast<long>(left % ns_per_s)};
   const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
   pollfd waits[] = {{transport_->descriptor(), events, 0}, {kick_fd_, POLLIN, 0}};
-  if (::ppoll(waits, 2, &timeout, nullptr) <= 0) return true;  // whoever called looks again
+  if (::ppoll(waits, 2, &timeout, nullptr) <= 0) return true;  // the caller looks again
   if (waits[1].revents != 0) {
     std::uint64_t ignored = 0;
     [[maybe_unused]] const auto count = ::read(kick_fd_, &ignored, sizeof ignored);
@@ -171,8 +171,8 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
     send_output(lock);
   }
   if (lead_.is_caller()) {
-    // The end is reported whatever one waits for. The leader sees it too: be quiet until it passes
-    // the lead.
+    // epoll reports the end in any case, and the leader notices it too. So stop watching until the
+    // leader passes the lead.
     return has_ended ? unwatch() : update_interest();
   }
   const bool is_due = wanted_ == net::io_state::want_write ? is_writable : is_readable;
@@ -186,20 +186,19 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
   pass_lead(lock, nullptr);
 }
 
-// As receive of the transport, into a room that is made first. Whatever ended the connection breaks
-// it off.
-net::io_result pipeline::receive(reading from) noexcept {
+// The transport's receive, after making room. An end or failure breaks off the connection.
+net::io_result pipeline::receive(reading mode) noexcept {
   try {
     replies_.make_room();
   } catch (const std::bad_alloc&) {
     break_off(outcome::of(status::no_memory, "cannot read a reply: out of memory"));
     return {net::io_state::failed};
   }
-  auto* const into = replies_.tail();
+  auto* const buffer = replies_.tail();
   const auto room = replies_.room();
-  const auto result = from == reading::held  ? transport_->receive_held(into, room)
-                      : from == reading::nap ? transport_->receive_or_nap(into, room)
-                                             : transport_->receive(into, room);
+  const auto result = mode == reading::held  ? transport_->receive_held(buffer, room)
+                      : mode == reading::nap ? transport_->receive_or_nap(buffer, room)
+                                             : transport_->receive(buffer, room);
   if (result.state == net::io_state::closed) {
     break_off(outcome::of(status::unreachable, "the server closed the connection"));
   } else if (result.state == net::io_state::failed) {
@@ -213,14 +212,14 @@ net::io_result pipeline::receive(reading from) noexcept {
   return result;
 }
 
-// Receives what there is and deals with it. True when there was something.
+// Receives and processes the available input. True when there was any.
 bool pipeline::read(bool may_nap) noexcept {
   // Bounds one call: an endless stream would otherwise block deadlines and timers. The descriptor
   // stays readable for the rest, except for bytes that the transport holds.
   constexpr std::size_t enough = 256 * std::size_t{1024};
   std::size_t received = 0;
-  for (auto from = may_nap ? reading::nap : reading::at_once;;) {
-    const auto result = receive(from);
+  for (auto mode = may_nap ? reading::nap : reading::at_once;;) {
+    const auto result = receive(mode);
     if (result.state != net::io_state::done) return received > 0;
     received += result.bytes;
     const bool is_all = result.bytes < replies_.room();
@@ -230,23 +229,23 @@ bool pipeline::read(bool may_nap) noexcept {
       break_off(replies_.problem());
       return true;
     }
-    from = received < enough ? reading::at_once : reading::held;
-    if (from == reading::at_once && is_all) return true;
-    // More is waiting. What the replies gave rise to should not wait for all of it.
+    mode = received < enough ? reading::at_once : reading::held;
+    if (mode == reading::at_once && is_all) return true;
+    // More input waits. Requests that the replies submitted should not wait for all of it.
     lock_type lock(mutex_);
     if (!sender_.is_empty()) send_output(lock);
   }
 }
 
-// The request is told that it was not carried out, and so are those whose answers are here already;
-// what becomes of the others is not known.
-void pipeline::on_error(const request& asked, std::string_view text) noexcept {
+// This request, and those with replies already received, learn that they were not carried out. The
+// fate of all others is unknown.
+void pipeline::on_error(const request& item, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
   if (unfit == nullptr || (limits_.is_of_cluster && unfit->is_of_slot)) return;
   auto why = outcome::of(status::refused, unfit->told);
   why.is_retryable = true;
   why.cause = unfit->in_short;
-  why.server_text = without_secrets(text, asked.says);
+  why.server_text = without_secrets(text, item.says);
   break_off(std::move(why));
 }
 

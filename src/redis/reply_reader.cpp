@@ -6,20 +6,20 @@ namespace mortise::redis {
 
 namespace {
 
-// ["message", channel, payload], and the same of a channel of a cluster's slot.
+// ["message", channel, payload], and the same for a channel of a cluster's slot.
 bool is_message(const value& item) {
   const auto kind = item.at(0).text();
   return item.size() == 3 && (kind == "message" || kind == "smessage");
 }
 
-// What SUBSCRIBE, UNSUBSCRIBE and SSUBSCRIBE are answered with.
+// The replies to SUBSCRIBE, UNSUBSCRIBE and SSUBSCRIBE.
 bool is_confirmation(const value& item) {
   const auto kind = item.at(0).text();
   return item.is_error() || kind == "subscribe" || kind == "unsubscribe" || kind == "ssubscribe";
 }
 
-// ["sunsubscribe", channel, count]: the slot has gone to another server. Nobody ever asks for it,
-// so that it is never taken for an answer.
+// ["sunsubscribe", channel, count]: the slot moved to another server. No request sends
+// SUNSUBSCRIBE, so this is never a reply.
 bool is_farewell(const value& item) { return item.at(0).text() == "sunsubscribe"; }
 
 }  // namespace
@@ -48,13 +48,13 @@ bool reply_reader::take(std::size_t count, time_ns now) noexcept {
 void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
   const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
   if (may_be_message && is_message(reply)) {
-    // Before the handshake is over nobody waits for one.
+    // During the handshake there is no waiter for a message.
     if (is_greeted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
     return;
   }
   if (!is_greeted_) return listener_.on_handshake_reply(reply);
   if (may_be_message && is_farewell(reply)) return listener_.on_unheard(reply.at(1).text());
-  // A subscription came or went, or (`messages`) was refused.
+  // A subscription began or ended, or (`messages`) was refused.
   if (may_be_message) return confirm(reply, now);
   answer(reply, now);
 }
@@ -87,7 +87,7 @@ void reply_reader::confirm(const value& reply, time_ns now) noexcept {
 }
 
 outcome reply_reader::violation() const noexcept {
-  // An alert: what a server says to a client that does not speak TLS.
+  // A TLS alert: the server's answer to a client without TLS.
   auto why =
       !is_greeted_ && input_.unread().starts_with("\x15\x03")
           ? outcome::of(status::unreachable, "the port speaks TLS; give rediss://")

@@ -1,6 +1,6 @@
-// What comes in, as the ends of requests: which reply is whose, what is a message, and what breaks
-// the stream. Pure: it is handed bytes and the time. One thread at a time, the one that reads,
-// except where a function says otherwise.
+// Turns received bytes into the ends of requests: matches replies to requests, separates messages,
+// and detects a broken stream. Pure: bytes and the time are arguments. Only the reading thread
+// calls it, unless a function says otherwise.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace mortise::redis {
 
-// Whom a reply_reader tells what is no reply to a request.
+// Receives all input of a reply_reader that is no reply to a request.
 class reply_listener {
  public:
   virtual ~reply_listener() = default;
@@ -26,11 +26,11 @@ class reply_listener {
   // A published message.
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
-  // No more messages come to this channel of a slot: it has gone to another server.
+  // Messages to this channel of a slot end, because the slot moved to another server.
   virtual void on_unheard(std::string_view channel) noexcept = 0;
-  // An error is about to be told to its request.
-  virtual void on_error(const request& asked, std::string_view text) noexcept = 0;
-  // A reply came for which no request is known here: those that were submitted meanwhile.
+  // An error that its request gets next.
+  virtual void on_error(const request& item, std::string_view text) noexcept = 0;
+  // Returns the requests submitted meanwhile. A reply came without a known request.
   virtual request_list take_submitted() noexcept = 0;
 };
 
@@ -41,32 +41,31 @@ class reply_reader {
 
   reply_reader(purpose use, reply_listener& listener) : use_(use), listener_(listener) {}
 
-  // Where to receive into, once make_room() has seen to it that there is room. That throws
-  // bad_alloc.
+  // The place for received bytes. Call make_room() first, which throws bad_alloc.
   void make_room() { input_.make_room(); }
   [[nodiscard]] char* tail() const noexcept { return input_.tail(); }
   [[nodiscard]] std::size_t room() const noexcept { return input_.room(); }
-  // So many bytes were received: ends the requests whose replies are complete. False when the
-  // stream is broken from here on; problem() says how.
+  // Takes `count` received bytes, and ends the requests whose replies are complete. False when the
+  // stream is broken from here on; problem() has the reason.
   bool take(std::size_t count, time_ns now) noexcept;
   [[nodiscard]] bool is_broken() const noexcept { return is_broken_; }
   [[nodiscard]] const outcome& problem() const noexcept { return problem_; }
 
-  // From here on replies are those to requests. The thread that reads.
+  // From here on replies belong to requests. Called on the reading thread.
   void admit() noexcept { is_greeted_ = true; }
-  // These will be answered after all that it knows.
+  // Adds requests, to be answered after all known ones.
   void expect(request_list& submitted) noexcept { open_.take_all(submitted); }
-  // Whose reply comes next, of those that it knows.
+  // The known request whose reply comes next.
   [[nodiscard]] const request* oldest() const noexcept { return open_.first(); }
-  // How many requests were answered ever. Any thread.
+  // How many requests were answered in all. Any thread.
   [[nodiscard]] std::uint64_t answered() const noexcept {
     return answered_.load(std::memory_order_relaxed);
   }
 
-  // Nothing more comes: returns the requests that it knows and that have no answer, and is as new,
-  // but for the count, which says `submitted`.
+  // Ends the stream. Returns the known requests without a reply, and resets all but the count,
+  // which becomes `submitted`.
   request_list end(std::uint64_t submitted) noexcept;
-  // Gives memory back, unless half a reply is there.
+  // Frees the memory, unless half a reply is in it.
   void release() noexcept;
 
  private:

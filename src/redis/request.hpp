@@ -1,4 +1,4 @@
-// One command on its way, or several that belong together.
+// One command in flight, or several that belong together.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,28 @@ namespace mortise::redis {
 
 struct login;
 
-// Owned by the sender, who keeps it alive until exactly one of the two calls below was made. They
-// come without any lock of the engine held, on whichever thread reads (a leading caller, or the I/O
-// thread), in the order of sending. They may submit further requests, must not block, and the
-// request may be destroyed in them.
+// The sender owns the request, and keeps it alive until exactly one of the two calls below. They
+// run without any lock of the engine, on the reading thread (a leading caller, or the I/O thread),
+// in the order of sending. They may submit further requests and may destroy the request, but must
+// not block.
 class request {
  public:
   virtual ~request() = default;
-  // `now` was read when the reply came in.
+  // `now` was read when the reply arrived.
   virtual void on_reply(const value& reply, time_ns now) noexcept = 0;
-  // The connection broke. `was_sent`: at least its first byte may have left.
+  // The connection broke. `was_sent`: at least the first byte may have been sent.
   virtual void on_broken(bool was_sent) noexcept = 0;
 
-  // MULTI … EXEC in one write has as many replies as commands, of which the sender is given the
-  // first error, as soon as it is there, or else the last reply.
+  // MULTI … EXEC in one write has as many replies as commands. The sender gets the first error at
+  // once, or otherwise the last reply.
   int reply_count = 1;
-  // Whether it is given each of them instead, in order and errors as well. It is over with the
-  // last.
+  // The sender gets each reply instead, in order, including errors. The request ends with the last.
   bool takes_each = false;
-  // SUBSCRIBE or UNSUBSCRIBE of one channel, whose reply is a message: it is answered by that or by
-  // an error.
+  // SUBSCRIBE or UNSUBSCRIBE of one channel. The reply is a message or an error.
   bool is_subscription = false;
-  // The login that it says, which an error may repeat.
+  // The login inside the command, which an error may repeat.
   const login* says = nullptr;
-  // Who blocks for it, if anybody; looked at in submit() only.
+  // The caller that blocks for it, if any. Read in submit() only.
   net::caller* caller = nullptr;
 
  private:
@@ -42,17 +40,18 @@ class request {
   friend class reply_reader;
   friend class request_list;
   request* next_ = nullptr;
-  std::uint64_t start_ = 0;  // how many bytes the connection was given before its first
+  std::uint64_t start_ = 0;  // bytes of the connection before its first one
   int replies_left_ = 0;
-  bool is_for_callers_ = false;  // to read: one waits for it, or nobody does
+  bool is_for_callers_ = false;  // for callers to read: one waits for the reply, or no thread does
 };
 
-// Blocking callers flush themselves; what is submitted by_io_thread is sent in batches. With
-// before_await the request's caller is the submitting thread, and it comes to await() in any case:
-// it can have the lead before the answer is on its way, which then wakes nobody else. Unattended is
-// by_io_thread for a thread that does not come to await() for the answer. Sent is written at once
-// by the submitting thread, and whoever reads next comes upon its answer, a caller as well as the
-// I/O thread.
+// now: a blocking caller sends immediately.
+// before_await: the request's caller is the submitting thread, which calls await() in any case. It
+// may take the lead before the reply arrives, so the reply wakes no other thread.
+// by_io_thread: requests are sent in batches.
+// unattended: like by_io_thread, for a thread that does not await the reply.
+// sent: the submitting thread writes immediately. The next reader, a caller or the I/O thread, gets
+// the reply.
 enum class flush { now, before_await, by_io_thread, unattended, sent };
 
 }  // namespace mortise::redis

@@ -1,4 +1,4 @@
-// Requests in the order of their sending, linked through themselves so that a list needs no memory.
+// Requests in the order of sending. An intrusive list, which needs no memory.
 #pragma once
 
 #include "redis/request.hpp"
@@ -9,7 +9,7 @@ class request_list {
  public:
   [[nodiscard]] request* first() const noexcept { return first_; }
 
-  // From here on it waits for all its replies.
+  // From here on the request waits for all its replies.
   void push(request& item) noexcept {
     item.replies_left_ = item.reply_count;
     item.next_ = nullptr;
@@ -24,7 +24,7 @@ class request_list {
     }
     return item;
   }
-  // Appends all of the other, which is empty then.
+  // Appends all requests of `other`, which is empty afterwards.
   void take_all(request_list& other) noexcept {
     if (other.first_ == nullptr) return;
     (last_ == nullptr ? first_ : last_->next_) = other.first_;

@@ -11,16 +11,16 @@ namespace {
 
 // "-9223372036854775808" has 20 characters; a length or integer beyond this is not one.
 constexpr std::size_t max_number_bytes = 24;
-// Few enough bytes for an integer in them to fit into 64 bits.
+// An integer of so few bytes always fits into 64 bits.
 constexpr std::size_t longest_short = 18;
-// Nodes kept between replies; the memory of a rare large reply is given back.
+// Nodes kept between replies. The memory of a rare large reply is freed.
 constexpr std::size_t max_kept_nodes = 1024;
 
 constexpr const char* too_large = "a reply is larger than the limit";
 
 const value null_value;
 
-// An optional sign and digits, and nothing else, that fit into 64 bits.
+// An optional sign and digits only, within 64 bits.
 bool parse_integer(std::string_view text, std::int64_t& number) noexcept {
   if (!text.empty() && text.front() == '+') {
     text.remove_prefix(1);
@@ -54,7 +54,7 @@ bool is_big_number(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// What a first byte announces.
+// The meaning of a first byte.
 enum class form : std::uint8_t { unknown, line, number, bulk, aggregate };
 
 constexpr std::array<form, 256> make_forms() noexcept {
@@ -112,8 +112,8 @@ parse_result parser::parse(std::string_view bytes) noexcept {
     if (state_ != state::reading) start();
     if (bytes.size() < needed_) return parse_result::incomplete;
     store_.bytes = bytes.data();
-    // What lies beyond the limit is never looked at, so that the verdict on a stream doesn't
-    // depend on the pieces in which it arrives.
+    // Bytes beyond the limit are never read. So the result for a stream does not depend on the
+    // pieces in which it arrives.
     const auto visible = bytes.substr(0, limits_.reply_bytes);
     while (frame_count_ > 0) {
       const auto& top = frames_[frame_count_ - 1];
@@ -137,8 +137,8 @@ parse_result parser::parse(std::string_view bytes) noexcept {
   return parse_result::complete;
 }
 
-// Reads "+OK" and ":1", which are most of all replies, in a fraction of the time when they are
-// short and whole. Whatever is unusual about them is left to the long way, which reads them alike.
+// Reads "+OK" and ":1", which are most replies, in a fraction of the time when they are short and
+// complete. Any unusual reply takes the long path, with the same result.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 bool parser::read_short(std::string_view bytes) noexcept {
   if (bytes.empty() || store_.nodes.size() != 1) return false;
@@ -302,8 +302,8 @@ parser::step parser::read_bulk(std::string_view bytes, value& node) {
   return step::done;
 }
 
-// Makes room for the elements, in one row, and opens a frame for them. An attribute is read like a
-// map that nothing refers to; the node it stands before stays the next to be read.
+// Reserves consecutive nodes for the elements, and opens a frame for them. An attribute is read
+// like an unreferenced map. The node after it is still the next to be read.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
 parser::step parser::read_aggregate(std::string_view line, char mark, value& node) {
   auto& top = frames_[frame_count_ - 1];
@@ -312,7 +312,7 @@ parser::step parser::read_aggregate(std::string_view line, char mark, value& nod
     return step::done;
   }
   if (line == "?") return fail("a streamed aggregate, which is not supported");
-  // Redis before 7.2 can splice one into the reply of EXEC; counting on would mix up all replies.
+  // Redis before 7.2 can splice a push into the reply of EXEC. Continuing would mix up all replies.
   if (mark == '>' && frame_count_ > 1) return fail("a push inside a reply");
   std::uint64_t count = 0;
   if (!parse_length(line, count)) return fail("the length of an aggregate is malformed");

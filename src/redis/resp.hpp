@@ -1,5 +1,5 @@
 // RESP2 and RESP3, read from a byte stream as it arrives. The parser allocates nothing per reply
-// once warm, trusts nothing it reads (hazard 31), and after a violation stays broken.
+// once warm, trusts no input (hazard 31), and stays broken after a violation.
 #pragma once
 
 #include <array>
@@ -31,13 +31,13 @@ class value {
   [[nodiscard]] kind type() const noexcept { return type_; }
   [[nodiscard]] bool is_null() const noexcept { return type_ == kind::null; }
   [[nodiscard]] bool is_error() const noexcept { return type_ == kind::error; }
-  // The number of an integer or boolean, else 0.
+  // The number of an integer or boolean, otherwise 0.
   [[nodiscard]] std::int64_t integer() const noexcept { return integer_; }
-  // The bytes of a status, error or text, else empty.
+  // The bytes of a status, error or text, otherwise empty.
   [[nodiscard]] std::string_view text() const noexcept;
-  // How many elements an array, map or push has (two for each entry of a map), else 0.
+  // How many elements an array, map or push has (two per entry of a map), otherwise 0.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  // The element at `index`; a null value beyond the last, so that a wrong shape is never a crash.
+  // The element at `index`; a null value beyond the last, so a wrong shape never crashes.
   [[nodiscard]] const value& at(std::size_t index) const noexcept;
 
  private:
@@ -51,16 +51,16 @@ class value {
   kind type_ = kind::null;
 };
 
-// The value of a key in a map, or in a list of keys and values. A server that gives a key twice
-// contradicts itself, so the caller believes neither value (hazard 31).
+// The value of a key in a map, or in a list of keys and values. A server that sends a key twice
+// contradicts itself, so the caller trusts neither value (hazard 31).
 struct field {
   const value* found = nullptr;
   bool is_repeated = false;
 };
 [[nodiscard]] field find_field(const value& map, std::string_view key) noexcept;
 
-// What the values of one reply share. Texts are offsets into `bytes`, because the caller's buffer
-// may move between the pieces of a reply.
+// The memory shared by the values of one reply. Texts are offsets into `bytes`, because the
+// caller's buffer may move between the pieces of a reply.
 struct reply_store {
   const char* bytes = nullptr;
   std::vector<value> nodes;
@@ -70,7 +70,7 @@ inline std::string_view value::text() const noexcept {
   return length_ == 0 ? std::string_view() : std::string_view(store_->bytes + offset_, length_);
 }
 
-// Bounds on one reply: beyond them the stream counts as hostile or corrupt.
+// Bounds on one reply. A stream beyond them counts as hostile or corrupt.
 struct parser_limits {
   std::size_t reply_bytes = 4U << 20U;  // at most 1 GiB
   std::size_t elements = 65536;         // of all levels together; at most 16 million
@@ -86,12 +86,12 @@ class parser {
   parser& operator=(const parser&) = delete;
 
   // Reads one reply from the front of `bytes`. On `complete`, `reply()` is the value (its texts
-  // point into `bytes`) and `consumed()` how many bytes it took. On `incomplete` nothing is
-  // consumed; call again with the same bytes (they may have moved) and more behind them: reading
-  // goes on where it stopped. On `violation`, `problem()` says what is wrong. After `no_memory` the
-  // stream is as broken.
+  // point into `bytes`) and `consumed()` is its size in bytes. On `incomplete` nothing is consumed.
+  // Call again with the same bytes (they may have moved) and more after them; reading continues
+  // where it stopped. On `violation`, `problem()` has the reason. The stream is also broken after
+  // `no_memory`.
   parse_result parse(std::string_view bytes) noexcept;
-  // Forgets a half-read reply and a violation: what follows is a new stream.
+  // Discards a half-read reply and a violation. A new stream follows.
   void reset() noexcept;
   // A null value unless the last parse() was complete.
   [[nodiscard]] const value& reply() const noexcept;
@@ -122,9 +122,9 @@ class parser {
   std::array<frame, max_depth + 1> frames_{};
   std::size_t frame_count_ = 0;
   std::size_t element_count_ = 0;
-  std::size_t position_ = 0;  // where the item begins that is read next
-  std::size_t scanned_ = 0;   // no line end lies between position_ and here
-  std::size_t needed_ = 0;    // reading can't go on with fewer bytes than this
+  std::size_t position_ = 0;  // start of the item that is read next
+  std::size_t scanned_ = 0;   // no line end lies between position_ and this position
+  std::size_t needed_ = 0;    // fewer bytes than this are never enough
   std::size_t consumed_ = 0;
   const char* problem_ = "";
   state state_ = state::idle;

@@ -11,12 +11,12 @@ constexpr std::array<unfitness, 5> unfit{{
     {"MASTERDOWN", "a replica without its master",
      "the server is a replica that has lost its master; give the master's address"},
     {"LOADING", "loading its data", "the server is loading its data; it will be ready soon"},
-    // A token has its end, or the user was changed: the next connection logs in anew.
+    // A token has expired, or the user was changed. The next connection logs in again.
     {"NOAUTH", "logged out", "the server requires a password; give it in the URL or password_file"},
     {"CLUSTERDOWN", "not served by its cluster", "the cluster is not serving this slot", true},
 }};
 
-// What follows the first `mark`; the whole without one.
+// The text after the first `mark`; all of it without a mark.
 std::string_view after(std::string_view text, std::string_view mark) noexcept {
   const auto at = text.find(mark);
   return at == std::string_view::npos ? text : text.substr(at + mark.size());
@@ -26,20 +26,20 @@ std::string_view after(std::string_view text, std::string_view mark) noexcept {
 
 std::string_view error_code(std::string_view text) noexcept {
   if (text.starts_with("EXECABORT ")) text = after(text, "because of: ");
-  // Before 7.0 the name of the function and the line come first, once more where the script was
-  // refused its command. Nothing of a user's is before that.
+  // Before 7.0 the name of the function and the line come first. They come twice if a command of
+  // the script was refused. The text before them has nothing of a user's.
   if (text.starts_with("ERR Error running script")) {
     text = after(after(text, "@user_script:"), ": ");
   }
   if (text.starts_with("@user_script: ")) {
     text = after(after(text, "@user_script: "), ": ");
-    if (!text.starts_with('-')) return {};  // words of Lua's
+    if (!text.starts_with('-')) return {};  // text of Lua
     text.remove_prefix(1);
   }
   return text.substr(0, text.find(' '));
 }
 
-// All of Alibaba Cloud's, whose service looks at scripts before it runs them.
+// All of these are Alibaba Cloud's, which checks scripts before it runs them.
 const char* why_script_refused(std::string_view error) noexcept {
   const auto has = [&](std::string_view words) { return error.find(words) != error.npos; };
   if (error.starts_with("ERR bad lua script")) {

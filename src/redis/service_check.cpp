@@ -16,7 +16,7 @@ struct tried_command {
   std::array<std::string_view, 4> words;
 };
 
-// None of them changes anything, and the key of EVAL, which a proxy needs, is never written.
+// None of these changes anything. No client ever writes the key of EVAL, which a proxy needs.
 constexpr std::array<tried_command, 6> tried_commands{{
     {"HELLO", {"HELLO", "3"}},
     {"CLIENT", {"CLIENT", "ID"}},
@@ -82,7 +82,7 @@ void service_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/)
   finish();
 }
 
-// Any answer will do, also an error.
+// Any reply is good enough, even an error.
 void service_check::say_ping() {
   wiped_bytes bytes;
   command_writer(bytes).command({"PING"});
@@ -117,14 +117,14 @@ void service_check::on_torn(pipeline& /*which*/, const outcome& why) noexcept tr
 }
 
 void service_check::take_end(const outcome& why) {
-  // Closed by the service, rather than broken off for words that nobody understands.
+  // The service closed the connection. It was not broken off after an invalid reply.
   const bool is_closed = why.code == status::unreachable && why.is_retryable;
   if (!is_answered_) {
     if (!is_command_sent_ || !is_closed) is_given_up_ = true;
     if (!is_given_up_) lacking_.note(tried_commands.at(tried_).name);
   }
   ++tried_;
-  // Where HELLO is answered the connection before was ended by something else.
+  // A reply to HELLO shows that something other than HELLO ended the connection before.
   const bool is_known_service = tried_ == 1 && is_answered_;
   if (is_given_up_ || is_known_service || tried_ == tried_commands.size()) return finish();
   dial();

@@ -1,7 +1,7 @@
 // Finds out which commands make a service end the connection, as the proxy twemproxy does with each
-// command that it does not pass on. Each command is tried on a connection of its own, after the
-// answer to a PING: so a server that is starting, and a port of another protocol, are told apart
-// from a service that lives and lacks the command.
+// command that it does not pass on. Each command is tried on a separate connection, after the
+// answer to a PING. So a service that lacks the command differs from a server that starts, and from
+// a port of another protocol.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace mortise::redis {
 class service_check_listener {
  public:
   virtual ~service_check_listener() = default;
-  // No connection of the check is open any more. Without gaps nothing was found out.
+  // No connection of the check is open now. Without gaps the check found nothing.
   virtual void on_service_checked(const service_gaps& lacking) noexcept = 0;
 };
 
@@ -35,10 +35,10 @@ class service_check final : private pipeline_listener,
   // Only when is_over().
   ~service_check() override;
 
-  // Ends in on_service_checked(), maybe before it returns. It needs no login: that one is missing
-  // is an answer, too.
+  // Ends in on_service_checked(), maybe before it returns. Needs no login: an error about a missing
+  // login is a reply too.
   void begin(const net::address& at, time_ns deadline) noexcept;
-  // Ends it. on_service_checked() follows if a connection is open.
+  // Ends the check. on_service_checked() follows if a connection is open.
   void end() noexcept;
   [[nodiscard]] bool is_over() const noexcept { return !is_on_; }
 

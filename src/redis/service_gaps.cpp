@@ -7,8 +7,8 @@ namespace mortise::redis {
 
 namespace {
 
-// The others are done without: HELLO by RESP2 and a second connection, SCRIPT by EVAL with the text
-// of the script, CLIENT by leaving the connection before to itself.
+// The other commands have substitutes. HELLO: RESP2 and a second connection. SCRIPT: EVAL with the
+// text of the script. CLIENT: the old connection ends by itself.
 constexpr std::array<std::string_view, 3> needed{"MULTI", "EVAL", "SUBSCRIBE"};
 
 bool is_needed(std::string_view command) noexcept {
@@ -26,7 +26,7 @@ std::string list_of(const std::vector<const char*>& commands) {
 
 }  // namespace
 
-// Redis, Valkey and what is built like them; Envoy; Alibaba Cloud, with the command between.
+// Redis, Valkey and derived servers; Envoy; Alibaba Cloud, with the command in the middle.
 bool is_unknown_command(std::string_view error) noexcept {
   constexpr std::string_view alibaba = "ERR command ";
   return error.starts_with("ERR unknown command") || error.starts_with("unsupported command") ||

@@ -1,4 +1,4 @@
-// The commands that a service lacks, such as a proxy that passes on a part of them only. Pure.
+// The commands that a service lacks, such as a proxy that passes on only a part of them. Pure.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace mortise::redis {
 
-// An error reply by which a server or a proxy says that it does not have the command.
+// An error reply of a server or a proxy without the command.
 bool is_unknown_command(std::string_view error) noexcept;
 
 class service_gaps {
  public:
-  // `command` is a literal, and noted once.
+  // `command` is a literal, and is noted once.
   void note(const char* command);
-  // Whether no lock works without one of them.
+  // Whether one of the gaps makes locks impossible.
   [[nodiscard]] bool excludes_locks() const noexcept;
   // "HELLO, MULTI and SUBSCRIBE".
   [[nodiscard]] std::string text() const;
-  // Which of them locks need, and what to do. Only where they exclude locks.
+  // The missing commands that locks need, and the remedy. Only for gaps that exclude locks.
   [[nodiscard]] std::string remedy() const;
 
  private:

@@ -1,6 +1,6 @@
-// How the silence of a server is noticed: while requests are open it is looked now and then whether
-// any of those that were open at an earlier look is still, and nothing was received since. After a
-// third of the limit, or half a second, the answers are overdue, after all of it the server is
+// Detects a silent server. While requests are open, periodic looks check whether a request of an
+// earlier look is still open and nothing was received since. After a third of the limit or half a
+// second, whichever is shorter, the answers are overdue. After the whole limit the server is
 // silent. Pure.
 #pragma once
 
@@ -23,7 +23,7 @@ class silence_watch {
     return std::min(limit_ns_, 3 * longest_patience_ns) / 8;
   }
   [[nodiscard]] time_ns limit_ns() const noexcept { return limit_ns_; }
-  // From now on look() is called at times.
+  // From now on the owner calls look() periodically.
   void begin(std::uint64_t submitted, time_ns now) noexcept {
     is_on_ = true;
     mark_ = submitted;
@@ -33,8 +33,8 @@ class silence_watch {
   // How long the server has been silent.
   state look(std::uint64_t submitted, std::uint64_t answered, time_ns received_ns,
              time_ns now) noexcept {
-    // When looks were missed it was this process that did not run: what it did not read meanwhile
-    // is no fault of the server's.
+    // After missed looks it was this process that did not run. The server is not to blame for
+    // unread input.
     const bool was_away = now - look_ns_ > 2 * period_ns();
     look_ns_ = now;
     if (was_away || answered >= mark_) {
@@ -47,7 +47,7 @@ class silence_watch {
   }
 
  private:
-  // However long calls may take: meanwhile another server may serve.
+  // Independent of the length of calls: another server may serve by then.
   static constexpr time_ns longest_patience_ns = ns_per_s / 2;
 
   const time_ns limit_ns_;

@@ -1,5 +1,5 @@
-// Where one server is, as text: redis://, rediss://, unix:// and local:, and redis+sentinel:// for
-// the one that Sentinels name; or some servers of a cluster, redis+cluster://.
+// The place of one server, as text: redis://, rediss://, unix:// and local:. redis+sentinel://
+// names a master of Sentinels, and redis+cluster:// some servers of a cluster.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class url_scheme : std::uint8_t {
 
 // "redis", "rediss", "unix", "local", "redis+sentinel", "redis+cluster", and these with "rediss".
 const char* scheme_text(url_scheme scheme) noexcept;
-// Whether the server is spoken to by TLS.
+// Whether connections use TLS.
 constexpr bool has_tls(url_scheme scheme) noexcept {
   return scheme == url_scheme::tls || scheme == url_scheme::tls_sentinel ||
          scheme == url_scheme::tls_cluster;
@@ -52,7 +52,7 @@ struct endpoint_url {
   url_scheme scheme = url_scheme::tcp;
   std::string host;  // an IPv6 address without its brackets
   int port = 6379;
-  // Who knows where the server is, and what they call it; only with Sentinels.
+  // The Sentinels, and their name for the master. Only with redis+sentinel.
   std::vector<host_port> sentinels;
   std::string master;
   std::string sentinel_user;
@@ -62,26 +62,26 @@ struct endpoint_url {
   std::string user;
   secret password;
   std::int64_t db = 0;
-  // What it is among others of a list; empty and 0 unless given.
+  // Identifies the server in a list; empty and 0 unless given.
   std::string shard;
   std::int64_t weight = 0;
   // In order, without `db`, `shard`, `weight`, `sentinel_user` and `sentinel_password`.
   std::vector<std::pair<std::string, std::string>> query;
 };
 
-// Its place as the URL says it, in small letters but for the master's name: "host:port", a path,
-// "local:", "mymaster of host:port,host:port", or "host:port,host:port".
+// The place in the URL, in lower case except for the master's name: "host:port", a path, "local:",
+// "mymaster of host:port,host:port", or "host:port,host:port".
 std::string place_text(const endpoint_url& where);
 
 // redis://[user[:password]@]host[:port][/db][?key=value&…], and the same with rediss:// (TLS)
 // unix://[user[:password]@]/path/to.sock[?db=n&key=value…]
 // local:[?db=n&key=value…]
-// redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…], and the
-// same with rediss+sentinel://; the login is that of the master.
-// redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…], and the same
-// with rediss+cluster://
-// Undoes percent-encoding in every part. On failure `into` is as it was. Messages name the part,
-// its value and the remedy, and never show what may be part of a user's name or password.
-outcome parse_url(std::string_view url, endpoint_url& into);
+// redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/db][?key=value&…],
+//   and the same with rediss+sentinel://; the login is for the master.
+// redis+cluster://[user[:password]@]host[:port][,host[:port]…][/db][?key=value&…],
+//   and the same with rediss+cluster://
+// Decodes percent-encoding in every part. A failure leaves `target` unchanged. Messages name the
+// part, its value and the remedy, and never show a possible part of a user's name or password.
+outcome parse_url(std::string_view url, endpoint_url& target);
 
 }  // namespace mortise::redis
