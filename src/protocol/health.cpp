@@ -58,7 +58,7 @@ std::string health::json() const {
 }
 
 void judge_away(const outcome& problem, const std::string& server, bool is_spare, health& into) {
-  constexpr std::size_t longest_problem = 400;  // it names an address, too
+  constexpr std::size_t longest_problem = 400;  // the text also names an address
   const auto& rule = finding_rules().back();
   into.findings.push_back({rule.name, is_spare ? finding_severity::warn : finding_severity::bad,
                            server, printable(problem.words(), longest_problem),

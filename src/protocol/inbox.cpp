@@ -9,7 +9,7 @@ namespace mortise::protocol {
 
 namespace {
 
-// Takes a number and the space behind it off the front.
+// Removes a number and the space behind it from the front.
 bool take_number(std::string_view& text, std::int64_t& number) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto length = static_cast<std::size_t>(read.ptr - text.data());
@@ -49,7 +49,7 @@ std::optional<message> read_message(std::string_view text) {
     default:
       return std::nullopt;
   }
-  // A `W` names the owner as the lock's value has it, which may carry the mark.
+  // A `W` names the owner as in the lock's value, which may carry the mark.
   const auto parts = split_owner_token(text);
   told.owner = parts.token;
   told.gate_id = parts.gate_id();

@@ -15,12 +15,12 @@ namespace mortise::protocol {
 
 namespace {
 
-// The one list of what an entry has: JSON, the C ABI and the message are written from it.
+// The fields of an entry. JSON, the C ABI and the message are all written from this list.
 struct field {
   std::string_view name;
-  std::string listing_entry::*text;     // or
-  std::int64_t listing_entry::*number;  // this
-  bool is_shown = true;                 // else only for clients among themselves
+  std::string listing_entry::*text;     // either text
+  std::int64_t listing_entry::*number;  // or number
+  bool is_shown = true;                 // otherwise only for clients among themselves
 };
 constexpr field fields[] = {
     {"client", &listing_entry::client, nullptr},
@@ -45,12 +45,12 @@ constexpr field fields[] = {
     {"retained_claims", &listing_entry::retained_claims, nullptr, false},
     {"source", &listing_entry::source, nullptr},
 };
-// The first of them are the same of all entries of a client, and said once.
+// All entries of a client share the first fields, which are sent once.
 constexpr std::size_t shared_fields = 3;
-// The last one is no client's to say.
+// A client does not send the last field.
 constexpr std::size_t told_fields = std::size(fields) - 1;
 constexpr std::size_t own_fields = told_fields - shared_fields;
-// Of a page, before its entries.
+// Fields of a page before its entries.
 constexpr std::size_t head_size = 7;
 
 std::string text_of(const listing_entry& of, const field& which) {
@@ -71,7 +71,7 @@ Number read_number(std::string_view text) noexcept {
   return number;
 }
 
-// Takes what is before the next space off the front.
+// Removes the text up to the next space from the front.
 std::string_view take_word(std::string_view& text) noexcept {
   const auto word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -102,7 +102,7 @@ void append_entry(std::string& out, const listing_entry& one) {
   out += '}';
 }
 
-// Without keys: about clients, not locks.
+// Has no keys: the command is about clients, not locks.
 command call(const redis::script& script, std::vector<std::string> arguments) {
   return {[&script, arguments = std::move(arguments)](std::string& out, bool /*with_text*/) {
     redis::command_writer writer(out);
@@ -168,7 +168,7 @@ std::optional<listing_request> read_request(std::string_view text) {
   asked.serial = read_number<std::uint64_t>(take_word(text));
   asked.from = read_number<std::uint64_t>(take_word(text));
   asked.asker = take_word(text);
-  // It becomes part of a channel's name.
+  // The ID becomes a part of a channel name.
   const bool is_id =
       !asked.asker.empty() && asked.asker.size() <= 64 &&
       asked.asker.find_first_of(std::string_view("{}: \r\n\0", 7)) == std::string::npos;

@@ -30,7 +30,7 @@ lock_party party_of(std::string_view value, bool has_weight) {
   return party;
 }
 
-// A script that is no step of a claim. What it refers to is the caller's, who waits.
+// A script that is no step of a claim. Its references belong to the caller, which waits.
 command call_script(const row& script, const key_set& keys, const lock::step_request& asked) {
   return {[&script, &keys, asked](std::string& out, bool with_text) {
     auto now = asked;
@@ -82,8 +82,8 @@ command query(const table& rules, const key_set& keys, const lock::step_request&
   return made;
 }
 
-// Only the hold that was named, not one that has begun since (hazard 17): in a quorum, whatever it
-// has been voted for in the meantime.
+// Releases only the named hold, not a later one (hazard 17). In a quorum this includes its votes
+// for later proposals.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
                       const lock::step_request& asked, bool& was_owner) {
   auto about = asked;

@@ -24,7 +24,7 @@ step_result of(answer what) {
   return result;
 }
 
-// A reply of a shape that no step has. It may be anything but a yes (hazard 31).
+// A reply of an unknown shape. It may mean anything except success (hazard 31).
 step_result unreadable() {
   auto result = of(answer::unknown);
   result.details = outcome::of(status::unknown, "cannot parse the server's reply");
@@ -32,8 +32,8 @@ step_result unreadable() {
   return result;
 }
 
-// Uncontended, no script: the lock and its fencing token in one transaction, because a token drawn
-// later could overtake that of a later owner.
+// Without contention, no script: the lock and its fencing token are one transaction. A token that
+// is drawn later could be above that of a later owner.
 int write_transaction(std::string& out, const step_request& asked, const key_set& keys) {
   redis::command_writer writer(out);
   writer.command({"MULTI"});
@@ -49,12 +49,12 @@ step_result read_transaction(const redis::value& reply) {
   if (set.is_error()) return read_error(set.text());
   if (set.is_null()) {
     auto result = of(answer::not_free);
-    result.ttl_ms = -1;  // not told
+    result.ttl_ms = -1;  // not reported
     return result;
   }
   if (set.type() != redis::kind::status) return unreadable();
-  // The lock is set. A counter of a wrong type, or one that was lost, reads as token 0 or as too
-  // small a token; the machinery then asks again by script, which repairs it.
+  // The lock is set. A counter of a wrong type or a lost one reads as token 0 or as too small a
+  // token. The gate then repeats the request by script, which repairs the counter.
   auto result = of(answer::granted);
   result.last_token = reply.at(1).integer();
   if (result.last_token >= token_limit) return unreadable();
@@ -105,7 +105,7 @@ step_result read_renew(const redis::value& reply) {
   return result;
 }
 
-// {1, last token} raised, {0, 0} others have a part of it, {-1, 0} not the owner.
+// {1, last token} raised, {0, 0} other holders exist, {-1, 0} not the owner.
 step_result read_raise(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   if (reply.at(0).integer() < 0) return of(answer::not_owner);
@@ -184,7 +184,7 @@ void write_renewal_alone(std::string& out, const table& protocol, const step_req
 }
 
 bool is_compare_and_delete(const table& protocol, const step_request& asked) {
-  // Who is asked for the text of the script has been asked without one before, in vain.
+  // A request with the script's text follows one without it, which had failed.
   return asked.what == step::release_alone && protocol.facts.is_plain_string && !asked.with_text;
 }
 
@@ -196,16 +196,16 @@ void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
 step_result read_compare_and_delete(const redis::value& reply) {
   if (reply.is_error()) {
     const auto text = reply.text();
-    // Not carried out (hazard 28). The server behind the connection may have changed, or the
-    // rights.
+    // Not carried out (hazard 28). The connection may lead to a different server, or the rights may
+    // have changed.
     for (const auto* word : {"ERR unknown command", "NOPERM", "WRONGTYPE"}) {
       if (text.starts_with(word)) return of(answer::no_script);
     }
     return read_error(text);
   }
   if (reply.type() != redis::kind::integer) return unreadable();
-  // A lock that somebody waits for is marked, so it is not what was compared with; nor is one that
-  // another has, or nobody (hazard 17).
+  // A lock with waiters is marked, so it differs from the compared value. So does a lock of
+  // another owner, or none (hazard 17).
   if (reply.integer() == 0) return of(answer::others_waiting);
   return reply.integer() == 1 ? of(answer::released) : unreadable();
 }
@@ -213,7 +213,7 @@ step_result read_compare_and_delete(const redis::value& reply) {
 step_result read_step(const table& protocol, step what, const redis::value& reply) {
   if (reply.is_error()) {
     auto said = read_error(reply.text());
-    // A server that does not permit MULTI has carried out what came behind it all the same.
+    // A server that rejects MULTI has executed the commands behind it.
     const bool is_transaction = what == step::try_take && protocol.facts.is_plain_string;
     if (is_transaction && reply.text().starts_with("NOPERM")) said.what = answer::unknown;
     return said;
