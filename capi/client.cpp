@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* url_variable = "MORTISE_URL";
 
-// What is given, or with NULL what the environment says. Not copied: it may have a password.
+// The given URL, or with NULL that of the environment. Not copied, because it may contain a
+// password.
 outcome find_url(const char* url, size_t url_len, std::string_view& found) {
   if (url != nullptr) {
     found = {url, url_len};

@@ -15,7 +15,7 @@ const finding* find(const mortise_health* health, int64_t index) noexcept {
   return place < findings.size() ? &findings[place] : nullptr;
 }
 
-// What the client has it filled with.
+// Makes a health object that the client fills.
 template <class Fill>
 mortise_health* make(mortise_client* client, mortise_error* error, Fill fill) {
   std::unique_ptr<mortise_health> made;

@@ -72,7 +72,7 @@ void mortise_queue_wake(mortise_queue* queue) {
 void mortise_queue_shutdown(mortise_queue* queue) {
   if (queue == nullptr || queue->is_foreign()) return;
   const uncancellable here;
-  // Its reader may free the queue as soon as it has heard of this.
+  // A reader may free the queue as soon as it sees the shutdown.
   const auto kept = queue->object;
   kept->shut_down();
 }
