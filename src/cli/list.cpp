@@ -68,7 +68,7 @@ void print_names(const summaries& locks) {
   }
 }
 
-// Each client, and each key that none has told of, by itself, with all that is said.
+// One row for each client, and for each key that no client reported, with all fields.
 void add_wide(text_table& table, const listing& seen, const std::set<std::string>& heard) {
   for (int64_t index = 0; index < seen.size(); ++index) {
     const auto number = [&](std::string_view key) { return seen.number(index, key); };
@@ -97,8 +97,8 @@ struct list_request {
   int64_t wait_ms = 0;
 };
 
-// What was seen: first the keys, if they are wanted, so that a client that is heard after it can
-// only know better.
+// The locks found: first the scan of the keys, if requested, then the listing. So the reply of a
+// client is never older than its key.
 class sight {
  public:
   sight(mortise_client* client, const list_request& wanted, mortise_error* error) {
@@ -122,7 +122,7 @@ class sight {
     table.sort();
     table.print();
   }
-  // As the listing is; with all also `keys`.
+  // The JSON of the listing; with --all also `keys`.
   std::string json() const {
     if (!keys_) return clients_->json();
     auto all = nlohmann::json::parse(clients_->json());
@@ -132,7 +132,7 @@ class sight {
     all["missing"] = missing();
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  // The servers that did not answer, to either question.
+  // The servers that did not reply to the scan or the listing.
   nlohmann::json missing() const {
     auto all = clients_->missing();
     if (!keys_) return all;

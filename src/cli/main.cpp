@@ -1,4 +1,4 @@
-// The command `mortise`: its first word says what it does.
+// The command `mortise`. Its first argument is the subcommand.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +34,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const int code = mortise::cli::run(argc, argv);
-  // What could not be written is no success: the disk may be full, or the output closed.
+  // An output error is a failure: the disk may be full, or stdout closed.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_written) return code;
   mortise::cli::complain("", std::string("cannot write standard output: ") + std::strerror(errno));

@@ -55,7 +55,7 @@ std::string text_of(const mortise_info* info, int64_t entry) {
   return label.empty() ? text : text + " (" + label + ")";
 }
 
-// The entries of the holders that are meant.
+// The entries of the selected holders.
 std::vector<int64_t> holders_in(const mortise_info* info, const release_request& wanted) {
   std::vector<int64_t> found;
   for (int64_t entry = 0; entry < mortise_info_shown_holder_count(info); ++entry) {

@@ -13,7 +13,7 @@
 
 namespace mortise::cli {
 
-// The functions that are used, by their names in the library. Some are macros in the header.
+// The functions in use, under their names in the library. Some are macros in the header.
 struct screen::library {
   template <class function>
   void find(function*& into, const char* name) const {

@@ -67,7 +67,7 @@ reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
   return {clock::now(), summaries_of(seen), seen.gaps(), seen.missing()};
 }
 
-// A server that does not answer may do so at the next reading.
+// An unreachable server may reply at the next reading.
 reading read_or_wait(mortise_client* client, int64_t wait_ms, mortise_error* error) try {
   return read(client, wait_ms, error);
 } catch (const failure& problem) {
@@ -75,7 +75,7 @@ reading read_or_wait(mortise_client* client, int64_t wait_ms, mortise_error* err
   return {clock::now(), {}, problem.what(), nlohmann::json::array()};
 }
 
-// Only of clients that are in both: of others it is not known since when they have counted.
+// Counts only clients in both readings. The counters of the others started at an unknown time.
 lock_summary::traffic traffic_between(const lock_summary& before, const lock_summary& now) {
   lock_summary::traffic sum;
   for (const auto& [client, one] : now.traffic_of) {
@@ -118,7 +118,7 @@ std::string short_number(double number) {
   return text;
 }
 
-// Nobody knows how much longer it was than the last bound, a minute.
+// Waits above the last bound, one minute, have no known length.
 std::string percentile_text(const line& of, double part) {
   const auto found = of.waits.percentile_ms(part);
   if (!found) return "-";
@@ -175,7 +175,7 @@ struct top_request {
   bool is_json = false;
 };
 
-// A client that does not answer is not waited for as long as to the next reading.
+// Waits for silent clients no longer than half the interval between readings.
 int64_t patience_ms(const top_request& wanted) {
   return std::max<int64_t>(wanted.every_ms / 2, 50);
 }

@@ -9,7 +9,7 @@ namespace mortise::cli {
 
 namespace {
 
-// Whatever the program's locale.
+// Independent of the program's locale.
 template <class Number>
 Number number_of(std::string_view text) {
   Number number = 0;
@@ -23,7 +23,7 @@ void wait_histogram::add(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     const auto colon = word.find(':');
-    if (colon == std::string::npos) continue;  // a later version's
+    if (colon == std::string::npos) continue;  // the form of a later version
     const auto bound = word.substr(0, colon);
     const auto seconds = bound == "+Inf" ? HUGE_VAL : number_of<double>(bound);
     counts_[seconds] += number_of<int64_t>(std::string_view(word).substr(colon + 1));

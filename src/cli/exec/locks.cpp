@@ -13,10 +13,10 @@ namespace mortise::cli::exec {
 namespace {
 
 constexpr int64_t queue_capacity = 1024;
-// A hold that a message brought is good for this long until it is confirmed; see
+// The validity of a hold that was granted by a message, until it is confirmed. See
 // mortise_lock_valid_ms.
 constexpr int64_t unconfirmed_ms = 3000;
-// How far a host's clock may be behind the others', at the end of a period.
+// How far a host's clock may lag behind other hosts at the end of a period.
 constexpr int64_t longest_lateness_ms = 60'000;
 
 std::string utc_text_of(int64_t time_ms) {
@@ -43,14 +43,15 @@ locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
   turn_name_ = wanted.names.front() + "@";
 }
 
-// The URL's options, but for what the command line says; and a hold lasts as long as the command.
+// The URL's options, with those of the command line. A hold lasts as long as the command.
 options_handle locks::options_of(const plan& wanted) const {
   options_handle options(mortise_options_new_from(client_.get(), error_.get()));
   if (!options) throw failure(error_.get());
   const int64_t longest_ms = wanted.at_most_ms == 0 ? MORTISE_FOREVER : wanted.at_most_ms;
   check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
-  // Nobody would use what is retained, and a release must be confirmed before this process ends.
+  // No later acquire would use a retained claim. A release must be confirmed before this process
+  // ends.
   check(mortise_options_set_retain_ms(options.get(), 0, error_.get()));
   const std::string_view key = MORTISE_OPTION_RELEASE;
   const std::string_view value = "answered";
@@ -152,8 +153,8 @@ void locks::outlive(int64_t time_ms) {
                              error_.get()));
 }
 
-// The period is in the name, so that a host whose clock is a little early or late means the same
-// one, whenever in it the command ran.
+// The name contains the period. So a host whose clock is slightly early or late refers to the same
+// period, at any time of the run.
 bool locks::take_turn(int64_t now_ms, int64_t period_ms) {
   const int64_t start_ms = now_ms - now_ms % period_ms;
   turn_ends_ms_ = start_ms + period_ms + std::min(longest_lateness_ms, period_ms / 2);

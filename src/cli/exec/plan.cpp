@@ -10,7 +10,7 @@
 namespace mortise::cli::exec {
 namespace {
 
-// What is written and only then understood.
+// The options before their validation.
 struct written {
   bool is_shared = false;
   bool is_exclusive = false;
@@ -116,7 +116,7 @@ void read_command(const CLI::App& app, const written& as, const std::vector<std:
 }  // namespace
 
 bool read_plan(int argc, const char* const* argv, plan& to) {
-  // What is after -- belongs to the command, also what looks like an option of ours.
+  // Arguments after -- belong to the command, even if they look like options of mortise.
   const auto* const end = argv + argc;
   const auto* const separator = std::find(argv, end, std::string_view("--"));
   const std::vector<std::string> after(separator == end ? end : separator + 1, end);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view example_start = "  mortise ";
 constexpr std::string_view usage_start = "Usage: ";
-// What an option does goes on further to the right than any option begins.
+// A continued description is indented further than any option.
 constexpr size_t largest_indent = 8;
 
 size_t indent_of(std::string_view line) {
@@ -21,7 +21,7 @@ bool is_option(std::string_view line) {
   return indent > 0 && indent <= largest_indent && line.substr(indent).starts_with('-');
 }
 
-// Before the first two spaces that follow each other, and after them.
+// The texts before and after the first two consecutive spaces.
 std::pair<std::string, std::string> columns_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   const auto gap = std::min(line.find("  "), line.size());

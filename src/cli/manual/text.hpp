@@ -1,4 +1,4 @@
-// Texts in parts.
+// String helpers.
 #pragma once
 
 #include <string>
