@@ -273,7 +273,7 @@ constexpr option option_table[] = {
      "off", "The names under which locks are counted, such as \"orders:*,jobs:*\""},
 };
 
-// ---- assigning a value --------------------------------------------------------------------------
+// ---- assigning a value -----------------------------------------------------------------------
 
 outcome wrong(std::string_view key, const std::string& problem) {
   return outcome::of(status::invalid_argument, key, ": ", problem);

@@ -80,7 +80,7 @@ std::string replicas(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " replica" : " replicas");
 }
 
-// ---- the server ---------------------------------------------------------------------------------
+// ---- the server --------------------------------------------------------------------------------
 
 // Every probed server is reachable. judge_away() handles the others.
 judgement judge_reachable(const server_facts&, const checking_client&) {
@@ -126,7 +126,7 @@ judgement judge_uptime(const server_facts& facts, const checking_client& client)
           value};
 }
 
-// ---- its rights ---------------------------------------------------------------------------------
+// ---- its rights --------------------------------------------------------------------------------
 
 judgement judge_eval(const server_facts& facts, const checking_client&) {
   if (!facts.has_eval) return hidden();
@@ -158,7 +158,7 @@ judgement judge_rights(const server_facts& facts, const checking_client&) {
   return found.is_known ? judgement{finding_severity::ok, "none missing"} : hidden();
 }
 
-// ---- its storage --------------------------------------------------------------------------------
+// ---- its storage -------------------------------------------------------------------------------
 
 judgement judge_maxmemory_policy(const server_facts& facts, const checking_client&) {
   const auto policy =
@@ -208,7 +208,7 @@ judgement judge_persistence(const server_facts& facts, const checking_client& cl
   return {*fsync == "always" ? finding_severity::ok : finding_severity::warn, value};
 }
 
-// ---- its replicas -------------------------------------------------------------------------------
+// ---- its replicas ------------------------------------------------------------------------------
 
 judgement judge_replicas(const server_facts& facts, const checking_client& client) {
   const auto count = replica_count(facts);
