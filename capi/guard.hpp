@@ -34,17 +34,17 @@ class uncancellable {
 inline mortise_status code_of(status code) noexcept { return static_cast<mortise_status>(code); }
 
 // Fills the error and returns its code. Success clears the error.
-inline mortise_status report(outcome&& how, mortise_error* error) noexcept {
-  const auto code = code_of(how.code);
+inline mortise_status report(outcome&& result, mortise_error* error) noexcept {
+  const auto code = code_of(result.code);
   if (error == nullptr) return code;
-  if (!how.ok() && how.message.empty()) {
+  if (!result.ok() && result.message.empty()) {
     try {
-      how.message = how.words();
+      result.message = result.words();
     } catch (...) {
-      how.message.clear();
+      result.message.clear();
     }
   }
-  error->told = std::move(how);
+  error->told = std::move(result);
   return code;
 }
 

@@ -17,11 +17,11 @@ using client::multi_handle;
 // The number that matches any hold.
 constexpr std::int64_t any_hold = 0;
 
-// Whether the argument is valid. Otherwise `how` gets the error.
+// Whether the argument is valid. Otherwise `result` gets the error.
 template <class Argument>
-bool is_right(const Argument& argument, outcome& how) {
-  if constexpr (requires { argument.check(); }) how = argument.check();
-  return how.ok();
+bool is_right(const Argument& argument, outcome& result) {
+  if constexpr (requires { argument.check(); }) result = argument.check();
+  return result.ok();
 }
 
 template <class Argument>
@@ -36,11 +36,11 @@ decltype(auto) value_of(const Argument& argument) {
 // Adds the lock's name to an error. A forked child must not access a multi, because a thread of the
 // parent may hold its mutex.
 template <class Object>
-void name(outcome& how, const Object& object) noexcept {
+void name(outcome& result, const Object& object) noexcept {
   if constexpr (std::is_same_v<Object, lock_handle>) {
-    how.name(object.name());
+    result.name(object.name());
   } else if constexpr (std::is_same_v<Object, multi_handle>) {
-    if (how.code != status::forked) object.name(how);
+    if (result.code != status::forked) object.name(result);
   }
 }
 
@@ -51,19 +51,19 @@ mortise_status call(const Handle* handle, mortise_error* error, Callee&& callee,
                     const Arguments&... arguments) noexcept {
   const uncancellable here;
   try {
-    auto how = usable(handle);
-    if (handle == nullptr) return report(std::move(how), error);
+    auto result = usable(handle);
+    if (handle == nullptr) return report(std::move(result), error);
     // Keeps the object during the call, so that a concurrent free is harmless.
     const auto object = handle->object;
-    if (how.ok() && (is_right(arguments, how) && ...)) {
+    if (result.ok() && (is_right(arguments, result) && ...)) {
       if constexpr (std::is_member_function_pointer_v<std::remove_reference_t<Callee>>) {
-        how = ((*object).*callee)(value_of(arguments)...);
+        result = ((*object).*callee)(value_of(arguments)...);
       } else {
-        how = callee(*object, value_of(arguments)...);
+        result = callee(*object, value_of(arguments)...);
       }
     }
-    if (error != nullptr && !how.ok()) capi::name(how, *object);
-    return report(std::move(how), error);
+    if (error != nullptr && !result.ok()) capi::name(result, *object);
+    return report(std::move(result), error);
   } catch (...) {
     return report(caught(), error);
   }

@@ -149,7 +149,7 @@ std::span<const option> known_options() noexcept;
 // The option with this key; nullptr for none.
 const option* find_option(std::string_view key) noexcept;
 // Whether the two settings have the same value of the option.
-bool is_same(const option& of, const settings& first, const settings& second);
+bool is_same(const option& row, const settings& first, const settings& second);
 
 // Sets one option from text: see mortise_options_set for the keys and forms. On failure the
 // settings stay unchanged, and the error lists the valid values.

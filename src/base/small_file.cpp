@@ -46,7 +46,7 @@ class buffer {
 }  // namespace
 
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& into) {
+                        secret& content) {
   const auto wrong = [&](std::string_view problem) {
     constexpr std::size_t whole = 4096;
     return outcome::of(status::invalid_argument, option, ": ", printable(path, whole), " ",
@@ -75,7 +75,7 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
     return wrong("has more than " + std::to_string(most_bytes) +
                  " bytes; check the path or give a shorter file");
   }
-  into = secret(bytes.first(static_cast<std::size_t>(count)));
+  content = secret(bytes.first(static_cast<std::size_t>(count)));
   return {};
 }
 

@@ -15,6 +15,6 @@ namespace mortise {
 // the writer of a FIFO or a device. It does wait for the file system. Errors give the option, the
 // path, the reason and the remedy, but none of the contents.
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& into);
+                        secret& content);
 
 }  // namespace mortise

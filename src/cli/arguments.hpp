@@ -13,10 +13,10 @@ namespace mortise::cli {
 bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
                     const char* const* argv);
 
-// Switches to manual mode: from then on each subcommand passes its options and help to `by`, and
-// parses and runs nothing. For the program that writes the manual.
+// Switches to manual mode: from then on each subcommand passes its options and help to `callback`,
+// and parses and runs nothing. For the program that writes the manual.
 using command_line_observer = void (*)(const CLI::App& app, const char* help);
-void observe_command_lines(command_line_observer by);
+void observe_command_lines(command_line_observer callback);
 
 // Connects to the server of that URL, or to MORTISE_URL if the URL is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);

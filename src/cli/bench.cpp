@@ -97,20 +97,20 @@ struct results {
   durations handovers;
 };
 
-void time_handover(side& from, side& to, durations& into) {
-  from.lock();
-  to.begin_to_wait();
+void time_handover(side& giver, side& taker, durations& times) {
+  giver.lock();
+  taker.begin_to_wait();
   // Waits until the servers list the waiter. In a quorum there is no queue.
   constexpr int most_looks = 20;
-  for (int looks = 0; looks < most_looks && from.waiters() == 0; ++looks) {
+  for (int looks = 0; looks < most_looks && giver.waiters() == 0; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto start = clock::now();
-  from.begin_to_unlock();
-  to.end();
-  into.add(ns_since(start));
-  from.end();
-  to.unlock();
+  giver.begin_to_unlock();
+  taker.end();
+  times.add(ns_since(start));
+  giver.end();
+  taker.unlock();
 }
 
 results measure(const std::string& url, int64_t for_ms) {
@@ -178,10 +178,10 @@ int bench_locks(int argc, const char* const* argv) {
   }
   const auto found = measure(url, for_ms);
   if (is_json) {
-    const nlohmann::json told = {{"round_trip", found.round_trips.json()},
-                                 {"lock_and_unlock", found.pairs.json()},
-                                 {"handover", found.handovers.json()}};
-    std::puts(told.dump().c_str());
+    const nlohmann::json report = {{"round_trip", found.round_trips.json()},
+                                   {"lock_and_unlock", found.pairs.json()},
+                                   {"handover", found.handovers.json()}};
+    std::puts(report.dump().c_str());
   } else {
     print(found);
   }

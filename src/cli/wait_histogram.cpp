@@ -42,11 +42,11 @@ std::optional<double> wait_histogram::percentile_ms(double part) const {
   int64_t all = 0;
   for (const auto& [bound, count] : counts_) all += count;
   if (all == 0) return std::nullopt;
-  const auto wanted = static_cast<int64_t>(std::ceil(part * static_cast<double>(all)));
+  const auto rank = static_cast<int64_t>(std::ceil(part * static_cast<double>(all)));
   int64_t seen = 0;
   for (const auto& [bound, count] : counts_) {
     seen += count;
-    if (seen >= wanted) return bound * 1000;
+    if (seen >= rank) return bound * 1000;
   }
   return HUGE_VAL;
 }

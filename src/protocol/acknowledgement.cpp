@@ -52,16 +52,16 @@ void write_replication(std::string& out) {
 }
 
 std::optional<replication> read_replication(std::string_view info) {
-  replication said;
-  said.history = redis::info_field(info, "master_replid");
+  replication result;
+  result.history = redis::info_field(info, "master_replid");
   for (int i = 0;; ++i) {
     const auto one = redis::info_field(info, "slave" + std::to_string(i));
     if (one.empty()) break;
-    ++said.connected;
-    if (one.find("state=online") != one.npos) ++said.online;
+    ++result.connected;
+    if (one.find("state=online") != one.npos) ++result.online;
   }
-  if (said.history.empty() || redis::info_field(info, "role") != "master") return std::nullopt;
-  return said;
+  if (result.history.empty() || redis::info_field(info, "role") != "master") return std::nullopt;
+  return result;
 }
 
 void write_own_name(std::string& out) { redis::command_writer(out).command({"CLUSTER", "MYID"}); }

@@ -30,7 +30,7 @@ struct message {
 // nullopt for an unknown form. A message is only a hint, so unknown messages are ignored.
 std::optional<message> read_message(std::string_view text);
 // Passes the message to the gate.
-void tell(lock::gate& gate, const message& told, time_ns now);
+void tell(lock::gate& gate, const message& received, time_ns now);
 
 // The inbox channel of a client.
 std::string inbox_channel(std::string_view client_id);

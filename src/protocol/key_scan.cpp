@@ -47,7 +47,7 @@ listing_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
 // The scan of one server.
 class key_scan::part final : public dialogue {
  public:
-  explicit part(key_scan& of) : of_(of) {}
+  explicit part(key_scan& scan) : of_(scan) {}
   ~part() override {
     const std::lock_guard guard(of_.mutex_);
     if (looked_ > 0) ++of_.found_.answered;
@@ -92,14 +92,15 @@ key_scan::key_scan(const key_scan_terms& terms)
 
 std::unique_ptr<dialogue> key_scan::begin() { return std::make_unique<part>(*this); }
 
-command key_scan::step(part& of) const {
+command key_scan::step(part& server) const {
   command made;
-  made.write = [this, cursor = of.cursor(), count = of.step_keys()](std::string& out, bool) {
+  made.write = [this, cursor = server.cursor(), count = server.step_keys()](std::string& out,
+                                                                            bool) {
     redis::command_writer writer(out);
     writer.begin(7).arg("EVAL").arg(scripts::key_scan.text).arg("0");
     writer.arg(cursor).arg(pattern_).arg(count).arg(is_own_ ? "locks" : "keys");
   };
-  made.read = [&of](const redis::value& reply) { of.take(reply); };
+  made.read = [&server](const redis::value& reply) { server.take(reply); };
   return made;
 }
 
@@ -115,9 +116,9 @@ bool key_scan::take(const redis::value& reply) {
   return true;
 }
 
-void key_scan::take_into(listing& into) {
+void key_scan::take_into(listing& result) {
   const std::lock_guard guard(mutex_);
-  into = std::move(found_);
+  result = std::move(found_);
 }
 
 }  // namespace mortise::protocol

@@ -31,12 +31,12 @@ class key_scan {
   std::unique_ptr<dialogue> begin();
   // The entries, the number of scanned servers, and the number of incomplete ones. The dialogues
   // are over.
-  void take_into(listing& into);
+  void take_into(listing& result);
 
  private:
   class part;
 
-  [[nodiscard]] command step(part& of) const;
+  [[nodiscard]] command step(part& server) const;
   bool take(const redis::value& reply);
 
   const bool is_own_;

@@ -42,8 +42,8 @@ struct listing_entry {
 };
 
 // A field of an entry by its name; nullptr or 0 when no such text or number exists.
-const std::string* listing_text(const listing_entry& of, std::string_view field) noexcept;
-std::int64_t listing_number(const listing_entry& of, std::string_view field) noexcept;
+const std::string* listing_text(const listing_entry& entry, std::string_view field) noexcept;
+std::int64_t listing_number(const listing_entry& entry, std::string_view field) noexcept;
 
 struct listing {
   std::int64_t answered = 0;
@@ -63,7 +63,7 @@ struct listing_request {
   std::uint64_t from = 0;
   std::string asker;
 };
-std::string write_request(const listing_request& asked);
+std::string write_request(const listing_request& request);
 std::optional<listing_request> read_request(std::string_view text);
 
 // "A " and a list of texts as RESP: the round, the client, its host and process, the first and the
@@ -76,7 +76,7 @@ struct listing_page {
   std::uint64_t next = 0;
   std::vector<listing_entry> entries;
 };
-std::string write_page(const listing_page& told);
+std::string write_page(const listing_page& page);
 // nullopt for another form.
 std::optional<listing_page> read_page(std::string_view text);
 bool is_listing_message(std::string_view text) noexcept;

@@ -40,16 +40,16 @@ struct lock_info {
   std::vector<lock_party> entries;  // the first holders, then the first waiters
 };
 
-// `asked` has the owner token, weight and limit of the requester's hold; the token may be empty.
+// `request` has the owner token, weight and limit of the requester's hold; the token may be empty.
 // The arguments must live until the reply, or until nobody waits for it.
-command query(const table& rules, const key_set& keys, const lock::step_request& asked,
+command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info);
 // Changes how many permits the semaphore with these keys has.
 command resize(const key_set& keys, std::int64_t permits);
 // Ends the hold of this owner token at once, for all clients, and notifies its owner. Sets
 // `was_owner` to true where the token was an owner, at any server. Otherwise leaves it unchanged.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
-                      const lock::step_request& asked, bool& was_owner);
+                      const lock::step_request& request, bool& was_owner);
 
 // The number at the start of a text, or 0.
 std::int64_t number_in(std::string_view text);

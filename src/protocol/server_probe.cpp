@@ -117,18 +117,18 @@ bool is_about_state(std::string_view error) {
   return std::find(states.begin(), states.end(), first_word(error)) != states.end();
 }
 
-void read_trial(server_facts& into, const redis::value& reply, std::string_view right) {
+void read_trial(server_facts& facts, const redis::value& reply, std::string_view right) {
   if (!reply.is_error()) return;
   const auto error = reply.text();
   if (first_word(error) == "MOVED") {
-    into.is_key_elsewhere = true;
+    facts.is_key_elsewhere = true;
     return;
   }
   if (is_about_state(error)) {
-    if (into.write_error.value_or("").empty()) into.write_error = first_word(error);
+    if (facts.write_error.value_or("").empty()) facts.write_error = first_word(error);
     return;
   }
-  auto& found = into.rights;
+  auto& found = facts.rights;
   if (!error.starts_with("NOPERM")) {
     add(found.missing, right);
     found.is_essential_missing |= is_essential(right);
@@ -141,56 +141,56 @@ void read_trial(server_facts& into, const redis::value& reply, std::string_view 
   found.is_essential_refused |= is_essential(lack);
 }
 
-void read_nothing(server_facts& /*into*/, const redis::value& /*reply*/, std::string_view) {}
+void read_nothing(server_facts& /*facts*/, const redis::value& /*reply*/, std::string_view) {}
 
 // The end of a transaction with a deliberate error.
-void read_end_of_trials(server_facts& into, const redis::value& reply, std::string_view) {
-  into.rights.is_known = reply.is_error();
-  const bool is_seen = into.rights.is_known && !into.is_key_elsewhere;
-  if (is_seen && !into.write_error) into.write_error = "";
+void read_end_of_trials(server_facts& facts, const redis::value& reply, std::string_view) {
+  facts.rights.is_known = reply.is_error();
+  const bool is_seen = facts.rights.is_known && !facts.is_key_elsewhere;
+  if (is_seen && !facts.write_error) facts.write_error = "";
 }
 
-void read_info(server_facts& into, const redis::value& reply, std::string_view right) {
-  if (!reply.is_error()) into.info = reply.text().substr(0, longest_info);
-  read_trial(into, reply, right);
+void read_info(server_facts& facts, const redis::value& reply, std::string_view right) {
+  if (!reply.is_error()) facts.info = reply.text().substr(0, longest_info);
+  read_trial(facts, reply, right);
 }
 
-void read_config(server_facts& into, const redis::value& reply, std::string_view parameter) {
+void read_config(server_facts& facts, const redis::value& reply, std::string_view parameter) {
   if (reply.is_error() || reply.at(0).text() != parameter) return;
-  into.config.emplace(parameter, reply.at(1).text());
+  facts.config.emplace(parameter, reply.at(1).text());
 }
 
-void read_role(server_facts& into, const redis::value& reply, std::string_view) {
+void read_role(server_facts& facts, const redis::value& reply, std::string_view) {
   if (reply.at(0).text().empty()) return;
-  into.role = reply.at(0).text();
-  if (into.role == "master") into.replica_count = static_cast<std::int64_t>(reply.at(2).size());
+  facts.role = reply.at(0).text();
+  if (facts.role == "master") facts.replica_count = static_cast<std::int64_t>(reply.at(2).size());
 }
 
-void read_eval(server_facts& into, const redis::value& reply, std::string_view right) {
-  into.has_eval = !reply.is_error();
-  read_trial(into, reply, right);
+void read_eval(server_facts& facts, const redis::value& reply, std::string_view right) {
+  facts.has_eval = !reply.is_error();
+  read_trial(facts, reply, right);
 }
 
-void read_client_kill(server_facts& into, const redis::value& reply, std::string_view right) {
-  into.has_client_kill = !reply.is_error();
-  read_trial(into, reply, right);
+void read_client_kill(server_facts& facts, const redis::value& reply, std::string_view right) {
+  facts.has_client_kill = !reply.is_error();
+  read_trial(facts, reply, right);
 }
 
-void read_fence_type(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::status) into.fence_type = reply.text();
+void read_fence_type(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::status) facts.fence_type = reply.text();
   const auto error = first_word(reply.is_error() ? reply.text() : std::string_view());
-  into.is_fence_elsewhere = error == "MOVED" || error == "ASK";
+  facts.is_fence_elsewhere = error == "MOVED" || error == "ASK";
 }
 
-void read_fence(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::text) into.fence = reply.text();
+void read_fence(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::text) facts.fence = reply.text();
 }
 
-void read_fence_ttl(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::integer) into.fence_ttl_ms = reply.integer();
+void read_fence_ttl(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::integer) facts.fence_ttl_ms = reply.integer();
 }
 
-void read_keys(server_facts& into, const redis::value& reply, std::string_view) {
+void read_keys(server_facts& facts, const redis::value& reply, std::string_view) {
   if (reply.is_error() || reply.size() != 2) return;
   server_facts::key_sample found;
   const auto& names = reply.at(1);
@@ -199,7 +199,7 @@ void read_keys(server_facts& into, const redis::value& reply, std::string_view) 
     ++found.seen;
     if (!name.starts_with("mortise:") && !name.starts_with("{mortise:")) ++found.foreign;
   }
-  into.keys = found;
+  facts.keys = found;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class server_probe {
  private:
   // The reader of a reply, and its subject: a right or a parameter.
   struct step_request {
-    void (*read)(server_facts& into, const redis::value& reply, std::string_view about);
+    void (*read)(server_facts& facts, const redis::value& reply, std::string_view about);
     std::string_view about;
   };
 

@@ -36,13 +36,13 @@ failure cannot_write(const std::string& file, int problem) {
 
 }  // namespace
 
-lock_holder::lock_holder(const plan& wanted, shared_deadline& shared, channel& launcher,
+lock_holder::lock_holder(const plan& request, shared_deadline& shared, channel& launcher,
                          const sigset_t& mask, stderr_writer& messages)
-    : plan_(wanted),
+    : plan_(request),
       shared_deadline_(shared),
       launcher_(launcher),
       mask_(mask),
-      locks_(wanted),
+      locks_(request),
       messages_(messages) {
   sigset_t ends;
   ::sigemptyset(&ends);

@@ -20,7 +20,7 @@ namespace mortise::cli::exec {
 class lock_holder {
  public:
   // `mask` is the signal mask of the command. Throws a failure.
-  lock_holder(const plan& wanted, shared_deadline& shared, channel& launcher, const sigset_t& mask,
+  lock_holder(const plan& request, shared_deadline& shared, channel& launcher, const sigset_t& mask,
               stderr_writer& messages);
   ~lock_holder();
   lock_holder(const lock_holder&) = delete;

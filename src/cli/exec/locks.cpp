@@ -30,24 +30,24 @@ std::string utc_text_of(int64_t time_ms) {
 
 }  // namespace
 
-locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
+locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   if (!error_ || !event_) throw failure(exit_system, "not enough memory");
-  client_ = connect(wanted.url, error_.get());
-  options_ = options_of(wanted);
+  client_ = connect(request.url, error_.get());
+  options_ = options_of(request);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
   if (!queue_) throw failure(error_.get());
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));
   if (!multi_) throw failure(error_.get());
-  for (const auto& name : wanted.names) add(wanted, name);
+  for (const auto& name : request.names) add(request, name);
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
-  turn_name_ = wanted.names.front() + "@";
+  turn_name_ = request.names.front() + "@";
 }
 
 // The URL's options, with those of the command line. A hold lasts as long as the command.
-options_handle locks::options_of(const plan& wanted) const {
+options_handle locks::options_of(const plan& request) const {
   options_handle options(mortise_options_new_from(client_.get(), error_.get()));
   if (!options) throw failure(error_.get());
-  const int64_t longest_ms = wanted.at_most_ms == 0 ? MORTISE_FOREVER : wanted.at_most_ms;
+  const int64_t longest_ms = request.at_most_ms == 0 ? MORTISE_FOREVER : request.at_most_ms;
   check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
   // No later acquire would use a retained claim. A release must be confirmed before this process
@@ -57,22 +57,22 @@ options_handle locks::options_of(const plan& wanted) const {
   const std::string_view value = "answered";
   check(mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(),
                             error_.get()));
-  if (wanted.lease_ms != 0) {
-    check(mortise_options_set_lease_ms(options.get(), wanted.lease_ms, error_.get()));
+  if (request.lease_ms != 0) {
+    check(mortise_options_set_lease_ms(options.get(), request.lease_ms, error_.get()));
   }
-  if (!wanted.label.empty()) {
-    check(mortise_options_set_label(options.get(), wanted.label.data(), wanted.label.size(),
+  if (!request.label.empty()) {
+    check(mortise_options_set_label(options.get(), request.label.data(), request.label.size(),
                                     error_.get()));
   }
   return options;
 }
 
-void locks::add(const plan& wanted, const std::string& name) {
+void locks::add(const plan& request, const std::string& name) {
   auto* const client = client_.get();
   auto* const multi = multi_.get();
   auto* const error = error_.get();
   const auto* const options = options_.get();
-  switch (wanted.how) {
+  switch (request.how) {
     case mode::mutex: {
       auto& lock =
           mutexes_.emplace_back(mortise_lock_new(client, name.data(), name.size(), options, error));
@@ -84,13 +84,13 @@ void locks::add(const plan& wanted, const std::string& name) {
       auto& rw =
           rws_.emplace_back(mortise_rw_new(client, name.data(), name.size(), options, error));
       const auto add_to =
-          wanted.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
+          request.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
       check(rw ? add_to(multi, rw.get(), error) : mortise_error_status(error));
       break;
     }
     case mode::permit: {
       auto& semaphore = semaphores_.emplace_back(
-          mortise_semaphore_new(client, name.data(), name.size(), wanted.permits, options, error));
+          mortise_semaphore_new(client, name.data(), name.size(), request.permits, options, error));
       check(semaphore ? mortise_multi_add_semaphore(multi, semaphore.get(), 1, error)
                       : mortise_error_status(error));
       break;

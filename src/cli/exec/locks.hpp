@@ -23,7 +23,7 @@ struct news {
 class locks {
  public:
   // Connects. Throws a failure.
-  explicit locks(const plan& wanted);
+  explicit locks(const plan& request);
 
   // Readable when there may be events.
   int descriptor() const { return mortise_queue_fd(queue_.get()); }
@@ -59,8 +59,8 @@ class locks {
   void keep_turn(int64_t now_ms);
 
  private:
-  void add(const plan& wanted, const std::string& name);
-  options_handle options_of(const plan& wanted) const;
+  void add(const plan& request, const std::string& name);
+  options_handle options_of(const plan& request) const;
   void check(mortise_status status) const;
 
   int64_t wait_ms_;

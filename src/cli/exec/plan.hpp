@@ -35,6 +35,6 @@ struct plan {
 
 // Parses the arguments after `mortise exec`. Throws a failure for a wrong argument. Prints the help
 // and returns false after --help.
-bool read_plan(int argc, const char* const* argv, plan& to);
+bool read_plan(int argc, const char* const* argv, plan& result);
 
 }  // namespace mortise::cli::exec
