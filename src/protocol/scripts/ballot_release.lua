@@ -1,4 +1,4 @@
--- Withdraws one server's vote, only its owner's, and only if the vote has no later proposal. So a
+-- Withdraws one server's vote. Only its owner can, and only if the vote has no later proposal. So a
 -- release that its owner's next round overtakes changes nothing (hazard 16).
 --
 -- KEYS  1 lock, 2 ballot

@@ -1,5 +1,5 @@
--- Withdraws one server's vote for a reader or a writer, only its owner's, and only if the vote has
--- no later proposal, as in ballot_release.lua (hazard 16).
+-- Withdraws one server's vote for a reader or a writer. Only its owner can, and only if the vote
+-- has no later proposal, as in ballot_release.lua (hazard 16).
 --
 -- KEYS  1 votes, 2 unused, 3 waiting writer
 -- ARGV  1 owner token, 2 unused, 3 `tell` notifies waiters; `leave` ends a wait; `quiet` keeps

@@ -1,8 +1,8 @@
 -- Prepares a database for a client. Runs on every connect, before the first lock over that
 -- connection. It lifts the fence counter to the server's clock and to the highest token that this
--- client has seen, because a restart or a failover may restore an old counter (hazard 30). It
--- starts a grace period when the previous client met a different server or a different run, and
--- when this client lost a connection.
+-- client has seen. A restart or a failover may have restored an old counter (hazard 30). It starts
+-- a grace period when the previous client met a different server or a different run, and when this
+-- client lost a connection.
 --
 -- It also runs on a server without memory, because even then holds are renewed and released over a
 -- new connection (hazard 13), and a release may grant. Without memory a script may start only with

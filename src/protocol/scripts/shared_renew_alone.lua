@@ -1,4 +1,4 @@
--- Extends a hold of a `shared` lock during the migration of its slot, when no script has access to
+-- Extends a hold of a `shared` lock during the migration of its slot. No script then has access to
 -- all keys of the lock (hazard 29). As shared_renew, but with one key. It never creates a hold,
 -- never changes another owner's (hazard 17), and never extends an expired lease.
 --

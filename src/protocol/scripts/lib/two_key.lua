@@ -1,9 +1,9 @@
 -- Shared by the steps of `two_key`: a read key and a write key, each "1" with a TTL. KEYS[1] read
 -- key, KEYS[2] fence, KEYS[3] write key, KEYS[4] note; ARGV[4] weight: 1 reads, all other values
 -- write. The format has no owners, so an additional note stores Mortise's holders. It is a sorted
--- set of `<weight> <owner token>` by the end of the lease, of `written`, the end that Mortise last
--- gave the read key, and of `theirs`, the end that another program's reader last gave it. A key
--- with a different end was written by another program. Needs fence.lua and refusal.lua.
+-- set. Each `<weight> <owner token>` is scored by the end of its lease. `written` has the end that
+-- Mortise last gave the read key. `theirs` has the end that another program's reader last gave it.
+-- A key with a different end was written by another program. Needs fence.lua and refusal.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
