@@ -1,4 +1,4 @@
-// The firewall around every entry of the C ABI. No exception passes it, no thread is cancelled
+// The firewall around every entry of the C ABI. No exception passes it, no thread is canceled
 // inside, and the details of a failure are stored in the caller's error object.
 #pragma once
 
@@ -19,7 +19,7 @@ struct mortise_error {
 
 namespace mortise::capi {
 
-// A cancelled thread unwinds. A catch-all would then end the process.
+// A canceled thread unwinds. A catch-all would then end the process.
 class uncancellable {
  public:
   uncancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
