@@ -1,6 +1,6 @@
-// The arguments that can be wrong: each type knows what is right, says what is wrong with the rest,
-// and has what the object behind the handle is given for it. They are checked in their order,
-// before the call.
+// Arguments that can be wrong. Each type checks its value, describes the error, and converts the
+// value for the object behind the handle. The checks run in the order of the arguments, before the
+// call.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace mortise::capi {
 
-// `range` says what to give.
+// `range` describes the valid values.
 inline outcome out_of_range(const char* name, std::int64_t value, const std::string& range) {
   return bad_argument(name, std::to_string(value) + " is out of range; give " + range);
 }
@@ -26,7 +26,7 @@ inline outcome check_permits(const char* name, std::int64_t count) {
 
 namespace mortise::capi::argument {
 
-// How long to wait.
+// The time to wait.
 struct timeout {
   std::int64_t ms;
   [[nodiscard]] outcome check() const {
@@ -37,7 +37,7 @@ struct timeout {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
-// How long others may take to answer.
+// The time that other clients have to reply.
 struct patience {
   std::int64_t ms;
   static constexpr std::int64_t most_ms = 60'000;
@@ -48,7 +48,7 @@ struct patience {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
-// Which keys are looked for; none for Mortise's own.
+// The pattern of the keys in a scan; none for Mortise's own.
 struct pattern {
   const char* bytes;
   std::size_t length;
@@ -61,7 +61,7 @@ struct pattern {
   [[nodiscard]] std::string_view value() const { return {bytes, bytes == nullptr ? 0 : length}; }
 };
 
-// How many are looked at.
+// The number of keys to scan.
 struct most_keys {
   std::int64_t count;
   static constexpr std::int64_t most = 1'000'000'000;
@@ -72,7 +72,7 @@ struct most_keys {
   [[nodiscard]] std::int64_t value() const { return count; }
 };
 
-// What an extension is to leave; 0 for the handle's own.
+// The lease after an extension; 0 for the handle's own.
 struct lease {
   std::int64_t ms;
   [[nodiscard]] outcome check() const {
@@ -119,7 +119,7 @@ struct is_on {
   [[nodiscard]] bool value() const { return given == 1; }
 };
 
-// Of the lines of a log that are told, if any are.
+// The level of the log records to report, if enabled.
 struct log_level_of_watch {
   mortise_log_level level;
   bool is_on;
@@ -132,7 +132,7 @@ struct log_level_of_watch {
   [[nodiscard]] log_level value() const { return static_cast<log_level>(level); }
 };
 
-// How often something is told, if it is.
+// The interval between reports, if enabled.
 struct interval_of_watch {
   std::int64_t ms;
   bool is_on;
@@ -145,7 +145,7 @@ struct interval_of_watch {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
-// A lock's, as any bytes.
+// The name of a lock, as any bytes.
 struct name {
   const char* bytes;
   std::size_t length;
@@ -158,7 +158,7 @@ struct name {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
-// Who holds a lock, as a query says.
+// The holder of a lock, as in a query.
 struct owner {
   const char* bytes;
   std::size_t length;
@@ -173,7 +173,7 @@ struct owner {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
-// Who logs in, as any bytes. It isn't shown.
+// The user of a login, as any bytes. Error messages do not show it.
 struct user {
   const char* bytes;
   std::size_t length;
@@ -198,7 +198,7 @@ struct password {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
-// A handle beside the one that the call is about.
+// A second handle of the call.
 template <class Handle>
 struct handle {
   const Handle* given;
@@ -208,7 +208,7 @@ struct handle {
 template <class Handle>
 handle(const Handle*) -> handle<Handle>;
 
-// The same where NULL says that there is none.
+// The same, but NULL is valid and means none.
 template <class Handle>
 struct handle_or_none {
   const Handle* given;
@@ -218,7 +218,7 @@ struct handle_or_none {
 template <class Handle>
 handle_or_none(const Handle*) -> handle_or_none<Handle>;
 
-// What the call fills: an event or an info.
+// The result that the call fills: an event or an info.
 template <class Result>
 struct result {
   Result* given;

@@ -10,26 +10,27 @@ namespace {
 
 constexpr const char* url_variable = "MORTISE_URL";
 
-// What is given, or with NULL what the environment says. Not copied: it may have a password.
+// The given URL, or with NULL that of the environment. Not copied, because it may contain a
+// password.
 outcome find_url(const char* url, size_t url_len, std::string_view& found) {
   if (url != nullptr) {
     found = {url, url_len};
     return {};
   }
   if (url_len > 0) return is_null("url");
-  const char* said = ::secure_getenv(url_variable);
-  if (said == nullptr || *said == '\0') {
+  const char* value = ::secure_getenv(url_variable);
+  if (value == nullptr || *value == '\0') {
     return bad_argument("url", std::string("is missing, and the environment variable ") +
-                                   url_variable + " is " + (said == nullptr ? "unset" : "empty") +
+                                   url_variable + " is " + (value == nullptr ? "unset" : "empty") +
                                    "; give a URL, or set it to one such as redis://localhost");
   }
-  found = said;
+  found = value;
   return {};
 }
 
 outcome open(mortise::client::client& client, const char* url, size_t url_len) {
   std::string_view found;
-  if (auto how = find_url(url, url_len, found); !how.ok()) return how;
+  if (auto result = find_url(url, url_len, found); !result.ok()) return result;
   auto opened = client.open(found);
   if (url == nullptr && !opened.ok()) {
     opened.message = std::string(url_variable) + ": " + opened.message;
@@ -42,7 +43,7 @@ outcome open(mortise::client::client& client, const char* url, size_t url_len) {
 mortise_client* mortise_client_new(const char* url, size_t url_len, const mortise_options* options,
                                    mortise_error* error) {
   std::unique_ptr<mortise_client> made;
-  const auto how = guard(error, [&]() -> outcome {
+  const auto code = guard(error, [&]() -> outcome {
     auto handle = std::make_unique<mortise_client>();
     handle->object = std::make_shared<mortise::client::client>(
         options == nullptr ? mortise::settings{} : options->values);
@@ -54,7 +55,7 @@ mortise_client* mortise_client_new(const char* url, size_t url_len, const mortis
     }
     return opened;
   });
-  return how == MORTISE_OK ? made.release() : nullptr;
+  return code == MORTISE_OK ? made.release() : nullptr;
 }
 
 void mortise_client_free(mortise_client* client) {

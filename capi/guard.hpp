@@ -1,5 +1,5 @@
-// The firewall around every entry of the C ABI: no exception gets out, no thread is cancelled while
-// it is inside, and a failure's details land in the caller's error object.
+// The firewall around every entry of the C ABI. No exception passes it, no thread is canceled
+// inside, and the details of a failure are stored in the caller's error object.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct mortise_error {
 
 namespace mortise::capi {
 
-// A cancelled thread unwinds, which a catch-all turns into the end of the process.
+// A canceled thread unwinds. A catch-all would then end the process.
 class uncancellable {
  public:
   uncancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -33,22 +33,22 @@ class uncancellable {
 
 inline mortise_status code_of(status code) noexcept { return static_cast<mortise_status>(code); }
 
-// Fills the error and returns its code. Success empties it.
-inline mortise_status report(outcome&& how, mortise_error* error) noexcept {
-  const auto code = code_of(how.code);
+// Fills the error and returns its code. Success clears the error.
+inline mortise_status report(outcome&& result, mortise_error* error) noexcept {
+  const auto code = code_of(result.code);
   if (error == nullptr) return code;
-  if (!how.ok() && how.message.empty()) {
+  if (!result.ok() && result.message.empty()) {
     try {
-      how.message = how.words();
+      result.message = result.words();
     } catch (...) {
-      how.message.clear();
+      result.message.clear();
     }
   }
-  error->told = std::move(how);
+  error->told = std::move(result);
   return code;
 }
 
-// Any bytes, as the ABI gives them out; "" of nullptr.
+// Bytes as the ABI returns them; "" for nullptr.
 inline const char* text_of(const std::string* text, size_t* length) noexcept {
   if (length != nullptr) *length = text == nullptr ? 0 : text->size();
   return text == nullptr ? "" : text->c_str();
@@ -59,7 +59,7 @@ inline outcome bad_argument(const char* name, const std::string& problem) {
 }
 inline outcome is_null(const char* name) { return bad_argument(name, "is NULL; give a value"); }
 
-// What the exception that was just caught comes to.
+// The error for the exception that was just caught.
 inline outcome caught() noexcept {
   try {
     throw;
@@ -81,7 +81,7 @@ mortise_status guard(mortise_error* error, Body&& body) noexcept {
   }
 }
 
-// Runs a body that returns a value and cannot fail in a way that is told; `otherwise` when it does.
+// Runs a body that returns a value and reports no error. Returns `otherwise` if the body fails.
 template <class Value, class Body>
 Value guard_value(Value otherwise, Body&& body) noexcept {
   const uncancellable here;

@@ -1,5 +1,5 @@
-// How a call of the ABI reaches the object behind its handle: the firewall and all that is checked,
-// in one frame.
+// The path from a call of the ABI to the object behind its handle: the firewall and all checks, in
+// one frame.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@ using client::event_queue;
 using client::lock_handle;
 using client::multi_handle;
 
-// The number of whatever hold there is.
+// The number that matches any hold.
 constexpr std::int64_t any_hold = 0;
 
-// Whether it is right; `how` says what is wrong with it.
+// Whether the argument is valid. Otherwise `result` gets the error.
 template <class Argument>
-bool is_right(const Argument& argument, outcome& how) {
-  if constexpr (requires { argument.check(); }) how = argument.check();
-  return how.ok();
+bool is_right(const Argument& argument, outcome& result) {
+  if constexpr (requires { argument.check(); }) result = argument.check();
+  return result.ok();
 }
 
 template <class Argument>
@@ -33,43 +33,43 @@ decltype(auto) value_of(const Argument& argument) {
   }
 }
 
-// Says of which lock a failure is told. A forked child must not look into a multi, whose mutex may
-// be held by a thread that it does not have.
+// Adds the lock's name to an error. A forked child must not access a multi, because a thread of the
+// parent may hold its mutex.
 template <class Object>
-void name(outcome& how, const Object& object) noexcept {
+void name(outcome& result, const Object& object) noexcept {
   if constexpr (std::is_same_v<Object, lock_handle>) {
-    how.name(object.name());
+    result.name(object.name());
   } else if constexpr (std::is_same_v<Object, multi_handle>) {
-    if (how.code != status::forked) object.name(how);
+    if (result.code != status::forked) object.name(result);
   }
 }
 
-// Calls a member function of the object behind the handle, or what else takes that object, with
-// these arguments when they are right.
+// Calls a member function of the object behind the handle, or a callable with that object, if the
+// arguments are valid.
 template <class Handle, class Callee, class... Arguments>
 mortise_status call(const Handle* handle, mortise_error* error, Callee&& callee,
                     const Arguments&... arguments) noexcept {
   const uncancellable here;
   try {
-    auto how = usable(handle);
-    if (handle == nullptr) return report(std::move(how), error);
-    // Kept for the length of the call so that a concurrent free does no harm.
+    auto result = usable(handle);
+    if (handle == nullptr) return report(std::move(result), error);
+    // Keeps the object during the call, so that a concurrent free is harmless.
     const auto object = handle->object;
-    if (how.ok() && (is_right(arguments, how) && ...)) {
+    if (result.ok() && (is_right(arguments, result) && ...)) {
       if constexpr (std::is_member_function_pointer_v<std::remove_reference_t<Callee>>) {
-        how = ((*object).*callee)(value_of(arguments)...);
+        result = ((*object).*callee)(value_of(arguments)...);
       } else {
-        how = callee(*object, value_of(arguments)...);
+        result = callee(*object, value_of(arguments)...);
       }
     }
-    if (error != nullptr && !how.ok()) capi::name(how, *object);
-    return report(std::move(how), error);
+    if (error != nullptr && !result.ok()) capi::name(result, *object);
+    return report(std::move(result), error);
   } catch (...) {
     return report(caught(), error);
   }
 }
 
-// What the object says that is asked for no more than this; 0 where there is none.
+// The value of a const getter; 0 without a handle.
 template <class Handle, class Object, class Value, class... Arguments>
 Value look(const Handle* handle, Value (Object::*callee)(Arguments...) const,
            const std::type_identity_t<Arguments>&... arguments) noexcept {
@@ -80,14 +80,13 @@ Value look(const Handle* handle, Value (Object::*callee)(Arguments...) const,
   });
 }
 
-// It never changes, so that a forked child may have it, too.
+// The name never changes, so a forked child may read it, too.
 template <class Handle>
 const char* name_of(const Handle* handle, size_t* name_len) noexcept {
   return text_of(handle == nullptr ? nullptr : &handle->object->name(), name_len);
 }
 
-// A new handle, or nullptr with the error filled. The body is given the client and what is to be
-// filled.
+// A new handle, or nullptr with the error filled. The body gets the client and the handle to fill.
 template <class Handle, class Body, class... Arguments>
 Handle* make(const mortise_client* client, mortise_error* error, Body&& body,
              const Arguments&... arguments) noexcept {
@@ -101,7 +100,7 @@ Handle* make(const mortise_client* client, mortise_error* error, Body&& body,
   return call(client, error, fill, arguments...) == MORTISE_OK ? made.release() : nullptr;
 }
 
-// `limit` is how much there is of the lock.
+// `limit` is the number of the lock's permits.
 template <class Handle>
 Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std::int64_t limit,
                   const mortise_options* options, mortise_error* error) noexcept {
@@ -117,8 +116,8 @@ Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std
   return make<Handle>(client, error, fill, argument::name{name, name_len});
 }
 
-// Ends what its object does, and frees the handle. In a forked child it is left as it is: its
-// threads and their locks are the parent's.
+// Ends the object's work and frees the handle. In a forked child it does nothing: the threads and
+// mutexes belong to the parent.
 template <class Handle, class Object>
 void free_handle(Handle* handle, void (Object::*end)() noexcept) noexcept {
   if (handle == nullptr || handle->is_foreign()) return;

@@ -1,5 +1,5 @@
-// What is behind the opaque handles: a shared object, the process that it was made in, and by its
-// type what the handle is called as an argument.
+// The contents of the opaque handles: a shared object, the process that made it, and per type the
+// argument name of the handle.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@
 
 namespace mortise::capi {
 
-// A handle with threads and sockets behind it. In a forked child it is inert: it answers `forked`
-// and is never taken apart, because its locks may be held by threads that the child does not have
-// (hazard 21).
+// A handle with threads and sockets. In a forked child it is inert: it returns `forked` and is
+// never destroyed, because its mutexes may be held by threads that the child does not have (hazard
+// 21).
 template <class Object>
 struct process_handle {
   std::shared_ptr<Object> object;
@@ -28,7 +28,7 @@ struct process_handle {
   [[nodiscard]] bool is_foreign() const noexcept { return process != process_mark(); }
 };
 
-// ok when the handle can be used.
+// ok if the handle is usable.
 template <class Handle>
 outcome usable(const Handle* handle) {
   if (handle == nullptr) return is_null(Handle::argument_name);
@@ -68,7 +68,7 @@ struct mortise_queue : mortise::capi::process_handle<mortise::client::event_queu
   static constexpr const char* argument_name = "queue";
 };
 
-// ---- those that are mere memory -------------------------------------------------------------
+// ---- plain data ----------------------------------------------------------------------------
 
 struct mortise_options {
   mortise::settings values;

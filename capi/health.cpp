@@ -15,20 +15,20 @@ const finding* find(const mortise_health* health, int64_t index) noexcept {
   return place < findings.size() ? &findings[place] : nullptr;
 }
 
-// What the client has it filled with.
+// Makes a health object that the client fills.
 template <class Fill>
 mortise_health* make(mortise_client* client, mortise_error* error, Fill fill) {
   std::unique_ptr<mortise_health> made;
-  const auto how = call(client, error, [&](mortise::client::client& asked) {
+  const auto code = call(client, error, [&](mortise::client::client& self) {
     auto filled = std::make_unique<mortise_health>();
-    auto come_to = (asked.*fill)(filled->told);
-    if (come_to.ok()) {
+    auto result = (self.*fill)(filled->told);
+    if (result.ok()) {
       filled->json = filled->told.json();
       made = std::move(filled);
     }
-    return come_to;
+    return result;
   });
-  return how == MORTISE_OK ? made.release() : nullptr;
+  return code == MORTISE_OK ? made.release() : nullptr;
 }
 
 }  // namespace

@@ -23,36 +23,36 @@ std::string_view key_of(const char* key, size_t key_len) noexcept {
 mortise_listing* mortise_client_list_locks(mortise_client* client, int64_t timeout_ms,
                                            mortise_error* error) {
   std::unique_ptr<mortise_listing> made;
-  const auto take = [&](mortise::client::client& asked, std::int64_t patience_ms) {
+  const auto take = [&](mortise::client::client& self, std::int64_t patience_ms) {
     auto taken = std::make_unique<mortise_listing>();
-    auto come_to = asked.list_locks(taken->told, asked.deadline_after(patience_ms));
-    if (come_to.ok()) {
+    auto result = self.list_locks(taken->told, self.deadline_after(patience_ms));
+    if (result.ok()) {
       taken->json = taken->told.json();
       made = std::move(taken);
     }
-    return come_to;
+    return result;
   };
-  const auto how = call(client, error, take, argument::patience{timeout_ms});
-  return how == MORTISE_OK ? made.release() : nullptr;
+  const auto code = call(client, error, take, argument::patience{timeout_ms});
+  return code == MORTISE_OK ? made.release() : nullptr;
 }
 
 mortise_listing* mortise_client_scan_locks(mortise_client* client, const char* pattern,
                                            size_t pattern_len, int64_t most_keys,
                                            int64_t timeout_ms, mortise_error* error) {
   std::unique_ptr<mortise_listing> made;
-  const auto scan = [&](mortise::client::client& asked, std::string_view names, std::int64_t most,
+  const auto scan = [&](mortise::client::client& self, std::string_view names, std::int64_t most,
                         std::int64_t patience_ms) {
     auto found = std::make_unique<mortise_listing>();
-    auto come_to = asked.scan_keys(found->told, {names, most}, asked.deadline_after(patience_ms));
-    if (come_to.ok()) {
+    auto result = self.scan_keys(found->told, {names, most}, self.deadline_after(patience_ms));
+    if (result.ok()) {
       found->json = found->told.json();
       made = std::move(found);
     }
-    return come_to;
+    return result;
   };
-  const auto how = call(client, error, scan, argument::pattern{pattern, pattern_len},
-                        argument::most_keys{most_keys}, argument::patience{timeout_ms});
-  return how == MORTISE_OK ? made.release() : nullptr;
+  const auto code = call(client, error, scan, argument::pattern{pattern, pattern_len},
+                         argument::most_keys{most_keys}, argument::patience{timeout_ms});
+  return code == MORTISE_OK ? made.release() : nullptr;
 }
 
 void mortise_listing_free(mortise_listing* listing) { delete listing; }

@@ -10,9 +10,9 @@ using namespace mortise::capi;  // the ABI's own file
 namespace {
 
 template <class Handle>
-mortise_status add(mortise_multi* multi, const Handle* member, const amount& wanted,
+mortise_status add(mortise_multi* multi, const Handle* member, const amount& requested,
                    mortise_error* error) noexcept {
-  return call(multi, error, &multi_handle::add, argument::handle{member}, wanted,
+  return call(multi, error, &multi_handle::add, argument::handle{member}, requested,
               Handle::argument_name);
 }
 

@@ -1,4 +1,4 @@
-// The numbers of the header are those that src knows by other names.
+// Checks that the header's numbers equal those in src.
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"

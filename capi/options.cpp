@@ -1,4 +1,4 @@
-// mortise_options: a key of the table in base/options.hpp, and its value as text or as a number.
+// mortise_options: a key of the table in base/options.hpp, and its value as a text or a number.
 #include "handle_calls.hpp"
 
 namespace {
@@ -20,7 +20,7 @@ mortise_status set_number(mortise_options* options, const char* key, int64_t num
   });
 }
 
-// A length that no text has, such as -1 in an unsigned type, is refused before anything is read.
+// Rejects an impossible length, such as -1 in an unsigned type, before any byte is read.
 outcome check_text(const char* name, const char* text, size_t length) {
   constexpr size_t longest = 4096;
   if (text == nullptr && length > 0) return mortise::capi::is_null(name);
@@ -47,7 +47,7 @@ mortise_options* mortise_options_new_from(const mortise_client* client, mortise_
   return mortise::capi::make<mortise_options>(
       client, error, [](const auto& self, mortise_options& options) -> outcome {
         options.values = self.defaults();
-        // Its own options stay in force for a client that is made with these, and are no handle's.
+        // The client's own options apply to a client made with these settings, but to no handle.
         options.values.client_option = nullptr;
         return {};
       });

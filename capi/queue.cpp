@@ -28,8 +28,8 @@ void mortise_queue_free(mortise_queue* queue) { free_handle(queue, &event_queue:
 
 mortise_status mortise_queue_next(mortise_queue* queue, int64_t timeout_ms, mortise_event* event,
                                   mortise_error* error) {
-  const auto next = [](event_queue& events, auto& told, int64_t within_ms) {
-    return outcome::of(events.next(mortise::client::client::deadline_after(within_ms), told));
+  const auto next = [](event_queue& events, auto& next_event, int64_t within_ms) {
+    return outcome::of(events.next(mortise::client::client::deadline_after(within_ms), next_event));
   };
   return call(queue, error, next, argument::result{event}, argument::timeout{timeout_ms});
 }
@@ -45,13 +45,13 @@ mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms
     }
     if (auto checked = argument::timeout{timeout_ms}.check(); !checked.ok()) return checked;
     const auto deadline = mortise::client::client::deadline_after(timeout_ms);
-    return outcome::of(events.next_batch(deadline, capacity, [&](const auto& told) {
+    return outcome::of(events.next_batch(deadline, capacity, [&](const auto& event) {
       int64_t* const record = records + *count * MORTISE_RECORD_FIELDS;
-      record[0] = static_cast<int64_t>(told.kind);
-      record[1] = told.tag;
-      record[2] = code_of(told.how.code);
-      record[3] = told.token;
-      record[4] = told.hold_number;
+      record[0] = static_cast<int64_t>(event.kind);
+      record[1] = event.tag;
+      record[2] = code_of(event.how.code);
+      record[3] = event.token;
+      record[4] = event.hold_number;
       ++*count;
     }));
   });
@@ -72,7 +72,7 @@ void mortise_queue_wake(mortise_queue* queue) {
 void mortise_queue_shutdown(mortise_queue* queue) {
   if (queue == nullptr || queue->is_foreign()) return;
   const uncancellable here;
-  // Its reader may free the queue as soon as it has heard of this.
+  // A reader may free the queue as soon as it sees the shutdown.
   const auto kept = queue->object;
   kept->shut_down();
 }

@@ -40,8 +40,8 @@ mortise_status mortise_semaphore_resize(mortise_semaphore* semaphore, int64_t ca
 mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                            int64_t tag, int64_t permits, mortise_error* error) {
   // A wrong number is reported before a wrong queue.
-  const auto start = [&](lock_handle& handle, const amount& wanted, const auto& events) {
-    return handle.try_async(events, tag, wanted);
+  const auto start = [&](lock_handle& handle, const amount& requested, const auto& events) {
+    return handle.try_async(events, tag, requested);
   };
   return call(semaphore, error, start, argument::permits{permits}, argument::handle{queue});
 }
@@ -49,9 +49,9 @@ mortise_status mortise_semaphore_try_async(mortise_semaphore* semaphore, mortise
 mortise_status mortise_semaphore_acquire_async(mortise_semaphore* semaphore, mortise_queue* queue,
                                                int64_t tag, int64_t permits, int64_t timeout_ms,
                                                mortise_error* error) {
-  const auto start = [&](lock_handle& handle, const amount& wanted, const auto& events,
+  const auto start = [&](lock_handle& handle, const amount& requested, const auto& events,
                          int64_t within_ms) {
-    return handle.acquire_async(events, tag, wanted, within_ms);
+    return handle.acquire_async(events, tag, requested, within_ms);
   };
   return call(semaphore, error, start, argument::permits{permits}, argument::handle{queue},
               argument::timeout{timeout_ms});

@@ -27,15 +27,15 @@ const std::pair<const char*, std::string>* find(const mortise_stats* stats, int6
 
 mortise_stats* mortise_client_stats(mortise_client* client, mortise_error* error) {
   std::unique_ptr<mortise_stats> made;
-  const auto how = call(client, error, [&](mortise::client::client& asked) {
+  const auto code = call(client, error, [&](mortise::client::client& self) {
     mortise::statistics::snapshot counted;
-    auto come_to = asked.read_statistics(counted);
-    if (!come_to.ok()) return come_to;
+    auto result = self.read_statistics(counted);
+    if (!result.ok()) return result;
     made = std::make_unique<mortise_stats>(
         mortise_stats{counted.samples(), counted.json(), counted.prometheus()});
     return outcome();
   });
-  return how == MORTISE_OK ? made.release() : nullptr;
+  return code == MORTISE_OK ? made.release() : nullptr;
 }
 
 void mortise_stats_free(mortise_stats* stats) { delete stats; }

@@ -1,4 +1,4 @@
-// A number as decimal digits, without memory of its own.
+// A number as decimal digits, without allocation.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@ class decimal {
   explicit decimal(Integer number) noexcept
       : size_(static_cast<std::size_t>(
             std::to_chars(digits_, digits_ + sizeof digits_, number).ptr - digits_)) {}
-  // Valid as long as this object.
+  // Valid while this object lives.
   operator std::string_view() const noexcept { return {digits_, size_}; }
 
  private:

@@ -18,15 +18,14 @@ using mark = std::atomic<std::uint64_t>;
 mark in_data{0};
 mark* in_use = &in_data;
 
-// fork() calls it in the child, where other threads may have been in the middle of anything.
+// Runs in the child within fork(), where other threads may have been interrupted at any point.
 void begin_child() noexcept {
   in_use->store(0);
   close_inherited();
 }
 
-// Both ways, because neither is enough: a child that was made behind libc's back (clone) is told by
-// the kernel, which hands it this page empty; and where an emulator or a sandbox takes madvise for
-// mere advice, libc tells it.
+// Uses two ways, because neither is enough. The kernel gives an empty page to a child that was made
+// without libc (clone). libc detects fork() where an emulator or a sandbox ignores madvise.
 mark* prepare() noexcept {
   const auto page_size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const page =

@@ -1,4 +1,4 @@
-// A text as JSON has it.
+// A text as JSON.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace mortise {
 
-// Appends the text in quotes, as RFC 8259 wants it. What is not UTF-8 in it becomes U+FFFD, so that
-// every reader takes it.
+// Appends the text in quotes, as RFC 8259 requires. Invalid UTF-8 becomes U+FFFD, so that every
+// reader accepts the text.
 void append_json(std::string& out, std::string_view text);
 
 }  // namespace mortise

@@ -1,4 +1,4 @@
-// What is worth a line in a log although no call failed by it. The numbers are those of the C ABI.
+// Log records: events that no failed call reports. The numbers are those of the C ABI.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace mortise {
 
-// The lower, the worse.
+// Lower values are more severe.
 enum class log_level : std::int32_t { none = 0, error = 1, warning = 2, info = 3 };
 
-// What happened.
+// The event of a record.
 enum class log_subject : std::int32_t {
   none = 0,
   reconnected = 1,
@@ -40,7 +40,7 @@ constexpr log_level level_of(log_subject what) noexcept {
   return log_level::none;
 }
 
-// In one word; "unknown" for no such number.
+// The level as one word; "unknown" for any other number.
 constexpr const char* text_of(log_level level) noexcept {
   switch (level) {
     case log_level::none:

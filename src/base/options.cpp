@@ -14,7 +14,7 @@ namespace {
 
 // ---- numbers as text -------------------------------------------------------------------------
 
-// Digits at the front of `text`, which is left with what follows them.
+// Removes the digits at the front of `text`.
 std::errc take_digits(std::string_view& text, std::int64_t& number) {
   if (text.empty() || !is_digit(text.front())) return std::errc::invalid_argument;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -23,8 +23,8 @@ std::errc take_digits(std::string_view& text, std::int64_t& number) {
 }
 
 std::errc read_count(std::string_view text, std::int64_t& number) {
-  const auto how = take_digits(text, number);
-  return text.empty() ? how : std::errc::invalid_argument;
+  const auto error = take_digits(text, number);
+  return text.empty() ? error : std::errc::invalid_argument;
 }
 
 std::string write_count(std::int64_t number) { return std::to_string(number); }
@@ -38,13 +38,13 @@ constexpr std::array<duration_unit, 4> duration_units = {
 
 std::errc read_duration(std::string_view text, std::int64_t& number_ms) {
   std::int64_t count = 0;
-  const auto how = take_digits(text, count);
-  if (how == std::errc::invalid_argument) return how;
+  const auto error = take_digits(text, count);
+  if (error == std::errc::invalid_argument) return error;
   if (text.empty()) text = "ms";
   for (const auto& unit : duration_units) {
     if (text != unit.name) continue;
     const bool is_too_large = __builtin_mul_overflow(count, unit.length_ms, &number_ms);
-    return is_too_large ? std::errc::result_out_of_range : how;
+    return is_too_large ? std::errc::result_out_of_range : error;
   }
   return std::errc::invalid_argument;
 }
@@ -97,8 +97,8 @@ constexpr unit millionths{"ppm", "a share", "one such as 1%, 0.5% or 5000ppm", r
 
 // ---- texts -----------------------------------------------------------------------------------
 
-// The length of the UTF-8 sequence at the front of `text` when it is well-formed and no control
-// character, else 0.
+// The length of the UTF-8 sequence at the front of `text`. 0 if it is malformed or a control
+// character.
 std::size_t clean_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto size = utf8_size(text);
@@ -118,7 +118,7 @@ std::string fault_of_label(std::string_view label) {
   return {};
 }
 
-// Of what CLIENT SETNAME does not take.
+// Checks for characters that CLIENT SETNAME rejects.
 std::string fault_of_client_name(std::string_view name) {
   for (const char c : name) {
     if (c < '!' || c > '~') return "has a space or a character that is not printable ASCII";
@@ -126,14 +126,14 @@ std::string fault_of_client_name(std::string_view name) {
   return {};
 }
 
-// Of a path to a file that is read again later, when the working directory may be another. What is
-// none may be the password itself, given in the wrong place, and isn't shown.
+// Checks a path. The file is read again later, when the working directory may differ. The value may
+// be a misplaced password, so no message shows it.
 std::string fault_of_path(std::string_view path) {
   if (path.find('\0') != std::string_view::npos) return "has a zero byte";
   return path.starts_with('/') ? "" : "does not begin with '/'";
 }
 
-// Of a server's name or address, as a certificate has it.
+// Checks a server's name or address, as in a certificate.
 std::string fault_of_host(std::string_view name) {
   for (const char c : name) {
     const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -144,7 +144,7 @@ std::string fault_of_host(std::string_view name) {
   return {};
 }
 
-// Of names of locks, which come to be labels.
+// Checks names of locks that become labels.
 std::string fault_of_metrics_name(std::string_view list) {
   const auto around = "," + std::string(list) + ",";
   if (around.find(",,") != std::string::npos) return "has an empty name";
@@ -153,7 +153,7 @@ std::string fault_of_metrics_name(std::string_view list) {
 
 // ---- the table -------------------------------------------------------------------------------
 
-// Which kinds of lock each serves is the protocols' own matter; see protocol/protocols.hpp.
+// protocol/protocols.hpp lists the kinds of lock that each protocol serves.
 constexpr std::array protocols = {"queued",           "token",  "hash", "timestamp",
                                   "timestamp_binary", "two_key"};
 
@@ -168,7 +168,7 @@ using taker = option::taker;
 constexpr const char* file_form = "the full path of a file";
 constexpr const char* folder_form = "the full path of a folder";
 
-// `./dev generate` writes what follows from it.
+// `./dev generate` writes documentation and constants from this table.
 constexpr option option_table[] = {
     {"lease", taker::every_lock,
      option::number{&settings::lease_ms, &milliseconds, shortest_lease_ms, longest_ms}, "30s",
@@ -273,7 +273,7 @@ constexpr option option_table[] = {
      "off", "The names under which locks are counted, such as \"orders:*,jobs:*\""},
 };
 
-// ---- taking a value --------------------------------------------------------------------------
+// ---- assigning a value -----------------------------------------------------------------------
 
 outcome wrong(std::string_view key, const std::string& problem) {
   return outcome::of(status::invalid_argument, key, ": ", problem);
@@ -283,31 +283,32 @@ outcome unknown(std::string_view key, std::string_view given, const std::string&
   return wrong(key, printable(given) + " is not known; give " + known);
 }
 
-std::string range_of(const option::number& of) {
-  return std::to_string(of.least) + " to " + std::to_string(of.most);
+std::string range_of(const option::number& kind) {
+  return std::to_string(kind.least) + " to " + std::to_string(kind.most);
 }
 
-// What can be given instead of a number of the range, or how else it is written.
-std::string besides(const option::number& of) {
-  if (of.beyond != nullptr) return ", or \"" + std::string(of.beyond) + "\" (-1)";
-  if (of.unit != &millionths) return {};
-  return " (" + write_share(of.least) + " to " + write_share(of.most) + ")";
+// The alternative to a number of the range, or a second way to write the number.
+std::string besides(const option::number& kind) {
+  if (kind.beyond != nullptr) return ", or \"" + std::string(kind.beyond) + "\" (-1)";
+  if (kind.unit != &millionths) return {};
+  return " (" + write_share(kind.least) + " to " + write_share(kind.most) + ")";
 }
 
-// `shown` is the value as it was given.
-outcome out_of_range(const option& row, const option::number& of, const std::string& shown,
+// `shown` is the value as given.
+outcome out_of_range(const option& row, const option::number& kind, const std::string& shown,
                      bool is_below) {
   return wrong(row.key, shown + " is " + (is_below ? "below the minimum" : "above the maximum") +
-                            " of " + std::to_string(is_below ? of.least : of.most) + " " +
-                            of.unit->name + "; give " + range_of(of) + besides(of));
+                            " of " + std::to_string(is_below ? kind.least : kind.most) + " " +
+                            kind.unit->name + "; give " + range_of(kind) + besides(kind));
 }
 
-outcome take(settings& values, const option& row, const option::number& of, std::int64_t given) {
-  const bool is_beyond = of.beyond != nullptr && given == -1;
-  if (!is_beyond && (given < of.least || given > of.most)) {
-    return out_of_range(row, of, std::to_string(given) + " " + of.unit->name, given < of.least);
+outcome take(settings& values, const option& row, const option::number& kind, std::int64_t given) {
+  const bool is_beyond = kind.beyond != nullptr && given == -1;
+  if (!is_beyond && (given < kind.least || given > kind.most)) {
+    return out_of_range(row, kind, std::to_string(given) + " " + kind.unit->name,
+                        given < kind.least);
   }
-  values.*of.member = given;
+  values.*kind.member = given;
   return {};
 }
 
@@ -321,19 +322,19 @@ outcome take(settings& values, const option& row, const option::toggle& which, s
   return {};
 }
 
-outcome take(settings& values, const option& row, const option::number& of,
+outcome take(settings& values, const option& row, const option::number& kind,
              std::string_view given) {
-  // Only the word means it in a text, so that a miscalculated number never does.
-  if (of.beyond != nullptr && given == of.beyond) return take(values, row, of, -1);
+  // In a text only the word gives -1, so that a miscalculated number never does.
+  if (kind.beyond != nullptr && given == kind.beyond) return take(values, row, kind, -1);
   std::int64_t read = 0;
-  const auto how = of.unit->read(given, read);
-  if (how == std::errc()) return take(values, row, of, read);
-  if (how == std::errc::result_out_of_range) {
-    return out_of_range(row, of, printable(given), false);
+  const auto error = kind.unit->read(given, read);
+  if (error == std::errc()) return take(values, row, kind, read);
+  if (error == std::errc::result_out_of_range) {
+    return out_of_range(row, kind, printable(given), false);
   }
-  const std::string example = of.unit->example;
-  return wrong(row.key, printable(given) + " is not " + of.unit->form + "; give " +
-                            (example.empty() ? range_of(of) : example) + besides(of));
+  const std::string example = kind.unit->example;
+  return wrong(row.key, printable(given) + " is not " + kind.unit->form + "; give " +
+                            (example.empty() ? range_of(kind) : example) + besides(kind));
 }
 
 outcome take(settings& values, const option& row, const option::toggle& which,
@@ -374,19 +375,19 @@ outcome take(settings& values, const option& row, std::string_view given) {
   return std::visit([&](const auto& kind) { return take(values, row, kind, given); }, row.values);
 }
 
-// Gives the option of this key to `take_value`.
+// Passes the option of this key to `take_value`.
 template <class Take>
 outcome set(settings& values, std::string_view key, Take&& take_value) {
   std::string known;
   for (const auto& row : option_table) {
     known.append(known.empty() ? "one of " : ", ").append(row.key);
     if (key != row.key) continue;
-    auto how = take_value(row);
+    auto result = take_value(row);
     const bool is_client_only = row.whose == taker::client || row.whose == taker::server;
-    if (how.ok() && is_client_only) values.client_option = row.key;
-    if (how.ok() && key.starts_with("tls_")) values.tls_option = row.key;
-    if (how.ok() && key.starts_with("sentinel_")) values.sentinel_option = row.key;
-    return how;
+    if (result.ok() && is_client_only) values.client_option = row.key;
+    if (result.ok() && key.starts_with("tls_")) values.tls_option = row.key;
+    if (result.ok() && key.starts_with("sentinel_")) values.sentinel_option = row.key;
+    return result;
   }
   return unknown("option", key, known);
 }
@@ -407,9 +408,9 @@ const option* find_option(std::string_view key) noexcept {
   return found == std::end(option_table) ? nullptr : found;
 }
 
-bool is_same(const option& of, const settings& first, const settings& second) {
+bool is_same(const option& row, const settings& first, const settings& second) {
   return std::visit([&](const auto& kind) { return first.*kind.member == second.*kind.member; },
-                    of.values);
+                    row.values);
 }
 
 outcome set_option(settings& values, std::string_view key, std::string_view text) {

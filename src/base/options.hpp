@@ -1,6 +1,6 @@
-// The options of a client and of its locks, as one table: what values each has, where settings keep
-// them, and who takes it. The C ABI's setters, URLs and config files all end here; the keys in
-// mortise.h and the table of docs/options.md are written from it by `./dev generate`.
+// The table of all options of a client and its locks: the values, the member in the settings, and
+// the users of each option. The C ABI's setters, URLs and config files all use it. `./dev generate`
+// writes the keys in mortise.h and the table of docs/options.md from it.
 #pragma once
 
 #include <cstddef>
@@ -15,50 +15,50 @@
 
 namespace mortise {
 
-// How far the speeds of the client's clock and the server's may differ, in millionths.
+// The largest difference in speed of the client's and the server's clocks, in millionths.
 constexpr std::int64_t default_drift_ppm = 100'000;
 
-// Those of a client with TLS.
+// Options of a client with TLS.
 struct tls_settings {
-  std::string tls_ca_file;           // empty: the system's, unless there is a folder
-  std::string tls_ca_folder;         // the same
+  std::string tls_ca_file;           // empty: the system's, unless a folder is given
+  std::string tls_ca_folder;         // empty: the system's, unless a file is given
   std::string tls_certificate_file;  // empty: none
   std::string tls_key_file;
   std::string tls_name;  // empty: the URL's host
   bool tls_verify = false;
-  // The last of these that was set; nullptr for none.
+  // The last of these options that was set; nullptr for none.
   const char* tls_option = nullptr;
 };
 
-// Those of a client whose servers are named by Sentinels.
+// Options of a client whose servers come from Sentinels.
 struct sentinel_settings {
   std::string sentinel_password_file;  // empty: none
-  std::string sentinel_tls;            // empty: as the URL's scheme says of the servers
-  std::string sentinel_tls_name;       // empty: each one's host
-  // The last of these that was set; nullptr for none.
+  std::string sentinel_tls;            // empty: as in the URL's scheme for the servers
+  std::string sentinel_tls_name;       // empty: the host of each Sentinel
+  // The last of these options that was set; nullptr for none.
   const char* sentinel_option = nullptr;
 };
 
-// How much replicas have of a hold before it counts.
+// The replication that a hold needs before it counts.
 struct acknowledgement_settings {
   std::int64_t acks = 0;  // -1: all
   std::string durability;
 };
 
-// What an unlock saves of its round trip, and of the next one.
+// Round trips that an unlock and the next acquire save.
 struct unlock_settings {
   bool unlocks_by_sending = false;
-  std::int64_t retain_ms = 0;  // 0: not
+  std::int64_t retain_ms = 0;  // 0: off
 };
 
-// What no option says: the place of a server in a list of URLs.
+// The position of a server in a list of URLs. No option sets it.
 struct list_place {
-  bool votes = false;        // it is one of a quorum
+  bool votes = false;        // the server is one of a quorum
   std::int64_t number = 0;   // from 1
-  std::int64_t servers = 0;  // how many the list has
+  std::int64_t servers = 0;  // number of servers in the list
 };
 
-// The values of all options. New ones have the table's defaults.
+// The values of all options. A new object has the defaults of the table.
 struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unlock_settings {
   settings();
 
@@ -66,28 +66,28 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   bool renewal = false;
   std::int64_t max_hold_ms = 0;  // -1: no limit
   bool reentrant_read = false;
-  bool reentrant_write = false;  // also of a mutex
+  bool reentrant_write = false;  // also for a mutex
   bool fair_strict = false;
   std::string label;
   std::string protocol;
-  std::int64_t poll_interval_ms = 0;  // of protocols without a queue
+  std::int64_t poll_interval_ms = 0;  // for protocols without a queue
   std::int64_t poll_attempts = 0;     // -1: no limit
-  // For how long a hold in the format of the read-write lock's `hash` counts; 0: as the lease.
+  // The lifetime of a hold in the format of the read-write lock's `hash`; 0: the lease.
   std::int64_t read_lifetime_ms = 0;
   std::int64_t write_lifetime_ms = 0;
-  // Of a client only.
+  // Only for a client.
   std::int64_t command_timeout_ms = 0;
   bool connects_lazily = false;
   std::string client_name;
   std::string password_file;      // empty: none
-  std::int64_t busy_poll_us = 0;  // -1: as long as it pays
+  std::int64_t busy_poll_us = 0;  // -1: while it pays off
   bool release_at_exit = false;
   std::string health_check;
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
   std::string metrics_name;
   list_place place;
-  // The last option of a client that was set here; nullptr for none.
+  // The last client option that was set here; nullptr for none.
   const char* client_option = nullptr;
 };
 
@@ -96,13 +96,13 @@ constexpr std::int64_t shortest_lease_ms = 50;
 constexpr std::size_t longest_label = 64;
 constexpr std::size_t longest_path = 4095;
 
-// What a number counts, and how it is written.
+// The unit of a number, and its text form.
 struct unit {
   const char* name;
-  const char* form;     // what a text of it is called
-  const char* example;  // what to give; the range where it is empty
-  // As std::from_chars: invalid_argument for what is none, result_out_of_range for what is too
-  // large.
+  const char* form;     // name of the text form
+  const char* example;  // valid example; empty: the range
+  // As std::from_chars: invalid_argument without a number, result_out_of_range for a number that is
+  // too large.
   std::errc (*read)(std::string_view text, std::int64_t& number);
   std::string (*write)(std::int64_t number);
 };
@@ -114,14 +114,14 @@ struct option {
     const mortise::unit* unit;
     std::int64_t least;
     std::int64_t most;
-    const char* beyond = nullptr;  // a word that is kept as -1, such as "unlimited"
+    const char* beyond = nullptr;  // a word with the value -1, such as "unlimited"
   };
-  // One of two words, which are 1 and 0 where they come as a number.
+  // One of two words. As numbers they are 1 and 0.
   struct toggle {
     bool settings::*member;
     const char* on = "on";
     const char* off = "off";
-    bool settings::*second = nullptr;  // set to the same
+    bool settings::*second = nullptr;  // gets the same value
   };
   struct choice {
     std::string settings::*member;
@@ -131,33 +131,33 @@ struct option {
     std::string settings::*member;
     std::size_t most_bytes;
     const char* form;
-    std::string (*fault)(std::string_view text);  // what is not of that form in it; "" for nothing
-    bool may_be_shown = true;                     // in messages, when it is wrong
+    std::string (*fault)(std::string_view text);  // the error in the text; "" for none
+    bool may_be_shown = true;                     // error messages may show a wrong value
   };
-  // Who has a use for it. A client takes those of its locks, too, as their defaults, and those of a
-  // server for each that it has; in a list of URLs each says those of its own.
+  // The users of the option. A client also takes the options of its locks as their defaults, and
+  // those of each server. In a list of URLs each URL gives its own server options.
   enum class taker { client, server, every_lock, mutex, rw, mutex_and_rw };
 
   const char* key;
   taker whose;
   std::variant<number, toggle, choice, text> values;
   const char* preset;  // the default; "" for a number of 0 or no text
-  const char* help;    // one sentence, without its end
+  const char* help;    // one sentence without a period
 };
 
 std::span<const option> known_options() noexcept;
-// The one of this key; nullptr for none.
+// The option with this key; nullptr for none.
 const option* find_option(std::string_view key) noexcept;
-// Whether both have the same value of it.
-bool is_same(const option& of, const settings& first, const settings& second);
+// Whether the two settings have the same value of the option.
+bool is_same(const option& row, const settings& first, const settings& second);
 
-// Sets one option from text: see mortise_options_set for the keys and forms. What fails leaves the
-// settings as they were, and says which values are right.
+// Sets one option from text: see mortise_options_set for the keys and forms. On failure the
+// settings stay unchanged, and the error lists the valid values.
 outcome set_option(settings& values, std::string_view key, std::string_view text);
-// The same for a number, or for a toggle.
+// The same for a number or a toggle.
 outcome set_number(settings& values, std::string_view key, std::int64_t number);
 
-// Whether a handle can be made with these: they have nothing in them that only a client can have.
+// Rejects settings for a handle that contain options of a client only.
 outcome check_fit_for_handle(const settings& values);
 
 }  // namespace mortise

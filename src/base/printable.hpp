@@ -1,4 +1,4 @@
-// Foreign text made fit for a message: one line, of bounded length, safe on a terminal.
+// Foreign text for a message: one line of bounded length, safe on a terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace mortise {
 
-// The text in double quotes; what isn't printable ASCII as '?', and cut short with "…" when longer.
+// The text in double quotes. Other bytes than printable ASCII become '?'. "…" marks a cut text.
 std::string printable(std::string_view text, std::size_t longest = 64);
 
 }  // namespace mortise

@@ -15,11 +15,11 @@ namespace {
 
 using word = std::uint64_t;
 constexpr int bits = sizeof(word) * CHAR_BIT;
-// As many as the kernel gives a process unless it is told otherwise (fs.nr_open). One beyond is
-// closed by exec only.
+// The kernel's default limit of a process (fs.nr_open). Only exec closes a descriptor above this
+// limit.
 constexpr int most = 1 << 20;
 
-// No lock, because a child may find any lock taken. Pages that nobody has written cost nothing.
+// No mutex, because a child may inherit it locked. Untouched pages use no memory.
 std::array<std::atomic<word>, most / bits> kept{};
 std::atomic<int> words_used{0};
 
@@ -40,7 +40,7 @@ int keep_private(int descriptor) noexcept {
 
 void close_private(int descriptor) noexcept {
   if (descriptor < 0) return;
-  // In this order: once it is closed its number can be somebody else's.
+  // The order matters: after the close another thread may get the same number.
   if (descriptor < most) {
     kept[static_cast<std::size_t>(descriptor / bits)].fetch_and(~bit_of(descriptor));
   }

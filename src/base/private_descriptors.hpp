@@ -1,18 +1,18 @@
-// Descriptors that a forked child must not keep: its copy of a socket would hold the connection
-// open when the parent is dead, and with it the parent's inbox at the server (hazard 21). The child
-// closes them before fork() returns there. They are close-on-exec besides, for children that libc
-// does not tell us of.
+// Descriptors that a forked child must not keep. A copy of a socket would keep the connection open
+// after the parent's death, and with it the parent's inbox at the server (hazard 21). The child
+// closes them before fork() returns. They are also close-on-exec, for children that libc does not
+// report.
 #pragma once
 
 namespace mortise {
 
-// From now on a child closes it. Returns it, also when it is none.
+// Registers a descriptor, so that a child closes it. Returns the descriptor, even if it is invalid.
 int keep_private(int descriptor) noexcept;
-// Closes one that was kept private.
+// Closes a registered descriptor.
 void close_private(int descriptor) noexcept;
 
-// In a child, by fork.cpp: only what is safe to call when other threads were in the middle of
-// anything.
+// Runs in a child, called by fork.cpp. Uses only functions that are safe when other threads were
+// interrupted at any point.
 void close_inherited() noexcept;
 
 }  // namespace mortise

@@ -1,7 +1,6 @@
-// Static tracepoints (USDT): where a program like bpftrace or perf can look at a process that runs,
-// at the price of one instruction that does nothing for whoever does not. They are documented in
-// docs/statistics.md. Where <sys/sdt.h> is missing when the library is compiled there are none.
-// CMake defines MORTISE_NO_PROBES where it finds no such header.
+// Static tracepoints (USDT) for programs like bpftrace and perf. An unused one costs a single no-op
+// instruction. docs/statistics.md documents them. Without <sys/sdt.h> at compile time there are
+// none. CMake then defines MORTISE_NO_PROBES.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@ namespace mortise::probe {
 template <class... Arguments>
 void nobody_looks(Arguments... /*of a probe*/) noexcept {}
 
-// `owner` tells one handle from another; `lock` is its lock's name.
+// `owner` identifies the handle; `lock` is the name of its lock.
 inline void wait_start(const void* owner, const char* lock) noexcept {
   MORTISE_PROBE(wait__start, owner, lock);
 }
-// With what the acquire came to, as a mortise_status.
+// With the result of the acquire as a mortise_status.
 inline void wait_end(const void* owner, const char* lock, std::int32_t status,
                      time_ns waited_ns) noexcept {
   MORTISE_PROBE(wait__end, owner, lock, status, waited_ns);
@@ -40,13 +39,12 @@ inline void release(const void* owner, const char* lock, std::int64_t token,
                     time_ns held_ns) noexcept {
   MORTISE_PROBE(release, owner, lock, token, held_ns);
 }
-// With why, as a mortise_reason.
+// With the cause as a mortise_reason.
 inline void loss(const void* owner, const char* lock, std::int64_t token, std::int32_t why,
                  time_ns held_ns) noexcept {
   MORTISE_PROBE(loss, owner, lock, token, why, held_ns);
 }
-// A connection that is there again; with why the one before had ended, as a label of the
-// statistics.
+// After a reconnect, with the end of the previous connection as a label of the statistics.
 inline void reconnect(const char* server, const char* why) noexcept {
   MORTISE_PROBE(reconnect, server, why);
 }

@@ -12,7 +12,7 @@ std::uint64_t random_number() noexcept {
   for (;;) {
     const auto got = getrandom(&number, sizeof number, 0);
     if (got == static_cast<ssize_t>(sizeof number)) return number;
-    // A kernel without getrandom cannot give safe identities; there is no honest way on.
+    // Without getrandom no identity is safe, so the process cannot continue.
     if (got < 0 && errno != EINTR) std::abort();
   }
 }

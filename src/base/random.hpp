@@ -1,4 +1,4 @@
-// Chance from the kernel: nothing that a fork could copy, no state (hazard 21).
+// Random numbers from the kernel. Without state that fork() could copy (hazard 21).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What is overwritten before its memory is given back: a text such as a password, and the bytes of
-// a conversation in which one was said.
+// Memory that is overwritten before it is freed: a text such as a password, and the bytes of a
+// conversation that contained one.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class secret {
   explicit secret(std::string_view text) : text_(text) {}
   secret(const secret&) = default;
   secret(secret&& other) noexcept { text_.swap(other.text_); }
-  // By value, so that what was there is overwritten with the parameter.
+  // By value, so that the parameter's destructor overwrites the old text.
   secret& operator=(secret other) noexcept {
     text_.swap(other.text_);
     return *this;
@@ -33,7 +33,7 @@ class secret {
   std::string text_;
 };
 
-// For what grows and moves, which leaves its former selves behind.
+// For growing containers, which leave old copies behind.
 template <class T>
 struct wiping_allocator {
   using value_type = T;
@@ -48,7 +48,7 @@ struct wiping_allocator {
   friend bool operator==(const wiping_allocator&, const wiping_allocator&) { return true; }
 };
 
-// Bytes for a server. What is too short for memory of its own is no command with a password.
+// Bytes for a server. Texts in the small buffer are too short for a command with a password.
 using wiped_bytes = std::basic_string<char, std::char_traits<char>, wiping_allocator<char>>;
 
 }  // namespace mortise

@@ -15,7 +15,7 @@ namespace mortise {
 
 namespace {
 
-// A buffer that is overwritten at its end, whatever came of it.
+// A buffer that its destructor overwrites.
 class buffer {
  public:
   explicit buffer(std::size_t size) : bytes_(size, '\0') {}
@@ -23,7 +23,7 @@ class buffer {
   buffer(const buffer&) = delete;
   buffer& operator=(const buffer&) = delete;
 
-  // As read(2), but all there is, or as much as there is room for.
+  // As read(2), but reads up to the end of the file or of the buffer.
   ssize_t fill(int fd) noexcept {
     std::size_t count = 0;
     while (count < bytes_.size()) {
@@ -46,7 +46,7 @@ class buffer {
 }  // namespace
 
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& into) {
+                        secret& content) {
   const auto wrong = [&](std::string_view problem) {
     constexpr std::size_t whole = 4096;
     return outcome::of(status::invalid_argument, option, ": ", printable(path, whole), " ",
@@ -56,7 +56,7 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
     return wrong(std::string("cannot be read: ") + std::strerror(error) +
                  "; give the path of a file that this user may read");
   };
-  // Opening a FIFO does not wait for its writer, and a terminal does not become the process's.
+  // Does not wait for the writer of a FIFO. A terminal does not become the controlling terminal.
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.get() < 0) return failed(errno);
   struct stat facts {};
@@ -75,7 +75,7 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
     return wrong("has more than " + std::to_string(most_bytes) +
                  " bytes; check the path or give a shorter file");
   }
-  into = secret(bytes.first(static_cast<std::size_t>(count)));
+  content = secret(bytes.first(static_cast<std::size_t>(count)));
   return {};
 }
 

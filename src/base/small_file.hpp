@@ -1,5 +1,5 @@
-// The files that options name: a password's, a certificate's. They are read again at each use, as
-// whoever rotates them replaces them while the program runs.
+// Files that options name, such as a password's or a certificate's. Each use reads the file again,
+// so that it can be rotated while the program runs.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace mortise {
 
-// Reads the file that an option names, whole. It never waits for somebody to write: only a regular
-// file will do, and neither a FIFO nor a device is read. What a file system takes is waited for.
-// What fails says the option, the path, what is wrong and the remedy, and nothing of what was read.
+// Reads the whole file that an option names. It accepts only a regular file, so it never waits for
+// the writer of a FIFO or a device. It does wait for the file system. Errors give the option, the
+// path, the reason and the remedy, but none of the contents.
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& into);
+                        secret& content);
 
 }  // namespace mortise

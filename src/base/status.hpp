@@ -1,4 +1,4 @@
-// What an operation came to, inside the library. The numbers are those of the C ABI; capi/ asserts
+// The result of an operation inside the library. The numbers are those of the C ABI. capi/ asserts
 // that they agree.
 #pragma once
 
@@ -35,7 +35,7 @@ enum class status : std::int32_t {
 
 const char* status_text(status code) noexcept;
 
-// Why a hold was lost, or is at risk. The numbers are those of the C ABI.
+// The cause of a loss or a risk. The numbers are those of the C ABI.
 enum class reason : std::int32_t {
   none = 0,
   expired = 1,
@@ -45,27 +45,27 @@ enum class reason : std::int32_t {
   forced = 5,
 };
 
-// In words; "" for none.
+// A text; "" for none.
 const char* reason_text(reason why) noexcept;
 
-// The parts as one text; empty where memory has run out.
+// The joined parts; empty when memory has run out.
 std::string joined(std::initializer_list<std::string_view> parts) noexcept;
 
-// A status with its details. `ok()` for success, so that a function can return it by value. Making,
-// copying and completing one never throws: where memory has run out it keeps its numbers and loses
-// its words, so it can be told from where nobody could catch an exception. That is why texts are
-// given in parts, which may be anything that a string_view can be made of.
+// A status with its details. `ok()` means success, so that a function can return it by value. No
+// operation on it throws: without memory it keeps its numbers and loses its texts. So code that
+// must not throw can report it. Therefore texts are given in parts, each convertible to a
+// string_view.
 struct outcome {
   status code = status::ok;
   reason why = reason::none;  // of a loss or a risk
   bool is_retryable = false;
-  bool is_ambiguous = false;  // it may have been carried out although it failed
-  std::string message;        // one line: what was wrong and how to fix it
-  std::string server_text;    // the server's own words, when it had any
-  // What to say while the message is empty; costs no memory.
+  bool is_ambiguous = false;  // may have been executed in spite of the error
+  std::string message;        // one line: the problem and the remedy
+  std::string server_text;    // the server's own error text, if any
+  // The text while the message is empty. Needs no allocation.
   const char* cause = nullptr;
-  bool is_named = false;  // the message says of which lock it is told
-  // The name of that lock; none for several. Apart, as few outcomes ever have it.
+  bool is_named = false;  // the message already names its lock
+  // The name of that lock; null for several locks. On the heap, because few results have it.
   std::shared_ptr<const std::string> lock;
 
   outcome() noexcept = default;
@@ -91,17 +91,17 @@ struct outcome {
     outcome result;
     result.code = code;
     if constexpr (sizeof...(parts) > 0) result.say(parts...);
-    // Nothing was sent: the same call may succeed later.
+    // No request was sent, so the same call may succeed later.
     result.is_retryable = code == status::limit || code == status::unreachable;
     return result;
   }
-  // Another message, of which the present one may be a part.
+  // Replaces the message. The present message may be a part of the new one.
   template <class... Parts>
   void say(const Parts&... parts) noexcept {
     message = joined({std::string_view(parts)...});
   }
 
-  // The same for what happens often, and mostly without anybody who reads it.
+  // The same for frequent errors that are mostly not read.
   static outcome because(status code, const char* cause) noexcept {
     auto result = of(code);
     result.cause = cause;
@@ -112,15 +112,15 @@ struct outcome {
     result.why = why;
     return result;
   }
-  // What there is to say.
+  // The most detailed text.
   [[nodiscard]] std::string_view words() const noexcept {
     if (!message.empty() || ok()) return message;
     return cause != nullptr && *cause != '\0' ? cause : status_text(code);
   }
-  // Says of which lock it is told, once, and in one line whatever the name; a wrong argument is
-  // named by itself.
+  // Adds the lock's name to the message, once, and as one line for any name. A wrong argument
+  // already has a name.
   void name(std::string_view of_lock) noexcept;
-  // The same for what has no name of its own, in words for people.
+  // The same for an object without a name, with a description for people.
   void describe(std::string_view what) noexcept;
 
  private:
@@ -129,7 +129,7 @@ struct outcome {
   }
 };
 
-// Of a handle whose client is gone.
+// The error of a handle whose client was freed.
 inline outcome client_freed() { return outcome::of(status::closed, "the client was freed"); }
 
 }  // namespace mortise

@@ -1,4 +1,4 @@
-// UTF-8, as far as texts are checked.
+// Validation of UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace mortise {
 
-// The length of the sequence at the front of a text that is not empty when it is well-formed, else
-// 0. Surrogates, overlong forms and what lies above U+10FFFF are not well-formed.
+// The length of the sequence at the front of a nonempty text. 0 if the sequence is malformed.
+// Surrogates, overlong forms and values above U+10FFFF are malformed.
 std::size_t utf8_size(std::string_view text) noexcept;
 
 }  // namespace mortise

@@ -15,7 +15,7 @@ namespace {
 command_line_observer observer = nullptr;
 }  // namespace
 
-void observe_command_lines(command_line_observer by) { observer = by; }
+void observe_command_lines(command_line_observer callback) { observer = callback; }
 
 bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
                     const char* const* argv) {

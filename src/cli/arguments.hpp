@@ -1,4 +1,4 @@
-// What the subcommands have in common on their command lines.
+// Shared command-line parsing of the subcommands.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,23 +8,22 @@
 
 namespace mortise::cli {
 
-// Reads a subcommand's words; `help` is what its --help prints. False if that was asked for. Throws
-// a failure for what is wrong.
+// Parses a subcommand's arguments; `help` is the text of its --help. Returns false after --help.
+// Throws a failure for a wrong argument.
 bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int argc,
                     const char* const* argv);
 
-// From now on no command line is read, but its options and its help are told to `by`, and nothing
-// else is done: for the program that writes the manual.
+// Switches to manual mode: from then on each subcommand passes its options and help to `callback`,
+// and parses and runs nothing. For the program that writes the manual.
 using command_line_observer = void (*)(const CLI::App& app, const char* help);
-void observe_command_lines(command_line_observer by);
+void observe_command_lines(command_line_observer callback);
 
-// Connects to the server of that URL, or of MORTISE_URL if it is empty. Throws a failure.
+// Connects to the server of that URL, or to MORTISE_URL if the URL is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);
-// The same for a subcommand that only looks: it does not need every shard, and names those that do
-// not answer.
+// The same for a read-only subcommand. It does not need every shard, and names unreachable shards.
 client_handle connect_to_look(const std::string& url, mortise_error* error);
 
-// Runs a subcommand and tells what it throws; what the process ends with.
+// Runs a subcommand and reports its exception. Returns the exit code.
 int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,
                    const char* const* argv);
 

@@ -48,7 +48,7 @@ std::string name_of_its_own() {
   return "mortise bench " + std::to_string(::getpid()) + " " + std::to_string(chance());
 }
 
-// A client with a lock, whose calls end on a queue.
+// A client with a lock, whose calls report to a queue.
 class side {
  public:
   side(const std::string& url, const std::string& name, mortise_error* error)
@@ -97,20 +97,20 @@ struct results {
   durations handovers;
 };
 
-void time_handover(side& from, side& to, durations& into) {
-  from.lock();
-  to.begin_to_wait();
-  // Until it waits at the servers, as far as these tell; in a quorum nobody queues.
+void time_handover(side& giver, side& taker, durations& times) {
+  giver.lock();
+  taker.begin_to_wait();
+  // Waits until the servers list the waiter. In a quorum there is no queue.
   constexpr int most_looks = 20;
-  for (int looks = 0; looks < most_looks && from.waiters() == 0; ++looks) {
+  for (int looks = 0; looks < most_looks && giver.waiters() == 0; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto start = clock::now();
-  from.begin_to_unlock();
-  to.end();
-  into.add(ns_since(start));
-  from.end();
-  to.unlock();
+  giver.begin_to_unlock();
+  taker.end();
+  times.add(ns_since(start));
+  giver.end();
+  taker.unlock();
 }
 
 results measure(const std::string& url, int64_t for_ms) {
@@ -119,7 +119,7 @@ results measure(const std::string& url, int64_t for_ms) {
   side one(url, name, error.get());
   side other(url, name, error.get());
   results found;
-  // What is done first is slower: scripts are loaded, memory is made.
+  // Warm-up: the first calls load scripts and allocate memory.
   one.ping();
   durations not_counted;
   time_handover(one, other, not_counted);
@@ -178,10 +178,10 @@ int bench_locks(int argc, const char* const* argv) {
   }
   const auto found = measure(url, for_ms);
   if (is_json) {
-    const nlohmann::json told = {{"round_trip", found.round_trips.json()},
-                                 {"lock_and_unlock", found.pairs.json()},
-                                 {"handover", found.handovers.json()}};
-    std::puts(told.dump().c_str());
+    const nlohmann::json report = {{"round_trip", found.round_trips.json()},
+                                   {"lock_and_unlock", found.pairs.json()},
+                                   {"handover", found.handovers.json()}};
+    std::puts(report.dump().c_str());
   } else {
     print(found);
   }

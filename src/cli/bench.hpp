@@ -1,4 +1,4 @@
-// `mortise bench`: how fast locks are where the user has them.
+// `mortise bench`: the speed of locks on the user's servers.
 #pragma once
 
 namespace mortise::cli {

@@ -44,7 +44,7 @@ std::string durations::histogram(size_t widest_bar) const {
   for (const auto& line : lines) {
     auto label = "< " + std::to_string(line.below_us) + " us";
     label.resize(std::max<size_t>(label.size(), 12), ' ');
-    // What was seen at all is seen here.
+    // A value that occurred gets at least one mark.
     const auto bar = (line.count * widest_bar + most - 1) / most;
     text += "  " + label + std::string(bar, '#') + " " + std::to_string(line.count) + "\n";
   }

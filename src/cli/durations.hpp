@@ -1,4 +1,4 @@
-// How long something took, many times.
+// A set of measured durations.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ class durations {
   void add(int64_t ns) { all_.push_back(ns); }
   size_t count() const { return all_.size(); }
 
-  // Of no durations it is 0; so many of a thousand are not longer.
+  // The duration that this many of a thousand do not exceed; 0 for an empty set.
   int64_t quantile_ns(int permille) const;
 
-  // A line for each doubling, from the shortest to the longest, with bars of at most this width.
+  // One line per doubling, from the shortest to the longest, with bars of at most this width.
   std::string histogram(size_t widest_bar) const;
   nlohmann::json json() const;
 

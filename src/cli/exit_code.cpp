@@ -5,7 +5,8 @@
 namespace mortise::cli {
 namespace {
 
-// A server refuses for many reasons, and the first word of its text names them (hazard 28).
+// A server has many reasons to refuse. The first word of the error text identifies the reason
+// (hazard 28).
 int code_of_refusal(std::string_view server_text) {
   static constexpr std::pair<const char*, int> codes[] = {
       {"NOPERM", exit_no_permission},

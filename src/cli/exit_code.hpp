@@ -1,5 +1,5 @@
-// What the command ends with. 64 to 78 are those of sysexits.h, 124 to 127 those that timeout(1)
-// and shells have; all are in docs/command.md.
+// The exit codes of the command. 64 to 78 are those of sysexits.h, 124 to 127 those of timeout(1)
+// and shells. docs/command.md lists all of them.
 #pragma once
 
 #include <mortise/mortise.h>
@@ -20,19 +20,19 @@ enum exit_code : int {
   exit_input_output = 74,
   exit_try_again = 75,
   exit_no_permission = 77,
-  // The hold was lost, or about to be, while the command ran.
+  // The hold was lost, or was about to be lost, while the command ran.
   exit_lost = 79,
-  // The command ran for as long as --at-most lets it.
+  // The command ran until the limit of --at-most.
   exit_at_most = 124,
   exit_not_executable = 126,
   exit_not_found = 127,
-  // And above it the number of the signal that ended the command.
+  // Plus the number of the signal that ended the command.
   exit_signal = 128
 };
 
 constexpr int largest_exit_code = 255;
 
-// Of a call's status. `server_text` is what the server said, or empty.
+// The exit code for a call's status. `server_text` is the server's error text, or empty.
 int exit_code_of(mortise_status status, std::string_view server_text);
 
 }  // namespace mortise::cli

@@ -8,7 +8,7 @@ namespace mortise::cli {
 
 namespace {
 
-// A failure has a code, also if the error is empty by mistake.
+// A failure has an exit code even if the error is empty by mistake.
 int code_of(const mortise_error* error) {
   const int code = exit_code_of(mortise_error_status(error), mortise_error_server_text(error));
   return code == exit_ok ? int{exit_software} : code;
@@ -22,7 +22,7 @@ failure::failure(const mortise_error* error)
 void complain(const char* command, const std::string& text) {
   const auto line =
       std::string("mortise") + (*command == '\0' ? "" : " ") + command + ": " + text + "\n";
-  // There is nobody to tell if stderr is closed or full.
+  // Ignores errors: if stderr is closed or full, no other output is left.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

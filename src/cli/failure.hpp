@@ -1,4 +1,4 @@
-// Why the command does not go on: what it says on stderr, and what it ends with.
+// An error that ends the command: its text on stderr and its exit code.
 #pragma once
 
 #include <mortise/mortise.h>
@@ -11,7 +11,7 @@ namespace mortise::cli {
 class failure : public std::exception {
  public:
   failure(int code, std::string text) : code_(code), text_(std::move(text)) {}
-  // Of a call of the library that did not come to MORTISE_OK.
+  // For a call of the library that did not return MORTISE_OK.
   explicit failure(const mortise_error* error);
 
   const char* what() const noexcept override { return text_.c_str(); }
@@ -22,7 +22,8 @@ class failure : public std::exception {
   std::string text_;
 };
 
-// Writes "mortise COMMAND: TEXT" to stderr, as one write, since others may write there, too.
+// Writes "mortise COMMAND: TEXT" to stderr with one write, because other processes may write there,
+// too.
 void complain(const char* command, const std::string& text);
 
 }  // namespace mortise::cli

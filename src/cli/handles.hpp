@@ -1,4 +1,4 @@
-// The C ABI's handles, freed at the end of their scope.
+// RAII owners of the C ABI's handles.
 #pragma once
 
 #include <mortise/mortise.h>

@@ -68,7 +68,7 @@ void print_names(const summaries& locks) {
   }
 }
 
-// Each client, and each key that none has told of, by itself, with all that is said.
+// One row for each client, and for each key that no client reported, with all fields.
 void add_wide(text_table& table, const listing& seen, const std::set<std::string>& heard) {
   for (int64_t index = 0; index < seen.size(); ++index) {
     const auto number = [&](std::string_view key) { return seen.number(index, key); };
@@ -97,13 +97,13 @@ struct list_request {
   int64_t wait_ms = 0;
 };
 
-// What was seen: first the keys, if they are wanted, so that a client that is heard after it can
-// only know better.
+// The locks found: first the scan of the keys, if requested, then the listing. So the reply of a
+// client is never older than its key.
 class sight {
  public:
-  sight(mortise_client* client, const list_request& wanted, mortise_error* error) {
-    if (wanted.is_all) keys_.emplace(client, wanted.scan, error);
-    clients_.emplace(client, wanted.wait_ms, error);
+  sight(mortise_client* client, const list_request& request, mortise_error* error) {
+    if (request.is_all) keys_.emplace(client, request.scan, error);
+    clients_.emplace(client, request.wait_ms, error);
     for (int64_t index = 0; index < clients_->size(); ++index) {
       heard_.insert(clients_->text(index, "client"));
     }
@@ -122,7 +122,7 @@ class sight {
     table.sort();
     table.print();
   }
-  // As the listing is; with all also `keys`.
+  // The JSON of the listing; with --all also `keys`.
   std::string json() const {
     if (!keys_) return clients_->json();
     auto all = nlohmann::json::parse(clients_->json());
@@ -132,7 +132,7 @@ class sight {
     all["missing"] = missing();
     return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  // The servers that did not answer, to either question.
+  // The servers that did not reply to the scan or the listing.
   nlohmann::json missing() const {
     auto all = clients_->missing();
     if (!keys_) return all;
@@ -154,16 +154,16 @@ class sight {
   std::set<std::string> heard_;
 };
 
-void check(const list_request& wanted, bool has_terms) {
-  if (!wanted.form.empty() && wanted.form != "wide" && wanted.form != "name" &&
-      wanted.form != "json") {
-    throw failure(exit_usage, "--output " + wanted.form + " is unknown; give wide, name or json");
+void check(const list_request& request, bool has_terms) {
+  if (!request.form.empty() && request.form != "wide" && request.form != "name" &&
+      request.form != "json") {
+    throw failure(exit_usage, "--output " + request.form + " is unknown; give wide, name or json");
   }
-  if (has_terms && !wanted.is_all) {
+  if (has_terms && !request.is_all) {
     throw failure(exit_usage, "--match and --most need a scan of the keys; give --all");
   }
-  if (wanted.scan.most_keys < 1 || wanted.scan.most_keys > 1'000'000'000) {
-    throw failure(exit_usage, "--most " + std::to_string(wanted.scan.most_keys) +
+  if (request.scan.most_keys < 1 || request.scan.most_keys > 1'000'000'000) {
+    throw failure(exit_usage, "--most " + std::to_string(request.scan.most_keys) +
                                   " is out of range; give 1 to 1000000000");
   }
 }
@@ -172,27 +172,27 @@ void check(const list_request& wanted, bool has_terms) {
 
 int list_locks(int argc, const char* const* argv) {
   CLI::App app;
-  list_request wanted;
+  list_request request;
   std::string wait = "1s";
   bool is_json = false;
-  app.add_option("--url", wanted.url);
+  app.add_option("--url", request.url);
   app.add_flag("--json", is_json);
-  app.add_option("-o,--output", wanted.form);
-  app.add_flag("--all", wanted.is_all);
-  const auto* const match = app.add_option("--match", wanted.scan.pattern);
-  const auto* const most = app.add_option("--most", wanted.scan.most_keys);
+  app.add_option("-o,--output", request.form);
+  app.add_flag("--all", request.is_all);
+  const auto* const match = app.add_option("--match", request.scan.pattern);
+  const auto* const most = app.add_option("--most", request.scan.most_keys);
   app.add_option("--wait", wait);
   if (!read_arguments(app, "list", list_help, argc, argv)) return exit_ok;
-  check(wanted, match->count() + most->count() > 0);
-  wanted.wait_ms = wanted.scan.wait_ms = listing_wait_ms_of(wait);
+  check(request, match->count() + most->count() > 0);
+  request.wait_ms = request.scan.wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
-  const auto client = connect_to_look(wanted.url, error.get());
-  const sight seen(client.get(), wanted, error.get());
-  if (is_json || wanted.form == "json") {
+  const auto client = connect_to_look(request.url, error.get());
+  const sight seen(client.get(), request, error.get());
+  if (is_json || request.form == "json") {
     std::puts(seen.json().c_str());
-  } else if (wanted.form == "wide") {
+  } else if (request.form == "wide") {
     seen.print_wide();
-  } else if (wanted.form == "name") {
+  } else if (request.form == "name") {
     print_names(seen.locks());
   } else {
     print(seen.locks());

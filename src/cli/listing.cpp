@@ -7,7 +7,7 @@
 namespace mortise::cli {
 namespace {
 
-// Entries come last, may be many, and are not needed for this.
+// Cuts off the entries, which come last and may be many.
 nlohmann::json missing_of(std::string_view json) {
   const auto head = std::string(json.substr(0, json.find(",\"entries\":["))) + "}";
   return nlohmann::json::parse(head).at("missing");
@@ -29,7 +29,7 @@ listing::listing(mortise_client* client, const scan_terms& terms, mortise_error*
 }
 
 std::string listing::gaps_of_scan() const {
-  // Those that did not answer at all are named, and no limit helps there.
+  // Clients without any reply are named already, and a higher limit would not help.
   const auto cut =
       mortise_listing_truncated(listing_.get()) - static_cast<int64_t>(missing_.size());
   if (cut <= 0) return "";

@@ -1,4 +1,4 @@
-// What all living clients say of their locks.
+// The locks of all live clients.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace mortise::cli {
 
 class listing {
  public:
-  // Asks them, and waits so long for those that do not answer. Throws a failure.
+  // Requests a listing and waits this long for silent clients. Throws a failure.
   listing(mortise_client* client, int64_t wait_ms, mortise_error* error);
-  // What the servers' keys tell.
+  // A scan of the servers' keys.
   struct scan_terms {
-    std::string pattern;  // none: Mortise's own
+    std::string pattern;  // empty: Mortise's own keys
     int64_t most_keys = 0;
     int64_t wait_ms = 0;
   };
@@ -28,11 +28,11 @@ class listing {
   std::string text(int64_t index, std::string_view key) const;
   int64_t number(int64_t index, std::string_view key) const;
 
-  // The servers that did not answer: [{"server": …, "why": …}, …]
+  // The servers that did not reply: [{"server": …, "why": …}, …]
   const nlohmann::json& missing() const { return missing_; }
-  // The clients that it has not seen, in words; "" if it has seen all.
+  // A text with the clients that the listing lacks; "" if it is complete.
   std::string gaps() const;
-  // The same of a scan.
+  // The same for a scan.
   std::string gaps_of_scan() const;
 
  private:
@@ -40,9 +40,9 @@ class listing {
   nlohmann::json missing_;
 };
 
-// Servers that did not answer, each in words.
+// A text for each server that did not reply.
 std::vector<std::string> texts_of_missing(const nlohmann::json& missing);
-// Complains of each, and returns what a command ends with that went on without them.
+// Reports each missing server. Returns the exit code of a command that continued without them.
 int exit_code_without(const nlohmann::json& missing, const char* command);
 
 }  // namespace mortise::cli

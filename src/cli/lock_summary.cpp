@@ -39,8 +39,8 @@ std::map<std::string, lock_summary> summaries_of(const listing& seen) {
   return locks;
 }
 
-// A client that has told of its locks since then knows better than the key. At a quorum each server
-// tells of the same.
+// A client's reply is newer than the scan, so it wins over the key. In a quorum each server returns
+// the same lock.
 void add_unheard(std::map<std::string, lock_summary>& locks, const listing& scanned,
                  const std::set<std::string>& heard) {
   std::set<std::pair<std::string, std::string>> seen;
@@ -49,10 +49,10 @@ void add_unheard(std::map<std::string, lock_summary>& locks, const listing& scan
     const auto client = scanned.text(index, "client");
     if (heard.count(client) > 0 || !seen.insert({name, client}).second) continue;
     auto& one = locks[name];
-    // Of whom the key does not say who it is, that may be a client that was heard.
+    // A key without a client ID may belong to a client that replied.
     if (client.empty() && one.holders > 0) continue;
     one.holders += scanned.number(index, "holds");
-    if (one.holders > scanned.number(index, "holds")) continue;  // there is a first one
+    if (one.holders > scanned.number(index, "holds")) continue;  // the first holder is set already
     one.is_unheard = true;
     one.kind = scanned.text(index, "kind");
     one.holder = "(" + (client.empty() ? "unknown" : client) + ")";

@@ -1,4 +1,4 @@
-// All that clients have to do with one lock.
+// The state of one lock at all clients.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace mortise::cli {
 
 struct lock_summary {
   std::string kind;
-  std::string holder;  // the first that holds
+  std::string holder;  // the first holder
   std::string label;
   int64_t holders = 0;
-  int64_t retained = 0;     // by so many clients for their next acquire
-  bool is_unheard = false;  // only a key tells of who holds
+  int64_t retained = 0;     // number of clients that retain it for their next acquire
+  bool is_unheard = false;  // only a key shows the holder
   int64_t token = 0;
   int64_t held_ms = 0;
   int64_t time_left_ms = 0;
   int64_t waiters = 0;
-  int64_t waited_ms = 0;  // the longest
-  // Since each client has handles of the lock.
+  int64_t waited_ms = 0;  // the longest wait
+  // Totals since each client first had handles of the lock.
   struct traffic {
     int64_t grants = 0;
     int64_t waited_total_ms = 0;
@@ -32,17 +32,17 @@ struct lock_summary {
   std::map<std::string, traffic> traffic_of;  // by client
 
   bool is_in_use() const { return holders > 0 || waiters > 0 || retained > 0; }
-  // Such as "build7:4711 +2", "(retained)", or "-" where nobody holds.
+  // Such as "build7:4711 +2", "(retained)", or "-" without a holder.
   std::string holder_text() const;
 };
 
-// By the names of the locks.
+// By lock name.
 std::map<std::string, lock_summary> summaries_of(const listing& seen);
-// Adds what is held by the keys of the servers, and by none of the clients that were heard later.
+// Adds holds of the servers' keys that no later reply of a client covers.
 void add_unheard(std::map<std::string, lock_summary>& locks, const listing& scanned,
                  const std::set<std::string>& heard);
 
-// A cell of a table.
+// The text of a table cell.
 std::string text_or_dash(bool is_there, const std::string& text);
 
 }  // namespace mortise::cli

@@ -1,4 +1,4 @@
-// The command `mortise`: its first word says what it does.
+// The command `mortise`. Its first argument is the subcommand.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,17 +14,17 @@ namespace mortise::cli {
 namespace {
 
 int run(int argc, const char* const* argv) {
-  std::string_view wanted = argc > 1 ? argv[1] : "";
-  if (wanted == "--version") wanted = "version";
+  std::string_view name = argc > 1 ? argv[1] : "";
+  if (name == "--version") name = "version";
   for (const auto& one : subcommands()) {
-    if (one.name == wanted) return run_subcommand(one.name.data(), one.run, argc - 1, argv + 1);
+    if (one.name == name) return run_subcommand(one.name.data(), one.run, argc - 1, argv + 1);
   }
-  if (wanted == "--help" || wanted == "-h" || wanted == "help") {
+  if (name == "--help" || name == "-h" || name == "help") {
     std::fputs(main_help().c_str(), stdout);
     return exit_ok;
   }
-  const auto text = wanted.empty() ? std::string("the command is missing")
-                                   : "unknown command \"" + std::string(wanted) + "\"";
+  const auto text = name.empty() ? std::string("the command is missing")
+                                 : "unknown command \"" + std::string(name) + "\"";
   complain("", text + "; see mortise --help");
   return exit_usage;
 }
@@ -34,7 +34,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   const int code = mortise::cli::run(argc, argv);
-  // What could not be written is no success: the disk may be full, or the output closed.
+  // An output error is a failure: the disk may be full, or stdout closed.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (is_written) return code;
   mortise::cli::complain("", std::string("cannot write standard output: ") + std::strerror(errno));

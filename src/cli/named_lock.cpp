@@ -8,7 +8,7 @@ namespace mortise::cli {
 
 named_lock::named_lock(mortise_client* client, const std::string& name, mortise_error* error) {
   auto* const info = info_.get();
-  // Nothing is acquired by these, so a lease that any client may have will do.
+  // These handles acquire no lock, so any valid lease works.
   const options_handle terms(mortise_options_new());
   mortise_options_set_lease_ms(terms.get(), MORTISE_MIN_LEASE_MS, nullptr);
   mutex_.reset(mortise_lock_new(client, name.data(), name.size(), terms.get(), error));

@@ -1,4 +1,4 @@
-// A lock of which only the name is known: what it is, the server says.
+// A lock known only by its name. The server reports its kind.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@ namespace mortise::cli {
 
 class named_lock {
  public:
-  // Asks who holds it and who waits. Throws a failure.
+  // Queries the holders and waiters. Throws a failure.
   named_lock(mortise_client* client, const std::string& name, mortise_error* error);
 
-  // As --json says it; a mutex where nobody holds or waits.
+  // The kind as in --json; a mutex when the lock has no holder or waiter.
   const char* kind() const { return kind_; }
   const mortise_info* info() const { return info_.get(); }
 
-  // Ends the hold of this entry of the info. False if it was over by itself. Throws a failure.
+  // Ends the hold of this entry. Returns false if the hold was already over. Throws a failure.
   bool force_release(int64_t entry, mortise_error* error);
 
  private:

@@ -55,13 +55,13 @@ std::string text_of(const mortise_info* info, int64_t entry) {
   return label.empty() ? text : text + " (" + label + ")";
 }
 
-// The entries of the holders that are meant.
-std::vector<int64_t> holders_in(const mortise_info* info, const release_request& wanted) {
+// The entries of the selected holders.
+std::vector<int64_t> holders_in(const mortise_info* info, const release_request& request) {
   std::vector<int64_t> found;
   for (int64_t entry = 0; entry < mortise_info_shown_holder_count(info); ++entry) {
     const bool is_there =
-        wanted.host.empty() || wanted.host == mortise_info_entry_host(info, entry);
-    const bool is_it = wanted.pid == 0 || wanted.pid == mortise_info_entry_pid(info, entry);
+        request.host.empty() || request.host == mortise_info_entry_host(info, entry);
+    const bool is_it = request.pid == 0 || request.pid == mortise_info_entry_pid(info, entry);
     if (is_there && is_it) found.push_back(entry);
   }
   return found;
@@ -76,19 +76,19 @@ bool agrees(const mortise_info* info, const std::vector<int64_t>& holders,
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int end_holds(const release_request& wanted) {
+int end_holds(const release_request& request) {
   const error_handle error(mortise_error_new());
-  const auto client = connect(wanted.url, error.get());
-  named_lock lock(client.get(), wanted.name, error.get());
+  const auto client = connect(request.url, error.get());
+  named_lock lock(client.get(), request.name, error.get());
   const auto* const info = lock.info();
-  const auto name = printable_of(wanted.name);
-  const auto holders = holders_in(info, wanted);
+  const auto name = printable_of(request.name);
+  const auto holders = holders_in(info, request);
   if (holders.empty()) {
     const bool is_free = mortise_info_is_held(info) == 0;
     complain("release", name + (is_free ? " is free" : " has no such holder"));
     return exit_not_acquired;
   }
-  if (!wanted.is_agreed && !agrees(info, holders, name)) return exit_not_acquired;
+  if (!request.is_agreed && !agrees(info, holders, name)) return exit_not_acquired;
   bool is_ended = false;
   for (const auto entry : holders) {
     const bool was_held = lock.force_release(entry, error.get());
@@ -108,25 +108,25 @@ int end_holds(const release_request& wanted) {
 
 int release_lock(int argc, const char* const* argv) {
   CLI::App app;
-  release_request wanted;
-  app.add_option("NAME", wanted.name);
-  app.add_flag("--force", wanted.is_forced);
-  app.add_flag("--yes", wanted.is_agreed);
-  app.add_option("--host", wanted.host);
-  app.add_option("--pid", wanted.pid);
-  app.add_option("--url", wanted.url);
+  release_request request;
+  app.add_option("NAME", request.name);
+  app.add_flag("--force", request.is_forced);
+  app.add_flag("--yes", request.is_agreed);
+  app.add_option("--host", request.host);
+  app.add_option("--pid", request.pid);
+  app.add_option("--url", request.url);
   if (!read_arguments(app, "release", release_help, argc, argv)) return exit_ok;
   if (app.count("NAME") == 0) {
     throw failure(exit_usage, "NAME is missing; see mortise release --help");
   }
-  if (!wanted.is_forced) {
+  if (!request.is_forced) {
     throw failure(exit_usage, "this process does not hold the lock; give --force to release it");
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
-  if (!wanted.is_agreed && !has_terminal) {
+  if (!request.is_agreed && !has_terminal) {
     throw failure(exit_usage, "cannot ask: no terminal; give --yes");
   }
-  return end_holds(wanted);
+  return end_holds(request);
 }
 
 }  // namespace mortise::cli

@@ -1,4 +1,4 @@
-// `mortise release`: ends somebody else's hold.
+// `mortise release`: ends another client's hold.
 #pragma once
 
 namespace mortise::cli {

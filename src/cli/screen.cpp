@@ -13,12 +13,12 @@
 
 namespace mortise::cli {
 
-// The functions that are used, by their names in the library. Some are macros in the header.
+// The functions in use, under their names in the library. Some are macros in the header.
 struct screen::library {
   template <class function>
-  void find(function*& into, const char* name) const {
-    into = reinterpret_cast<function*>(::dlsym(handle, name));
-    if (into == nullptr)
+  void find(function*& target, const char* name) const {
+    target = reinterpret_cast<function*>(::dlsym(handle, name));
+    if (target == nullptr)
       throw failure(exit_software, std::string("libncursesw.so.6 lacks ") + name);
   }
 

@@ -1,4 +1,5 @@
-// The whole terminal, by ncurses, which is loaded here only: no other command has to wait for it.
+// The whole terminal, with ncurses. The library is loaded only here, so that other subcommands
+// start faster.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,16 @@ namespace mortise::cli {
 
 class screen {
  public:
-  // Throws a failure where the library or the terminal cannot do it.
+  // Throws a failure if the library or the terminal does not support it.
   screen();
   ~screen();
   screen(const screen&) = delete;
   screen& operator=(const screen&) = delete;
 
-  // What is there now; of lines without room for them the last are not shown.
+  // Replaces the contents. The last lines are omitted if they do not fit.
   void show(const std::string& text);
   size_t width() const;
-  // Waits for a key, or for another size of the terminal, for so long. The key, or `no_key`.
+  // Waits this long for a key or a resize of the terminal. Returns the key, or `no_key`.
   int await_key(int64_t timeout_ms);
   static constexpr int no_key = -1;
 

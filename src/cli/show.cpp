@@ -32,12 +32,12 @@ It shows the first 16 holders and the first 16 waiters. Exit codes: 0, even if t
 a server did not answer, and stderr names it; 64 and above as in mortise exec.
 )HELP";
 
-// How long each client has held, or waited for, the lock.
+// How long each client has held the lock or waited for it.
 struct ages {
   std::map<std::string, int64_t> held_ms;
   std::map<std::string, int64_t> waited_ms;
   nlohmann::json missing = nlohmann::json::array();  // servers
-  int problem = exit_ok;                             // what the command ends with without ages
+  int problem = exit_ok;                             // exit code when the ages are missing
 };
 
 ages ages_of(const listing& seen, const std::string& name) {
@@ -53,8 +53,7 @@ ages ages_of(const listing& seen, const std::string& name) {
   return found;
 }
 
-// A lock is shown without ages, too. Of a free one there are none, but a server that does not
-// answer may know otherwise.
+// A lock is shown even without ages. A free lock has none, but a silent server may have a holder.
 ages find_ages(const named_lock& seen, const std::string& name, mortise_client* client,
                int64_t wait_ms, mortise_error* error) try {
   return ages_of(listing(client, wait_ms, error), name);
@@ -171,7 +170,7 @@ int show_lock(int argc, const char* const* argv) {
   const auto known = find_ages(seen, name, client.get(), wait_ms, error.get());
   const auto lock = json_of(seen, name, known);
   if (is_json) {
-    // A name may be any bytes, and JSON's texts are UTF-8.
+    // A name may be any bytes, but JSON texts are UTF-8.
     std::puts(lock.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
     print(lock);

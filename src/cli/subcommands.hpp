@@ -1,4 +1,4 @@
-// What `mortise` can do: its first word says which.
+// The subcommands of `mortise`. The first argument selects one.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct subcommand {
 
 std::span<const subcommand> subcommands();
 
-// What `mortise --help` says.
+// The text of `mortise --help`.
 std::string main_help();
 
 }  // namespace mortise::cli

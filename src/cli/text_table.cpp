@@ -17,7 +17,7 @@ constexpr std::string_view gap = "  ";
 
 bool is_start(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
 
-// Code points, which is what most names are as wide as.
+// Counts code points, which equals the width of most names.
 size_t width_of(std::string_view cell) {
   return static_cast<size_t>(std::count_if(cell.begin(), cell.end(), is_start));
 }

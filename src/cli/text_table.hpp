@@ -1,4 +1,4 @@
-// Rows and columns, as wide as the terminal.
+// Rows and columns, within the width of the terminal.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +8,20 @@
 
 namespace mortise::cli {
 
-// What a name or label shows of itself: bytes that would move the cursor are "\xNN".
+// A printable form of a name or label. Bytes that would move the cursor become "\xNN".
 std::string printable_of(std::string_view text);
 
 class text_table {
  public:
-  // The first column gives way where there is not room for all.
+  // The first column is shortened when the row is too wide.
   explicit text_table(std::vector<std::string> heads) : heads_(std::move(heads)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // By their first column, and then the next.
+  // Sorts by the first column, then the next ones.
   void sort() { std::sort(rows_.begin(), rows_.end()); }
 
-  // To stdout. Elsewhere than on a terminal without heads, and with each cell in whole.
+  // Prints to stdout. Without a terminal there are no heads, and cells are not shortened.
   void print() const;
-  // With rows that are `width` columns wide at most, with heads; 0 for any width, without.
+  // Rows of at most `width` columns, with heads; 0: any width, without heads.
   std::string text(size_t width) const;
 
  private:

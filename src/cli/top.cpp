@@ -67,7 +67,7 @@ reading read(mortise_client* client, int64_t wait_ms, mortise_error* error) {
   return {clock::now(), summaries_of(seen), seen.gaps(), seen.missing()};
 }
 
-// A server that does not answer may do so at the next reading.
+// An unreachable server may reply at the next reading.
 reading read_or_wait(mortise_client* client, int64_t wait_ms, mortise_error* error) try {
   return read(client, wait_ms, error);
 } catch (const failure& problem) {
@@ -75,7 +75,7 @@ reading read_or_wait(mortise_client* client, int64_t wait_ms, mortise_error* err
   return {clock::now(), {}, problem.what(), nlohmann::json::array()};
 }
 
-// Only of clients that are in both: of others it is not known since when they have counted.
+// Counts only clients in both readings. The counters of the others started at an unknown time.
 lock_summary::traffic traffic_between(const lock_summary& before, const lock_summary& now) {
   lock_summary::traffic sum;
   for (const auto& [client, one] : now.traffic_of) {
@@ -118,9 +118,9 @@ std::string short_number(double number) {
   return text;
 }
 
-// Nobody knows how much longer it was than the last bound, a minute.
-std::string percentile_text(const line& of, double part) {
-  const auto found = of.waits.percentile_ms(part);
+// Waits above the last bound, one minute, have no known length.
+std::string percentile_text(const line& row, double part) {
+  const auto found = row.waits.percentile_ms(part);
   if (!found) return "-";
   if (std::isinf(*found)) return ">1m";
   char text[32];
@@ -129,8 +129,8 @@ std::string percentile_text(const line& of, double part) {
   return text;
 }
 
-nlohmann::json percentile_json(const line& of, double part) {
-  const auto found = of.waits.percentile_ms(part);
+nlohmann::json percentile_json(const line& row, double part) {
+  const auto found = row.waits.percentile_ms(part);
   return found && !std::isinf(*found) ? nlohmann::json(*found) : nlohmann::json();
 }
 
@@ -175,17 +175,17 @@ struct top_request {
   bool is_json = false;
 };
 
-// A client that does not answer is not waited for as long as to the next reading.
-int64_t patience_ms(const top_request& wanted) {
-  return std::max<int64_t>(wanted.every_ms / 2, 50);
+// Waits for silent clients no longer than half the interval between readings.
+int64_t patience_ms(const top_request& request) {
+  return std::max<int64_t>(request.every_ms / 2, 50);
 }
 
-int show_once(mortise_client* client, const top_request& wanted, mortise_error* error) {
-  const auto before = read(client, patience_ms(wanted), error);
-  std::this_thread::sleep_for(std::chrono::milliseconds(wanted.every_ms));
-  const auto now = read(client, patience_ms(wanted), error);
+int show_once(mortise_client* client, const top_request& request, mortise_error* error) {
+  const auto before = read(client, patience_ms(request), error);
+  std::this_thread::sleep_for(std::chrono::milliseconds(request.every_ms));
+  const auto now = read(client, patience_ms(request), error);
   const auto lines = lines_of(before, now);
-  if (wanted.is_json) {
+  if (request.is_json) {
     std::puts(json_of(lines, now.missing).c_str());
   } else {
     table_of(lines).print();
@@ -201,8 +201,8 @@ std::string page_of(const std::vector<line>& lines, const reading& now, size_t w
   return title + "\n" + table_of(lines).text(width);
 }
 
-void show_on(mortise_client* client, const top_request& wanted, mortise_error* error) {
-  auto before = read(client, patience_ms(wanted), error);
+void show_on(mortise_client* client, const top_request& request, mortise_error* error) {
+  auto before = read(client, patience_ms(request), error);
   auto now = before;
   screen terminal;
   auto next = clock::now();
@@ -213,8 +213,8 @@ void show_on(mortise_client* client, const top_request& wanted, mortise_error* e
     const int key = terminal.await_key(std::max<int64_t>(left.count(), 0));
     if (key == 'q' || key == 'Q') return;
     if (clock::now() < next) continue;
-    before = std::exchange(now, read_or_wait(client, patience_ms(wanted), error));
-    next = clock::now() + std::chrono::milliseconds(wanted.every_ms);
+    before = std::exchange(now, read_or_wait(client, patience_ms(request), error));
+    next = clock::now() + std::chrono::milliseconds(request.every_ms);
   }
 }
 
@@ -222,29 +222,29 @@ void show_on(mortise_client* client, const top_request& wanted, mortise_error* e
 
 int watch_locks(int argc, const char* const* argv) {
   CLI::App app;
-  top_request wanted;
+  top_request request;
   std::string every = "2s";
   app.add_option("--every", every);
-  app.add_flag("--once", wanted.is_once);
-  app.add_flag("--json", wanted.is_json);
-  app.add_option("--url", wanted.url);
+  app.add_flag("--once", request.is_once);
+  app.add_flag("--json", request.is_json);
+  app.add_option("--url", request.url);
   if (!read_arguments(app, "top", top_help, argc, argv)) return exit_ok;
   constexpr int64_t shortest_ms = 100;
   constexpr int64_t longest_ms = 60'000;
-  wanted.every_ms = milliseconds_of("--every", every);
-  if (wanted.every_ms < shortest_ms || wanted.every_ms > longest_ms) {
+  request.every_ms = milliseconds_of("--every", every);
+  if (request.every_ms < shortest_ms || request.every_ms > longest_ms) {
     throw failure(exit_usage, "--every " + every + " is out of range; give 100ms to 1m");
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
-  if (!wanted.is_once && !wanted.is_json && !has_terminal) {
+  if (!request.is_once && !request.is_json && !has_terminal) {
     throw failure(exit_usage, "no terminal; give --once");
   }
   const error_handle error(mortise_error_new());
-  const auto client = connect_to_look(wanted.url, error.get());
-  if (wanted.is_once || wanted.is_json) {
-    return show_once(client.get(), wanted, error.get());
+  const auto client = connect_to_look(request.url, error.get());
+  if (request.is_once || request.is_json) {
+    return show_once(client.get(), request, error.get());
   }
-  show_on(client.get(), wanted, error.get());
+  show_on(client.get(), request, error.get());
   return exit_ok;
 }
 

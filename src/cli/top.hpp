@@ -1,4 +1,4 @@
-// `mortise top`: the locks that are fought for most.
+// `mortise top`: the most contended locks.
 #pragma once
 
 namespace mortise::cli {

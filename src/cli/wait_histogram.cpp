@@ -9,7 +9,7 @@ namespace mortise::cli {
 
 namespace {
 
-// Whatever the program's locale.
+// Independent of the program's locale.
 template <class Number>
 Number number_of(std::string_view text) {
   Number number = 0;
@@ -23,7 +23,7 @@ void wait_histogram::add(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     const auto colon = word.find(':');
-    if (colon == std::string::npos) continue;  // a later version's
+    if (colon == std::string::npos) continue;  // the form of a later version
     const auto bound = word.substr(0, colon);
     const auto seconds = bound == "+Inf" ? HUGE_VAL : number_of<double>(bound);
     counts_[seconds] += number_of<int64_t>(std::string_view(word).substr(colon + 1));
@@ -42,11 +42,11 @@ std::optional<double> wait_histogram::percentile_ms(double part) const {
   int64_t all = 0;
   for (const auto& [bound, count] : counts_) all += count;
   if (all == 0) return std::nullopt;
-  const auto wanted = static_cast<int64_t>(std::ceil(part * static_cast<double>(all)));
+  const auto rank = static_cast<int64_t>(std::ceil(part * static_cast<double>(all)));
   int64_t seen = 0;
   for (const auto& [bound, count] : counts_) {
     seen += count;
-    if (seen >= wanted) return bound * 1000;
+    if (seen >= rank) return bound * 1000;
   }
   return HUGE_VAL;
 }

@@ -10,14 +10,14 @@ namespace mortise::protocol {
 
 namespace {
 
-// It goes when nobody has asked for so long.
+// The server deletes the mark when no acknowledgement was requested for this long.
 constexpr std::string_view mark_life_ms = "60000";
 
 }  // namespace
 
-// The first makes the key where there is none, the second, which needs no memory, prolongs it where
-// there is one. WAIT looks at what this connection has written last; where that was nothing new it
-// would say yes to anything (hazard 9).
+// The first command creates the key. The second one needs no memory and extends an existing key.
+// WAIT looks at the last write of this connection. Without a new write WAIT would always succeed
+// (hazard 9).
 void write_mark(std::string& out, std::string_view client_id, std::string_view place) {
   std::string key("mortise:acks:");
   key.append(client_id).append(place);
@@ -52,16 +52,16 @@ void write_replication(std::string& out) {
 }
 
 std::optional<replication> read_replication(std::string_view info) {
-  replication said;
-  said.history = redis::info_field(info, "master_replid");
+  replication result;
+  result.history = redis::info_field(info, "master_replid");
   for (int i = 0;; ++i) {
     const auto one = redis::info_field(info, "slave" + std::to_string(i));
     if (one.empty()) break;
-    ++said.connected;
-    if (one.find("state=online") != one.npos) ++said.online;
+    ++result.connected;
+    if (one.find("state=online") != one.npos) ++result.online;
   }
-  if (said.history.empty() || redis::info_field(info, "role") != "master") return std::nullopt;
-  return said;
+  if (result.history.empty() || redis::info_field(info, "role") != "master") return std::nullopt;
+  return result;
 }
 
 void write_own_name(std::string& out) { redis::command_writer(out).command({"CLUSTER", "MYID"}); }
@@ -70,8 +70,8 @@ void write_replicas(std::string& out, std::string_view name) {
   redis::command_writer(out).command({"CLUSTER", "REPLICAS", name});
 }
 
-// "<id> 127.0.0.1:7005@17005 slave,fail <id of the master> ...". It is only `fail?` while others do
-// not agree, and could be chosen still.
+// "<id> 127.0.0.1:7005@17005 slave,fail <id of the master> ...". A replica is only `fail?` while
+// other servers disagree, and could still be promoted.
 std::optional<std::int64_t> count_replicas(const redis::value& reply) noexcept {
   if (reply.type() != redis::kind::array) return std::nullopt;
   std::int64_t count = 0;

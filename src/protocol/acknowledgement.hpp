@@ -1,6 +1,6 @@
-// How a server is asked whether its replicas have what it has granted, and what it says to that
-// (hazards 8 to 10). It is asked on a connection of its own, whose own last write counts: what
-// replicas have of that they have of all that came before it, on whichever connection. Pure.
+// Requests to a server whether its replicas have its grants, and the replies (hazards 8 to 10).
+// They use a connection of their own, whose last write counts: replicas that have this write also
+// have all earlier writes of all connections. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace mortise::protocol {
 
-// What the option `acks` and `durability` want.
+// The values of the options `acks` and `durability`.
 struct acknowledgement_terms {
   static constexpr std::int64_t all = -1;
   std::int64_t replicas = 0;
   bool is_fsynced = false;
 };
 
-// Two commands, of which one is a write that replicas get, even where memory has run out.
+// Two commands, one of which is a write that reaches replicas, even when memory has run out.
 void write_mark(std::string& out, std::string_view client_id, std::string_view place);
 bool is_marked(const redis::value& made, const redis::value& prolonged) noexcept;
 
-// Waits until so many replicas have the last mark, or this time has passed.
+// Waits until this many replicas have the last mark, or this time has passed.
 void write_wait(std::string& out, const acknowledgement_terms& terms, std::int64_t replicas,
                 std::int64_t timeout_ms);
-// How many have it; -1 where the server was to write it to its disk, and has not.
+// How many replicas have the mark; -1 when the server has not written it to disk as requested.
 std::int64_t read_wait(const acknowledgement_terms& terms, const redis::value& reply) noexcept;
 
-// What a server says of its replication.
+// The replication state that a server reports.
 struct replication {
-  std::string history;         // names its data: after a failover and back it is another
-  std::int64_t online = 0;     // replicas that have been given all of it once
+  std::string history;         // ID of its data; a failover and failback change it
+  std::int64_t online = 0;     // replicas that once received all data
   std::int64_t connected = 0;  // replicas in any state
 };
 void write_replication(std::string& out);
-// Nothing for a server that hides it, or is a replica.
+// nullopt when the server hides its state or is a replica.
 std::optional<replication> read_replication(std::string_view info);
 
-// How many replicas a server of a cluster has, by the name that it has there: those that the
-// cluster does not hold to be gone, whether they are connected or not.
+// How many replicas a server of a cluster has, by the server's node name. Replicas that the cluster
+// considers failed are omitted. Disconnected ones count.
 void write_own_name(std::string& out);
 void write_replicas(std::string& out, std::string_view name);
 std::optional<std::int64_t> count_replicas(const redis::value& reply) noexcept;

@@ -1,4 +1,4 @@
-// The `ballot` protocol of a quorum's servers as tables: what is asked of each of them. Its
+// The `ballot` protocol of a quorum's servers as tables: the requests to each of them. Its
 // semantics are in src/protocol/scripts/ballot_*.lua.
 #include "protocol/owner_token.hpp"
 #include "protocol/scripts/scripts.hpp"
@@ -8,7 +8,7 @@ namespace mortise::protocol {
 
 namespace {
 
-// Whatever the lock's own key is, what belongs to it has keys of Mortise's.
+// The additional keys are Mortise's, whatever the lock's own key is.
 key_set with_ballot(std::string lock, std::string_view name) {
   return {std::move(lock), std::string("{mortise:").append(name) + "}:ballot",
           std::string(fence_key), std::string(quarantine_key)};
@@ -18,7 +18,7 @@ key_set ballot_keys(std::string_view name) {
   return with_ballot(std::string("{mortise:").append(name) + "}", name);
 }
 
-// Those of the format `token`, which other programs of the Redlock algorithm use, too (seed S9).
+// Keys of the format `token`, which other programs with the Redlock algorithm also use (seed S9).
 key_set ballot_token_keys(std::string_view name) { return with_ballot(std::string(name), name); }
 
 std::string ballot_channel(std::string_view name) { return "mortise:free:" + ballot_keys(name)[0]; }
@@ -27,8 +27,8 @@ std::string ballot_token_channel(std::string_view name) {
   return std::string("mortise:free:").append(name);
 }
 
-// `acquire` is asked by who waits. The votes of a round that was lost are given back by
-// `release_alone`, and nobody is told, because those who wait had lost it, too.
+// A waiter sends `acquire`. `release_alone` returns the votes of a lost round. It notifies nobody,
+// because the waiters had lost the round, too.
 row_set ballot_rows() {
   const row take{&scripts::ballot_take, 4, 3, "take", true};
   const row give_back{&scripts::ballot_release, 2, 3, "quiet", true};
@@ -79,7 +79,7 @@ const table& ballot() {
 
 const table& ballot_token() {
   static const table protocol = {
-      // Other programs tell nobody that they have released.
+      // Other programs do not publish their releases.
       .facts = {.name = "token", .how = lock::wait_method::polling, .can_pass = true},
       .keys = ballot_token_keys,
       .channel = ballot_token_channel,

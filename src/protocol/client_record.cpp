@@ -22,10 +22,10 @@ std::string text_of_this_process() {
 }
 
 command at_each_place(std::function<void(std::string& out, std::string_view place)> write) {
-  command said;
-  said.write = [write](std::string& out, bool) { write(out, {}); };
-  said.write_at = std::move(write);
-  return said;
+  command result;
+  result.write = [write](std::string& out, bool) { write(out, {}); };
+  result.write_at = std::move(write);
+  return result;
 }
 
 }  // namespace
@@ -39,21 +39,21 @@ command write_record(std::string_view client_id) {
 }
 
 command delete_record(std::string_view client_id) {
-  auto said = at_each_place([id = std::string(client_id)](auto& out, auto place) {
+  auto result = at_each_place([id = std::string(client_id)](auto& out, auto place) {
     redis::command_writer(out).command({"DEL", key_of(id, place)});
   });
-  said.is_farewell = true;
-  return said;
+  result.is_farewell = true;
+  return result;
 }
 
 command read_records(lock_info& info, std::string_view place) {
-  command asked;
-  asked.write = [&info, place](std::string& out, bool) {
+  command result;
+  result.write = [&info, place](std::string& out, bool) {
     redis::command_writer writer(out);
     writer.begin(1 + info.entries.size()).arg("MGET");
     for (const auto& party : info.entries) writer.arg(key_of(party.client, place));
   };
-  asked.read = [&info](const redis::value& reply) {
+  result.read = [&info](const redis::value& reply) {
     for (std::size_t i = 0; i < info.entries.size() && i < reply.size(); ++i) {
       const auto record = reply.at(i).text();
       info.entries[i].pid = number_in(record);
@@ -61,7 +61,7 @@ command read_records(lock_info& info, std::string_view place) {
       if (space != std::string_view::npos) info.entries[i].host = record.substr(space + 1);
     }
   };
-  return asked;
+  return result;
 }
 
 }  // namespace mortise::protocol

@@ -1,5 +1,5 @@
-// What a client tells of itself at the server, "pid host" at mortise:client:<id>, so that people
-// who query a lock see where its holders run.
+// The record of a client at the server, "pid host" at mortise:client:<id>. Queries of a lock show
+// where its holders run.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace mortise::protocol {
 
-// For a minute; once for each place.
+// Expires after a minute. Written once per place.
 command write_record(std::string_view client_id);
 command delete_record(std::string_view client_id);
-// Adds to each entry of a lock at this place where it runs, as far as its client tells.
+// Adds to each entry of a lock at this place where its client runs, if the client has a record.
 command read_records(lock_info& info, std::string_view place);
 
 }  // namespace mortise::protocol

@@ -1,5 +1,5 @@
-// A command that is no step of a lock: a look at one, a word about this client. Who sends it knows
-// no RESP, and who carries it does not know what it is about.
+// A command that is no step of a lock, such as a query or a record of this client. The sender does
+// not know RESP. The connection does not know the command's meaning.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,41 @@
 namespace mortise::protocol {
 
 struct command {
-  // Appends it in RESP; with the script's text for a server that has forgotten it (hazard 27).
+  // Appends it in RESP, with the script's text for a server that has forgotten the script (hazard
+  // 27).
   std::function<void(std::string& out, bool with_text)> write;
-  // The same where it is said once for each place (see place_of) and not for each server; else
-  // empty.
+  // The same for a command that is sent once per place (see place_of), not once per server.
+  // Otherwise empty.
   std::function<void(std::string& out, std::string_view place)> write_at = {};
-  // Whether it takes back what was said before, and so is said also at places that are not in use
-  // any more.
+  // Whether it withdraws an earlier command, so that it also goes to places no longer in use.
   bool is_farewell = false;
-  // Reads a reply that is no error; empty where a reply says no more than that it came.
+  // Reads a reply that is no error. Empty when the reply carries no data.
   std::function<void(const redis::value& reply)> read = {};
-  // Whether a missing answer leaves a doubt: looking changes nothing.
+  // Whether a missing reply leaves the result unknown. A query changes nothing.
   bool is_change = false;
-  // The login that it says, if any, which no error of it may tell.
+  // The login that it sends, if any. No error message of it may show the login.
   std::shared_ptr<const redis::login> says = {};
-  // What several servers have to agree on in their replies, each for itself; nothing where any
-  // one's reply will do.
+  // Values that must agree in the replies of several servers. Empty when one reply is enough.
   std::function<std::vector<std::string>(const redis::value& reply)> gist = {};
 };
 
-// Commands to one server, of which each may follow from the answer to the one before.
+// Commands to one server. Each may depend on the reply to the previous one.
 class dialogue {
  public:
   virtual ~dialogue() = default;
-  // The next, once the one before is answered, or nullptr when there is none any more.
+  // The next command, after the reply to the previous one. nullptr at the end.
   virtual const command* next() = 0;
 };
 using dialogue_maker = std::function<std::unique_ptr<dialogue>()>;
 
-// Whether the server is there.
+// Checks that the server is reachable.
 command ping();
-// Prepares a database, or a place in it, for this client, and for one that had a connection before
-// and has seen this fencing token.
+// Prepares a database, or a place in it, for this client. seed_again() does the same for a client
+// that reconnects and has seen this fencing token.
 command seed(std::string_view place = {});
 command seed_again(std::int64_t seen, std::string_view place = {});
 const redis::script& seed_script();
-// Prepares a server of a quorum for a client that takes it for the `number`th of so many servers.
+// Prepares a server of a quorum for a client that counts it as the `number`th of this many servers.
 struct membership {
   std::string client_id;
   std::int64_t number = 0;
@@ -58,7 +57,7 @@ struct membership {
   std::int64_t quarantine_ms = 0;
 };
 command join_quorum(const membership& as);
-// Makes a server know a script ahead of its first use.
+// Loads a script at a server before its first use.
 command load(const redis::script& script);
 
 }  // namespace mortise::protocol

@@ -1,5 +1,5 @@
-// The rules of a health check. A server's word is never trusted: it is a number that is in range,
-// or it is shown as printable ASCII.
+// The rules of a health check. A server's reply is never trusted: numbers must be in range, and
+// texts are shown as printable ASCII.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,9 +15,9 @@ using told_number = std::optional<std::int64_t>;
 constexpr std::int64_t us_per_s = 1'000'000;
 constexpr std::int64_t least_token = 1'000'000'000'000'000;  // see scripts/lib/fence.lua
 constexpr std::int64_t most_token = (std::int64_t{1} << 53U) - 1;
-// The same, and the longest grace period, which is added to it (see scripts/lib/grace_period.lua).
+// The life of the fence counter plus the longest grace period (see scripts/lib/grace_period.lua).
 constexpr std::int64_t fence_life_ms = 7'776'000'000 + 5'000;
-// How far clocks may be apart, and how far one may move.
+// How far two clocks may differ, and how far one clock may move.
 constexpr std::int64_t clock_tolerance_us = us_per_s;
 constexpr std::int64_t most_lag_s = 10;
 constexpr std::int64_t most_behind_bytes = 1 << 20U;
@@ -27,7 +27,7 @@ constexpr std::int64_t most_script_ms = 60'000;
 
 judgement hidden() { return {finding_severity::unknown, "hidden by the server"}; }
 
-// What a server says, for people.
+// A text of the server, for people.
 std::string shown(std::string_view text) {
   constexpr std::size_t longest = 64;
   std::string clean(text.substr(0, longest));
@@ -60,14 +60,14 @@ told_number replica_count(const server_facts& facts) {
   return connected ? connected : facts.replica_count;
 }
 
-// Whether nothing counts before all replicas have it, so that none of them can follow the master
-// without it (hazards 8 and 10).
+// Whether a grant counts only when all replicas have it. Then no replica without the grant can
+// replace the master (hazards 8 and 10).
 bool has_all_acknowledge(const checking_client& client, std::int64_t count) {
   return client.acks < 0 || client.acks >= count;
 }
 
-// Whether no lock was held when the server started: a server of a quorum gives no vote until the
-// leases from before are over (hazard 11), and that of local: ends only when nothing is held.
+// Whether no lock was held when the server started. A server of a quorum gives no vote until the
+// earlier leases are over (hazard 11). That of local: ends only when no lock is held.
 bool starts_free(const checking_client& client) {
   return client.quarantine_ms > 0 || client.is_of_local;
 }
@@ -80,9 +80,9 @@ std::string replicas(std::int64_t count) {
   return std::to_string(count) + (count == 1 ? " replica" : " replicas");
 }
 
-// ---- what the server is ------------------------------------------------------------------------
+// ---- the server --------------------------------------------------------------------------------
 
-// What could be asked at all can be reached; of the others judge_away() tells.
+// Every probed server is reachable. judge_away() handles the others.
 judgement judge_reachable(const server_facts&, const checking_client&) {
   return {finding_severity::ok, "connected"};
 }
@@ -126,7 +126,7 @@ judgement judge_uptime(const server_facts& facts, const checking_client& client)
           value};
 }
 
-// ---- what it lets us do ------------------------------------------------------------------------
+// ---- its rights --------------------------------------------------------------------------------
 
 judgement judge_eval(const server_facts& facts, const checking_client&) {
   if (!facts.has_eval) return hidden();
@@ -158,7 +158,7 @@ judgement judge_rights(const server_facts& facts, const checking_client&) {
   return found.is_known ? judgement{finding_severity::ok, "none missing"} : hidden();
 }
 
-// ---- what it keeps -----------------------------------------------------------------------------
+// ---- its storage -------------------------------------------------------------------------------
 
 judgement judge_maxmemory_policy(const server_facts& facts, const checking_client&) {
   const auto policy =
@@ -208,7 +208,7 @@ judgement judge_persistence(const server_facts& facts, const checking_client& cl
   return {*fsync == "always" ? finding_severity::ok : finding_severity::warn, value};
 }
 
-// ---- who else has it ---------------------------------------------------------------------------
+// ---- its replicas ------------------------------------------------------------------------------
 
 judgement judge_replicas(const server_facts& facts, const checking_client& client) {
   const auto count = replica_count(facts);
@@ -217,7 +217,7 @@ judgement judge_replicas(const server_facts& facts, const checking_client& clien
   return {is_safe ? finding_severity::ok : finding_severity::warn, replicas(*count)};
 }
 
-// A part such as "lag" of a line "ip=…,port=…,state=online,offset=14,lag=0".
+// A field such as "lag" of a line "ip=…,port=…,state=online,offset=14,lag=0".
 std::string_view part_of(std::string_view line, std::string_view name) {
   while (!line.empty()) {
     const auto end = std::min(line.find(','), line.size());
@@ -261,7 +261,7 @@ judgement judge_min_replicas(const server_facts& facts, const checking_client& c
   if (*count == 0) return {finding_severity::ok, "no replicas"};
   if (has_all_acknowledge(client, *count)) return {finding_severity::ok, "acks waits for all"};
   auto least = number_of(facts.configured("min-replicas-to-write"));
-  // INFO has this field only where it is set.
+  // INFO has this field only when the parameter is set.
   if (!least && facts.told("min_slaves_good_slaves")) least = 1;
   if (!least) return hidden();
   return {*least == 0 ? finding_severity::warn : finding_severity::ok,
@@ -270,7 +270,7 @@ judgement judge_min_replicas(const server_facts& facts, const checking_client& c
 
 // ---- clocks, tokens and time -------------------------------------------------------------------
 
-// The fence counter, if it is a token.
+// The fence counter, if its value is a token.
 told_number fence_of(const server_facts& facts) {
   const auto token = number_of(facts.fence);
   const bool is_token = token && *token >= least_token && *token <= most_token;
@@ -284,17 +284,17 @@ judgement judge_clock_step(const server_facts& facts, const checking_client& cli
   const auto moved_us =
       client.earlier ? facts.clock->server_us - client.earlier->server_us - passed_us : 0;
   const auto in_time = " in " + std::to_string(passed_us / us_per_s) + " s";
-  // Answers that came late say less of the time.
+  // A late reply makes the time less exact.
   const auto error_us = facts.clock->error_us + (client.earlier ? client.earlier->error_us : 0);
   const auto tolerance_us = clock_tolerance_us + error_us;
-  // Grants count it up by one, its clock by a million a second. It was looked at after the clock,
-  // and a server of a quorum lifts it to the end of its quarantine, the others after it (hazard
-  // 30).
+  // Grants count the counter up by one, the server's clock by a million per second. The counter was
+  // read after the clock. A server of a quorum lifts the counter to the end of its quarantine,
+  // other servers after it (hazard 30).
   const auto fence = fence_of(facts);
   const auto passed_since_us = (facts.heard_ns - facts.clock->boot_ns) / ns_per_us;
   const auto lifted_us = client.quarantine_ms > 0 ? client.quarantine_ms * 1000 + us_per_s : 0;
   const auto ahead_us = fence ? *fence - facts.clock->server_us : 0;
-  // Faster than the drift that leases allow for.
+  // The clock was faster than the drift that leases allow.
   const auto allowed_us = passed_us / us_per_s * client.drift_ppm + tolerance_us;
   if (std::abs(moved_us) > allowed_us)
     return {finding_severity::bad, "moved " + in_ms(moved_us) + in_time};
@@ -321,7 +321,7 @@ judgement judge_fence(const server_facts& facts, const checking_client& client) 
   if (!facts.fence_type) return hidden();
   const bool is_lifted = facts.fence_lifted_ns != 0;
   if (*facts.fence_type == "none") {
-    // Of a cluster's server a client has counters only in the slots of its locks.
+    // On a cluster's server a client has counters only in the slots of its locks.
     return is_lifted ? judgement{finding_severity::warn, "deleted since this client connected"}
                      : judgement{finding_severity::ok, "not used by this client"};
   }
@@ -331,7 +331,7 @@ judgement judge_fence(const server_facts& facts, const checking_client& client) 
   if (!facts.fence || !facts.fence_ttl_ms || !facts.clock) return hidden();
   const auto fence = fence_of(facts);
   if (!fence) return {finding_severity::bad, "the counter is not a fencing token"};
-  // Each connect lifts it to the clock.
+  // Each connect lifts the counter to the clock.
   const auto lifted_us = (facts.clock->boot_ns - facts.fence_lifted_ns) / ns_per_us;
   const auto least = facts.clock->server_us - lifted_us - lifted_us / us_per_s * client.drift_ppm -
                      clock_tolerance_us - facts.clock->error_us;

@@ -57,17 +57,17 @@ std::string health::json() const {
   return text.append("]}");
 }
 
-void judge_away(const outcome& problem, const std::string& server, bool is_spare, health& into) {
-  constexpr std::size_t longest_problem = 400;  // it names an address, too
+void judge_away(const outcome& problem, const std::string& server, bool is_spare, health& result) {
+  constexpr std::size_t longest_problem = 400;  // the text also names an address
   const auto& rule = finding_rules().back();
-  into.findings.push_back({rule.name, is_spare ? finding_severity::warn : finding_severity::bad,
-                           server, printable(problem.words(), longest_problem),
-                           is_spare ? rule.consequence : "its locks cannot be acquired",
-                           rule.remedy});
+  result.findings.push_back({rule.name, is_spare ? finding_severity::warn : finding_severity::bad,
+                             server, printable(problem.words(), longest_problem),
+                             is_spare ? rule.consequence : "its locks cannot be acquired",
+                             rule.remedy});
 }
 
 void judge(const server_facts& facts, const checking_client& client, const std::string& server,
-           health& into) {
+           health& result) {
   for (const auto& rule : finding_rules()) {
     auto [severity, value] = rule.judge(facts, client);
     finding made{rule.name, severity, server, std::move(value)};
@@ -78,7 +78,7 @@ void judge(const server_facts& facts, const checking_client& client, const std::
                           "or check it at the server"
                         : rule.remedy;
     }
-    into.findings.push_back(std::move(made));
+    result.findings.push_back(std::move(made));
   }
 }
 

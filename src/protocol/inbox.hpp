@@ -12,9 +12,9 @@ namespace mortise::protocol {
 
 enum class message_kind : std::uint8_t {
   grant,   // "G <last token> <server time in us> <others wait> <owner token>"
-  head,    // "N <ttl in ms> <owner token>": the owner's wait has become the head of its queue
-  wanted,  // "W <owner token>": somebody waits for the owner's release
-  forced,  // "R <owner token>": somebody has ended the owner's hold by force
+  head,    // "N <ttl in ms> <owner token>": the waiter is now the head of its queue
+  wanted,  // "W <owner token>": a waiter needs the owner's release
+  forced,  // "R <owner token>": the owner's hold was released by force
 };
 
 struct message {
@@ -24,13 +24,13 @@ struct message {
   bool others_wait = false;
   std::int64_t ttl_ms = 0;
   std::string_view owner;     // the owner token
-  std::uint64_t gate_id = 0;  // which of the client's gates it belongs to
+  std::uint64_t gate_id = 0;  // the client's gate that the message belongs to
 };
 
-// Nothing for a text of another form: a message is only a hint, so what is not understood is left.
+// nullopt for an unknown form. A message is only a hint, so unknown messages are ignored.
 std::optional<message> read_message(std::string_view text);
-// Tells it the gate that it names.
-void tell(lock::gate& gate, const message& told, time_ns now);
+// Passes the message to the gate.
+void tell(lock::gate& gate, const message& received, time_ns now);
 
 // The inbox channel of a client.
 std::string inbox_channel(std::string_view client_id);

@@ -7,7 +7,7 @@ namespace mortise::protocol {
 
 namespace {
 
-// Beside the lock, in its hash slot: what its format has no room for.
+// The key for additional data, in the lock's hash slot. The lock's format has no room for them.
 std::string note_key(std::string_view name) {
   const bool has_tag = name.find('{') != std::string_view::npos;
   return has_tag ? std::string(name) + ":mortise" : std::string("{").append(name) + "}:mortise";
@@ -32,8 +32,8 @@ std::string redisson_channel(std::string_view name) {
   return has_tag ? prefix + std::string(name) : prefix + "{" + std::string(name) + "}";
 }
 
-// `<UUID of the client>:<thread>`: the client's id in hex and, for the thread, a number that no
-// other attempt of this client has.
+// `<UUID of the client>:<thread>`: the client's ID in hex, and as the thread a number that no other
+// attempt of this client uses.
 std::string redisson_owner(const owner_seed& seed) {
   constexpr std::string_view digits = "0123456789abcdef";
   constexpr std::size_t attempt_digits = 15;
@@ -52,7 +52,7 @@ std::string redisson_owner(const owner_seed& seed) {
 
 // ---- tables --------------------------------------------------------------------------------
 
-// All of them ask the same way for the first time and again, and give up as they release.
+// The first request and the repeated ones are equal. A cancel is a release.
 constexpr row_set rows_of(const row& acquire, const row& renew, const row& release) {
   return {.try_take = acquire,
           .acquire = acquire,

@@ -1,25 +1,24 @@
-// Protocols that write what other programs write, so that these and Mortise exclude each other on
-// the same key. They have no queue; what each can't promise is in docs/protocols.md.
+// Protocols in the formats of other programs, so that these and Mortise exclude each other on the
+// same key. They have no queue. docs/protocols.md lists the limits of each.
 #pragma once
 
 #include "protocol/table.hpp"
 
 namespace mortise::protocol {
 
-// Mutexes: a string with the owner token, as most Redis locks; Redisson's lock; and two forms of a
-// string that says when the lock ends.
+// Mutexes: a string with the owner token, as most Redis locks use; Redisson's lock; and two forms
+// of a string with the end of the lock.
 const table& token();
 const table& hash();
 const table& timestamp();
 const table& timestamp_binary();
 
-// Read-write locks: one key for all readers and one for the writer; and the same as a hash's
-// fields.
+// Read-write locks: one key for all readers and one for the writer; and the same as fields of a
+// hash.
 const table& two_key();
 const table& rw_hash();
 
-// Whether a name would make one of Mortise's own keys the lock, as these protocols take names as
-// they are.
+// Whether the name is one of Mortise's own keys. These protocols use names as keys without change.
 bool is_own_key(std::string_view name);
 
 }  // namespace mortise::protocol

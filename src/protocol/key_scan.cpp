@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view own_begin = "{mortise:";
 constexpr std::string_view own_pattern = "{mortise:*}";
-// Of what the script tells of one key.
+// Fields per key in the script's reply.
 constexpr std::size_t fields_of_key = 5;
 
-// Where an owner of a read-write lock or a semaphore stands.
+// The owner in an entry of a read-write lock or a semaphore.
 std::string_view behind_weight(std::string_view text) noexcept {
   return text.substr(text.find(' ') + 1);
 }
@@ -44,14 +44,14 @@ listing_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
 
 }  // namespace
 
-// One server's.
+// The scan of one server.
 class key_scan::part final : public dialogue {
  public:
-  explicit part(key_scan& of) : of_(of) {}
+  explicit part(key_scan& scan) : of_(scan) {}
   ~part() override {
     const std::lock_guard guard(of_.mutex_);
     if (looked_ > 0) ++of_.found_.answered;
-    if (!is_over() || is_cut_) ++of_.found_.truncated;  // also where it was never reached
+    if (!is_over() || is_cut_) ++of_.found_.truncated;  // also when never reached
   }
   part(const part&) = delete;
   part& operator=(const part&) = delete;
@@ -82,7 +82,7 @@ class key_scan::part final : public dialogue {
   command said_;
   std::string cursor_ = "0";
   std::int64_t looked_ = 0;
-  bool is_cut_ = false;  // there was no room for what was found
+  bool is_cut_ = false;  // the results did not fit
 };
 
 key_scan::key_scan(const key_scan_terms& terms)
@@ -92,32 +92,33 @@ key_scan::key_scan(const key_scan_terms& terms)
 
 std::unique_ptr<dialogue> key_scan::begin() { return std::make_unique<part>(*this); }
 
-command key_scan::step(part& of) const {
+command key_scan::step(part& server) const {
   command made;
-  made.write = [this, cursor = of.cursor(), count = of.step_keys()](std::string& out, bool) {
+  made.write = [this, cursor = server.cursor(), count = server.step_keys()](std::string& out,
+                                                                            bool) {
     redis::command_writer writer(out);
     writer.begin(7).arg("EVAL").arg(scripts::key_scan.text).arg("0");
     writer.arg(cursor).arg(pattern_).arg(count).arg(is_own_ ? "locks" : "keys");
   };
-  made.read = [&of](const redis::value& reply) { of.take(reply); };
+  made.read = [&server](const redis::value& reply) { server.take(reply); };
   return made;
 }
 
-// Whether there was room for all that the step has found.
+// Whether all results of the step fitted.
 bool key_scan::take(const redis::value& reply) {
   const std::lock_guard guard(mutex_);
   for (std::size_t at = 1; at + fields_of_key <= reply.size(); at += fields_of_key) {
     if (found_.entries.size() >= most_entries) return false;
-    // Another key than was asked for is no server's to tell of.
+    // Ignores a key that was not requested.
     if (is_own_ && reply.at(at).text().size() <= own_begin.size()) continue;
     found_.entries.push_back(entry_of(reply, at, is_own_));
   }
   return true;
 }
 
-void key_scan::take_into(listing& into) {
+void key_scan::take_into(listing& result) {
   const std::lock_guard guard(mutex_);
-  into = std::move(found_);
+  result = std::move(found_);
 }
 
 }  // namespace mortise::protocol

@@ -15,12 +15,12 @@ namespace mortise::protocol {
 
 namespace {
 
-// The one list of what an entry has: JSON, the C ABI and the message are written from it.
+// The fields of an entry. JSON, the C ABI and the message are all written from this list.
 struct field {
   std::string_view name;
-  std::string listing_entry::*text;     // or
-  std::int64_t listing_entry::*number;  // this
-  bool is_shown = true;                 // else only for clients among themselves
+  std::string listing_entry::*text;     // either text
+  std::int64_t listing_entry::*number;  // or number
+  bool is_shown = true;                 // otherwise only for clients among themselves
 };
 constexpr field fields[] = {
     {"client", &listing_entry::client, nullptr},
@@ -45,16 +45,16 @@ constexpr field fields[] = {
     {"retained_claims", &listing_entry::retained_claims, nullptr, false},
     {"source", &listing_entry::source, nullptr},
 };
-// The first of them are the same of all entries of a client, and said once.
+// All entries of a client share the first fields, which are sent once.
 constexpr std::size_t shared_fields = 3;
-// The last one is no client's to say.
+// A client does not send the last field.
 constexpr std::size_t told_fields = std::size(fields) - 1;
 constexpr std::size_t own_fields = told_fields - shared_fields;
-// Of a page, before its entries.
+// Fields of a page before its entries.
 constexpr std::size_t head_size = 7;
 
-std::string text_of(const listing_entry& of, const field& which) {
-  return which.text != nullptr ? of.*which.text : std::string(decimal(of.*which.number));
+std::string text_of(const listing_entry& entry, const field& which) {
+  return which.text != nullptr ? entry.*which.text : std::string(decimal(entry.*which.number));
 }
 
 const field* find(std::string_view name) noexcept {
@@ -71,18 +71,18 @@ Number read_number(std::string_view text) noexcept {
   return number;
 }
 
-// Takes what is before the next space off the front.
+// Removes the text up to the next space from the front.
 std::string_view take_word(std::string_view& text) noexcept {
   const auto word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(text.size(), word.size() + 1));
   return word;
 }
 
-void take_field(listing_entry& into, const field& which, std::string_view text) {
+void take_field(listing_entry& entry, const field& which, std::string_view text) {
   if (which.text != nullptr) {
-    into.*which.text = text;
+    entry.*which.text = text;
   } else {
-    into.*which.number = read_number<std::int64_t>(text);
+    entry.*which.number = read_number<std::int64_t>(text);
   }
 }
 
@@ -102,7 +102,7 @@ void append_entry(std::string& out, const listing_entry& one) {
   out += '}';
 }
 
-// Without keys: about clients, not locks.
+// Has no keys: the command is about clients, not locks.
 command call(const redis::script& script, std::vector<std::string> arguments) {
   return {[&script, arguments = std::move(arguments)](std::string& out, bool /*with_text*/) {
     redis::command_writer writer(out);
@@ -113,14 +113,14 @@ command call(const redis::script& script, std::vector<std::string> arguments) {
 
 }  // namespace
 
-const std::string* listing_text(const listing_entry& of, std::string_view name) noexcept {
+const std::string* listing_text(const listing_entry& entry, std::string_view name) noexcept {
   const auto* const which = find(name);
-  return which == nullptr || which->text == nullptr ? nullptr : &(of.*which->text);
+  return which == nullptr || which->text == nullptr ? nullptr : &(entry.*which->text);
 }
 
-std::int64_t listing_number(const listing_entry& of, std::string_view name) noexcept {
+std::int64_t listing_number(const listing_entry& entry, std::string_view name) noexcept {
   const auto* const which = find(name);
-  return which == nullptr || which->number == nullptr ? 0 : of.*which->number;
+  return which == nullptr || which->number == nullptr ? 0 : entry.*which->number;
 }
 
 std::string listing::json() const {
@@ -154,37 +154,37 @@ bool is_listing_message(std::string_view text) noexcept {
   return text.starts_with("Q ") || text.starts_with("A ");
 }
 
-std::string write_request(const listing_request& asked) {
+std::string write_request(const listing_request& request) {
   std::string out = "Q ";
-  out.append(decimal(asked.round)).append(" ").append(decimal(asked.serial)).append(" ");
-  return out.append(decimal(asked.from)).append(" ").append(asked.asker);
+  out.append(decimal(request.round)).append(" ").append(decimal(request.serial)).append(" ");
+  return out.append(decimal(request.from)).append(" ").append(request.asker);
 }
 
 std::optional<listing_request> read_request(std::string_view text) {
   if (!text.starts_with("Q ")) return std::nullopt;
   text.remove_prefix(2);
-  listing_request asked;
-  asked.round = read_number<std::uint64_t>(take_word(text));
-  asked.serial = read_number<std::uint64_t>(take_word(text));
-  asked.from = read_number<std::uint64_t>(take_word(text));
-  asked.asker = take_word(text);
-  // It becomes part of a channel's name.
+  listing_request request;
+  request.round = read_number<std::uint64_t>(take_word(text));
+  request.serial = read_number<std::uint64_t>(take_word(text));
+  request.from = read_number<std::uint64_t>(take_word(text));
+  request.asker = take_word(text);
+  // The ID becomes a part of a channel name.
   const bool is_id =
-      !asked.asker.empty() && asked.asker.size() <= 64 &&
-      asked.asker.find_first_of(std::string_view("{}: \r\n\0", 7)) == std::string::npos;
+      !request.asker.empty() && request.asker.size() <= 64 &&
+      request.asker.find_first_of(std::string_view("{}: \r\n\0", 7)) == std::string::npos;
   if (!is_id) return std::nullopt;
-  return asked;
+  return request;
 }
 
-std::string write_page(const listing_page& told) {
+std::string write_page(const listing_page& page) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   std::string out = "A ";
   redis::command_writer writer(out);
-  writer.begin(head_size + told.entries.size() * own_fields);
-  writer.arg(decimal(told.round)).arg(told.client).arg(host).arg(decimal(getpid()));
-  writer.arg(decimal(told.from)).arg(decimal(told.next)).arg(decimal(own_fields));
-  for (const auto& one : told.entries) {
+  writer.begin(head_size + page.entries.size() * own_fields);
+  writer.arg(decimal(page.round)).arg(page.client).arg(host).arg(decimal(getpid()));
+  writer.arg(decimal(page.from)).arg(decimal(page.next)).arg(decimal(own_fields));
+  for (const auto& one : page.entries) {
     for (std::size_t i = shared_fields; i < told_fields; ++i) {
       writer.arg(text_of(one, fields[i]));
     }
@@ -199,22 +199,22 @@ std::optional<listing_page> read_page(std::string_view text) {
   const auto& all = parser.reply();
   const auto stride = read_number<std::size_t>(all.at(6).text());
   if (all.size() < head_size || stride == 0) return std::nullopt;
-  listing_page told;
-  told.round = read_number<std::uint64_t>(all.at(0).text());
-  told.client = all.at(1).text();
-  told.from = read_number<std::uint64_t>(all.at(4).text());
-  told.next = read_number<std::uint64_t>(all.at(5).text());
+  listing_page page;
+  page.round = read_number<std::uint64_t>(all.at(0).text());
+  page.client = all.at(1).text();
+  page.from = read_number<std::uint64_t>(all.at(4).text());
+  page.next = read_number<std::uint64_t>(all.at(5).text());
   listing_entry of_client;
   for (std::size_t i = 0; i < shared_fields; ++i) {
     take_field(of_client, fields[i], all.at(i + 1).text());
   }
   for (auto at = head_size; all.size() - at >= stride; at += stride) {
-    auto& one = told.entries.emplace_back(of_client);
+    auto& one = page.entries.emplace_back(of_client);
     for (std::size_t i = 0; i < std::min(stride, own_fields); ++i) {
       take_field(one, fields[shared_fields + i], all.at(at + i).text());
     }
   }
-  return told;
+  return page;
 }
 
 // ---- commands -------------------------------------------------------------------------------

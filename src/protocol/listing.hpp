@@ -1,6 +1,6 @@
-// What clients tell each other of their locks, for people: a question goes to the inboxes of all
-// that live, and each answers to the asker's inbox, page by page. No owner token is in it: nobody
-// can end a hold by what he hears.
+// The listing, for people: clients report their locks to each other. A request goes to the inboxes
+// of all live clients. Each client replies to the requester's inbox, page by page. No reply has an
+// owner token, so no reader can end a hold.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace mortise::protocol {
 
-// What one client has to do with one lock.
+// The state of one lock at one client.
 struct listing_entry {
   std::string client;
   std::string host;
@@ -36,39 +36,39 @@ struct listing_entry {
   std::int64_t waited_total_ms = 0;
   std::string waits;
   std::int64_t retained = 0;
-  // Which those are: the attempts that their owner tokens are of, each with a space behind it.
+  // The retained claims: the attempt number of each owner token, followed by a space.
   std::string retained_claims;
-  std::string source = "client";  // who tells of it: that client, or a key
+  std::string source = "client";  // reported by that client, or by a "key"
 };
 
-// A field of one, by its name; nullptr and 0 where there is no such text or number.
-const std::string* listing_text(const listing_entry& of, std::string_view field) noexcept;
-std::int64_t listing_number(const listing_entry& of, std::string_view field) noexcept;
+// A field of an entry by its name; nullptr or 0 when no such text or number exists.
+const std::string* listing_text(const listing_entry& entry, std::string_view field) noexcept;
+std::int64_t listing_number(const listing_entry& entry, std::string_view field) noexcept;
 
 struct listing {
   std::int64_t answered = 0;
-  std::int64_t truncated = 0;       // have answered, but not to the end
-  std::vector<std::string> silent;  // ids of clients that have not
+  std::int64_t truncated = 0;       // replied, but not completely
+  std::vector<std::string> silent;  // IDs of clients that did not reply
   missing_servers missing;
   std::vector<listing_entry> entries;
   [[nodiscard]] std::string json() const;
 };
 
-// "Q <round> <serial> <from> <asker>": tell the asker of your gates from this number on. The round
-// is what the answer goes to; the serial is another one each time it is asked, so that who hears
-// it of several servers answers once.
+// "Q <round> <serial> <from> <asker>": report the gates from this number on to the requester. The
+// reply carries the round. The serial is new for each request, so that a client which receives it
+// from several servers replies once.
 struct listing_request {
   std::uint64_t round = 0;
   std::uint64_t serial = 0;
   std::uint64_t from = 0;
   std::string asker;
 };
-std::string write_request(const listing_request& asked);
+std::string write_request(const listing_request& request);
 std::optional<listing_request> read_request(std::string_view text);
 
-// "A " and a list of texts as RESP: the round, the client, its host and process, from and up to
-// which of its gates it tells (0: there are no more), how many fields an entry has, and the fields.
-// A later version may add some at the end of an entry, and an earlier one may tell less.
+// "A " and a list of texts as RESP: the round, the client, its host and process, the first and the
+// next gate number (0: no more), the number of fields per entry, and the fields. Later versions may
+// add fields at the end of an entry. Earlier versions may send fewer.
 struct listing_page {
   std::uint64_t round = 0;
   std::string client;
@@ -76,12 +76,12 @@ struct listing_page {
   std::uint64_t next = 0;
   std::vector<listing_entry> entries;
 };
-std::string write_page(const listing_page& told);
-// Nothing for a text of another form.
+std::string write_page(const listing_page& page);
+// nullopt for another form.
 std::optional<listing_page> read_page(std::string_view text);
 bool is_listing_message(std::string_view text) noexcept;
 
-// At most so many clients are asked by way of one server.
+// The limit of clients to request per server.
 constexpr std::size_t most_clients = 10'000;
 
 // An inbox of a client, at one server.
@@ -89,13 +89,13 @@ struct client_inbox {
   std::string client;
   std::string channel;
 };
-// Reads the inboxes of all clients that a server hears, one of each. `take` is called for each
-// server, perhaps at once.
+// Reads the inboxes of all clients that are subscribed at a server, one per client. `take` is
+// called for each server, perhaps concurrently.
 command find_inboxes(bool is_cluster, std::function<void(std::vector<client_inbox>)> take);
-// Says the same to all of these inboxes that a server hears.
+// Sends the text to all of these inboxes that are subscribed at a server.
 command say_to_inboxes(bool is_cluster, const std::vector<std::string>& channels,
                        std::string_view text);
-// Says it to one, wherever that is listened to.
+// Sends the text to one inbox, at any server where it is subscribed.
 command say_to_inbox(std::string_view client_id, std::string_view text);
 
 }  // namespace mortise::protocol

@@ -1,4 +1,4 @@
-// Servers that were asked and have not answered.
+// Servers that did not reply to a request.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
-// The text that stands for an owner at the server: `m1:<client>:<sequence>:<label>:<grant ttl>`.
-// Unique for each attempt (hazard 16), says whose inbox a grant goes to, and shows people who it
-// is.
+// The text for an owner at the server: `m1:<client>:<sequence>:<label>:<grant ttl>`. It is unique
+// for each attempt (hazard 16), names the inbox for a grant, and identifies the owner for people.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace mortise::protocol {
 
-// What stands behind the sequence, for which whoever waits lets the client know (inbox.lua).
+// The suffix of the sequence. It requests that a waiter notifies the client (inbox.lua).
 constexpr std::string_view reuse_text(lock::claim_reuse reuse) noexcept {
   switch (reuse) {
     case lock::claim_reuse::shared:
@@ -28,8 +27,8 @@ constexpr std::string_view reuse_text(lock::claim_reuse reuse) noexcept {
   return ":";
 }
 
-// The sequence is `<gate id>.<attempt>`, unique within the client; with an `r` behind it where the
-// client may retain the claim, or else an `s` where its readers may share it.
+// The sequence is `<gate id>.<attempt>`, unique within the client. A suffix `r` means that the
+// client may retain the claim. Otherwise a suffix `s` means that its readers may share the claim.
 inline std::string make_owner_token(const owner_seed& seed) {
   const decimal gate_id(seed.gate_id);
   const decimal attempt(seed.attempt);
@@ -51,13 +50,13 @@ struct owner_parts {
   std::string_view sequence;
   std::string_view label;
   bool others_wait = false;
-  // Which of the client's gates asked; 0 when the text is not an owner token.
+  // The gate of the client; 0 when the text is not an owner token.
   [[nodiscard]] std::uint64_t gate_id() const noexcept {
     std::uint64_t number = 0;
     std::from_chars(sequence.data(), sequence.data() + sequence.size(), number);
     return number;
   }
-  // What is behind that: the claim's own number within the client.
+  // The part behind the gate: the claim's own number within the client.
   [[nodiscard]] std::string_view attempt() const noexcept {
     return sequence.substr(std::min(sequence.size(), sequence.find('.') + 1));
   }

@@ -14,7 +14,7 @@ std::vector<const redis::script*> scripts_of(const table& protocol);
 
 // nullptr when the kind has no such protocol.
 const table* find(lock::lock_kind kind, std::string_view name);
-// The outcome to tell then.
+// The error for that case.
 outcome no_such_protocol(lock::lock_kind kind, std::string_view name);
 
 }  // namespace mortise::protocol

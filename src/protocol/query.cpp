@@ -30,10 +30,10 @@ lock_party party_of(std::string_view value, bool has_weight) {
   return party;
 }
 
-// A script that is no step of a claim. What it refers to is the caller's, who waits.
-command call_script(const row& script, const key_set& keys, const lock::step_request& asked) {
-  return {[&script, &keys, asked](std::string& out, bool with_text) {
-    auto now = asked;
+// A script that is no step of a claim. Its references belong to the caller, which waits.
+command call_script(const row& script, const key_set& keys, const lock::step_request& request) {
+  return {[&script, &keys, request](std::string& out, bool with_text) {
+    auto now = request;
     now.with_text = with_text;
     write_script(out, script, now, keys);
   }};
@@ -67,9 +67,9 @@ std::int64_t number_in(std::string_view text) {
   return number;
 }
 
-command query(const table& rules, const key_set& keys, const lock::step_request& asked,
+command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info) {
-  command made = call_script(rules.query, keys, asked);
+  command made = call_script(rules.query, keys, request);
   made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
     read_query(reply, has_weights, info);
   };
@@ -82,14 +82,14 @@ command query(const table& rules, const key_set& keys, const lock::step_request&
   return made;
 }
 
-// Only the hold that was named, not one that has begun since (hazard 17): in a quorum, whatever it
-// has been voted for in the meantime.
+// Releases only the named hold, not a later one (hazard 17). In a quorum this includes its votes
+// for later proposals.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
-                      const lock::step_request& asked, bool& was_owner) {
-  auto about = asked;
-  about.token = owner;
-  about.proposal = lock::token_limit - 1;
-  command made = call_script(rules.force_release, keys, about);
+                      const lock::step_request& request, bool& was_owner) {
+  auto forced = request;
+  forced.token = owner;
+  forced.proposal = lock::token_limit - 1;
+  command made = call_script(rules.force_release, keys, forced);
   made.is_change = true;
   made.read = [&was_owner](const redis::value& reply) {
     was_owner = was_owner || reply.integer() > 0;
@@ -99,9 +99,9 @@ command force_release(const table& rules, const key_set& keys, std::string_view 
 
 command resize(const key_set& keys, std::int64_t permits) {
   static constexpr row script{&scripts::semaphore_resize, 4, 5, "resize"};
-  lock::step_request asked;
-  asked.limit = permits;
-  command made = call_script(script, keys, asked);
+  lock::step_request request;
+  request.limit = permits;
+  command made = call_script(script, keys, request);
   made.is_change = true;
   return made;
 }

@@ -1,5 +1,5 @@
-// What the server knows of a lock, and what may be changed from outside: asked for people, never to
-// decide whether one may act.
+// The server's state of a lock, and changes from outside. For people only: no client decides by it
+// whether it may act.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace mortise::protocol {
 // The holder or a waiter.
 struct lock_party {
   std::string owner;          // the owner token
-  std::string client;         // the client's id within it,
-  std::uint64_t gate_id = 0;  // and which of its gates
+  std::string client;         // the client's ID in the token
+  std::uint64_t gate_id = 0;  // the client's gate
   std::string host;
   std::string label;
   std::int64_t pid = 0;
   bool is_exclusive = true;
   std::int64_t weight = 1;
-  // What the owner token says; and what its client does when it is asked.
+  // The first value is from the owner token. The second one is the client's reply to a request.
   bool may_be_retained = false;
   bool is_retained = false;
 };
@@ -36,22 +36,22 @@ struct lock_info {
   std::int64_t holder_count = 0;
   std::int64_t permits_in_use = 0;  // of `permits`, by the holders
   std::int64_t permits = 0;
-  std::int64_t shown_holders = 0;   // how many of the entries are holders; the rest are waiters
+  std::int64_t shown_holders = 0;   // how many entries are holders; the rest are waiters
   std::vector<lock_party> entries;  // the first holders, then the first waiters
 };
 
-// `asked` has the owner token of the asker's hold, or an empty one, with its weight and limit. The
-// arguments have to live until it is answered or nobody waits for it any more.
-command query(const table& rules, const key_set& keys, const lock::step_request& asked,
+// `request` has the owner token, weight and limit of the requester's hold; the token may be empty.
+// The arguments must live until the reply, or until nobody waits for it.
+command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info);
 // Changes how many permits the semaphore with these keys has.
 command resize(const key_set& keys, std::int64_t permits);
-// Ends the hold with this owner token, for everybody and at once, and tells its owner. `was_owner`
-// becomes true where it was one, at any server; it is not written to otherwise.
+// Ends the hold of this owner token at once, for all clients, and notifies its owner. Sets
+// `was_owner` to true where the token was an owner, at any server. Otherwise leaves it unchanged.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,
-                      const lock::step_request& asked, bool& was_owner);
+                      const lock::step_request& request, bool& was_owner);
 
-// The number that a text begins with, or 0.
+// The number at the start of a text, or 0.
 std::int64_t number_in(std::string_view text);
 
 }  // namespace mortise::protocol

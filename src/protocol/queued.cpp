@@ -8,8 +8,8 @@ namespace mortise::protocol {
 
 namespace {
 
-// The name is inside the braces together with a prefix: the hash tag can then never be empty, and a
-// lock's key, which ends in a brace, can never be another lock's queue, which does not.
+// The braces contain the name and a prefix, so the hash tag is never empty. A lock's key ends in a
+// brace and a queue does not, so no lock's key is another lock's queue.
 key_set queued_keys(std::string_view name) {
   const auto lock = std::string("{mortise:").append(name).append("}");
   return {lock, std::string(fence_key), lock + ":q"};
@@ -39,7 +39,7 @@ const table& queued() {
               .reacquire = {&scripts::queued_acquire, 3, 3, "again"},
               .retake = {&scripts::queued_acquire, 3, 3, "try"},
               .renew = {&scripts::queued_renew, 2, 3, ""},
-              .raise = {},  // its owner has all of it
+              .raise = {},  // the owner already holds all of it
               .release_alone = {&scripts::queued_release_alone, 1, 1, ""},
               .release = {&scripts::queued_release, 3, 1, ""},
               .cancel = {&scripts::queued_cancel, 3, 1, ""},

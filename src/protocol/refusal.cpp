@@ -19,7 +19,7 @@ struct refusal {
   std::string_view remedy;
 };
 
-// Errors that mean "not executed". UNBLOCKED and everything else are unknown.
+// Errors that mean "not executed". UNBLOCKED and all other errors are unknown.
 constexpr std::array<refusal, 15> refusals{{
     {"BUSY", true, true, "the server is busy running a script"},
     {"TRYAGAIN", true, true, "the keys' slot is being moved"},
@@ -46,7 +46,8 @@ constexpr std::array<refusal, 15> refusals{{
 }};
 
 const refusal* find_refusal(std::string_view text) {
-  // Our scripts can only fail before their first write, so what one met was not carried out either.
+  // Mortise's scripts can fail only before their first write, so an error in a script means "not
+  // executed", too.
   const auto code = redis::error_code(text);
   for (const auto& row : refusals) {
     if (row.code == code) return &row;
@@ -54,7 +55,7 @@ const refusal* find_refusal(std::string_view text) {
   return nullptr;
 }
 
-// What is left of a server's quarantine, as it says; 0 where that cannot be read.
+// The rest of a server's quarantine, as the error reports it; 0 when unreadable.
 std::int64_t wait_of(std::string_view text) noexcept {
   constexpr std::string_view code = "QUARANTINE ";
   std::int64_t left_ms = 0;
@@ -63,7 +64,7 @@ std::int64_t wait_of(std::string_view text) noexcept {
   return left_ms > 0 ? left_ms : 0;
 }
 
-// Of a script that a server names; empty for one that is not ours.
+// The text of the script with this SHA-1; empty for a foreign script.
 std::string_view text_of(std::string_view sha1) noexcept {
   for (const auto* script : scripts::all()) {
     if (script->sha1 == sha1) return script->text;
@@ -71,7 +72,7 @@ std::string_view text_of(std::string_view sha1) noexcept {
   return {};
 }
 
-// Where memory has run out there are none.
+// Without memory the details stay empty.
 void say(outcome& details, std::string_view text, const redis::missing_right* lacking,
          const refusal* row) noexcept try {
   if (lacking != nullptr) {
@@ -95,7 +96,7 @@ lock::step_result read_error(std::string_view text) {
     return result;
   }
   if (const auto* const unfit = redis::unfitness_of(text); unfit != nullptr) {
-    // The connection ends, and the next one's server is asked.
+    // The connection ends. The client retries with the server of the next connection.
     result.what = lock::answer::unsent;
     result.details.code = status::refused;
     result.details.say(unfit->told);
@@ -104,7 +105,7 @@ lock::step_result read_error(std::string_view text) {
     return result;
   }
   const auto lacking = redis::find_missing_right(text);
-  // What a script did before it met the end of its rights is done (hazard 28).
+  // A script that lacked a right may have written before (hazard 28).
   const refusal* row = nullptr;
   if (!lacking || !lacking->is_in_script) row = find_refusal(lacking ? "NOPERM" : text);
   refusal unread{"ERR", false, false, {}};

@@ -1,4 +1,4 @@
-// What an error reply says about the command: not carried out, or unknown (hazard 28).
+// The meaning of an error reply for the command: not carried out, or unknown (hazard 28).
 #pragma once
 
 #include <string_view>

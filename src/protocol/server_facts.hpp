@@ -1,4 +1,4 @@
-// What a health check has learnt of a server. What the server hides is not there.
+// Facts about a server for a health check. Facts that the server hides are absent.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace mortise::protocol {
 
-// What a server's clock said at a time of ours.
+// A reading of a server's clock at a local time.
 struct clock_sample {
   std::int64_t server_us = 0;
   time_ns boot_ns = 0;
-  std::int64_t error_us = 0;  // by how much one of the two may be off
+  std::int64_t error_us = 0;  // the largest error of the two readings
 };
 
 struct server_facts {
-  std::string info;                           // as INFO says it
-  std::map<std::string, std::string> config;  // of CONFIG GET
-  std::optional<std::string> role;            // of ROLE: "master", "slave"
-  std::optional<std::int64_t> replica_count;  // the same
+  std::string info;                           // the text of INFO
+  std::map<std::string, std::string> config;  // CONFIG GET
+  std::optional<std::string> role;            // ROLE: "master", "slave"
+  std::optional<std::int64_t> replica_count;  // ROLE
 
   std::optional<clock_sample> clock;
-  std::int64_t clock_offset_us = 0;  // of that clock against this host's wall clock
-  time_ns round_trip_ns = 0;         // the shorter one
-  time_ns heard_ns = 0;              // when the last answer came
+  std::int64_t clock_offset_us = 0;  // server's clock minus this host's wall clock
+  time_ns round_trip_ns = 0;         // the shorter round trip
+  time_ns heard_ns = 0;              // time of the last reply
 
-  // What came of trying each right: what is refused, and commands that are not there.
+  // The result of the trial of each right: refused rights, and unknown commands.
   struct {
     bool is_known = false;
     std::vector<std::string_view> refused;
@@ -38,9 +38,9 @@ struct server_facts {
     bool is_essential_refused = false;
     bool is_essential_missing = false;
   } rights;
-  std::optional<std::string> write_error;  // its first word; "" where writes are taken
-  bool is_key_elsewhere = false;           // in a cluster: so nothing is known of writes
-  // Whether the server does these, where it was asked.
+  std::optional<std::string> write_error;  // the first word of the error; "" when writes succeed
+  bool is_key_elsewhere = false;           // in a cluster; writes were not tried then
+  // Whether the server has these commands, where tried.
   std::optional<bool> has_eval;
   std::optional<bool> has_client_kill;
 
@@ -48,25 +48,25 @@ struct server_facts {
   std::optional<std::string> fence_type;
   std::optional<std::string> fence;
   std::optional<std::int64_t> fence_ttl_ms;
-  bool is_fence_elsewhere = false;  // its slot has left this server of a cluster
-  time_ns fence_lifted_ns = 0;      // since when the client has kept it up; 0: it does not
+  bool is_fence_elsewhere = false;  // its slot has moved from this server of a cluster
+  time_ns fence_lifted_ns = 0;      // since when the client lifts it; 0: never
 
-  // Some keys of the database.
+  // A sample of the database's keys.
   struct key_sample {
     std::int64_t seen = 0;
-    std::int64_t foreign = 0;  // not Mortise's
+    std::int64_t foreign = 0;  // not Mortise's keys
   };
   std::optional<key_sample> keys;
 
-  // A field of INFO, if it was told.
+  // A field of INFO, if reported.
   [[nodiscard]] std::optional<std::string_view> told(std::string_view field) const;
-  // The same as a whole number.
+  // The same as an integer.
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view field) const;
-  // A parameter of CONFIG, if it was told.
+  // A parameter of CONFIG, if reported.
   [[nodiscard]] std::optional<std::string_view> configured(const std::string& parameter) const;
 };
 
-// The whole number that a text is; nothing for any other text.
+// The integer in a text; nullopt for any other text.
 std::optional<std::int64_t> whole_number(std::string_view text);
 
 }  // namespace mortise::protocol

@@ -12,12 +12,12 @@ namespace mortise::protocol {
 
 namespace {
 
-// Nothing is ever stored there.
+// Never written.
 constexpr std::string_view key = "{mortise:health}";
 constexpr std::string_view key_at_place = "mortise:health";
 constexpr std::string_view channel = "mortise:inbox:health";
 constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
-// Nobody has it.
+// An ID that no client has.
 constexpr std::string_view no_client = "9007199254740991";
 constexpr std::string_view some_keys = "100";
 constexpr std::size_t longest_info = 64U << 10U;
@@ -36,11 +36,11 @@ class words {
   std::size_t count_;
 };
 
-// A right, and how it is tried. Within a transaction that is never carried out; even if it were,
-// these commands would leave nothing behind.
+// A right and its trial. Trials are in a transaction that is never executed. Even an executed trial
+// would leave no data.
 struct trial {
   used_right right;
-  words how = {};  // none where it is seen in another way
+  words how = {};  // empty when the right is detected otherwise
 };
 
 constexpr trial trials[] = {
@@ -48,7 +48,7 @@ constexpr trial trials[] = {
     {{"select", false}, {"SELECT"}},  // the number of the database follows
     {{"info", false}},
     {{"client|kill", false}},
-    // A connection that may not is not there: see greeting.
+    // A connection without this right is not established: see handshake.
     {{"subscribe", true}},
     {{"publish", false}, {"PUBLISH", channel, ""}},
     {{"pubsub|numsub", false}, {"PUBSUB", "NUMSUB", channel}},
@@ -80,7 +80,7 @@ constexpr trial trials[] = {
     {{"zcount", false}, {"ZCOUNT", key, "0", "0"}},
     {{"zrangebyscore", true}, {"ZRANGEBYSCORE", key, "0", "0"}},
     {{"zrevrangebyscore", false}, {"ZREVRANGEBYSCORE", key, "0", "0"}},
-    // The last, for what the others could have left.
+    // Last, to delete what the other trials might have written.
     {{"del", true}, {"DEL", key}},
 };
 
@@ -99,7 +99,7 @@ std::string_view first_word(std::string_view text) { return text.substr(0, text.
 bool is_essential(std::string_view right) {
   const auto* const found = std::find_if(
       rights.begin(), rights.end(), [&](const used_right& item) { return item.name == right; });
-  // The keys and the channels.
+  // Rights for keys and channels.
   return found == rights.end() || found->is_essential;
 }
 
@@ -109,7 +109,7 @@ void add(std::vector<std::string_view>& list, std::string_view item) {
 
 // ---- readers of replies ----------------------------------------------------------------------
 
-// A server that takes no writes says so when they are queued, without looking at rights.
+// A server that rejects writes does so when they are queued, without a check of rights.
 bool is_about_state(std::string_view error) {
   static constexpr std::array<std::string_view, 9> states = {
       "OOM",  "MISCONF",    "NOREPLICAS", "READONLY",   "LOADING",
@@ -117,18 +117,18 @@ bool is_about_state(std::string_view error) {
   return std::find(states.begin(), states.end(), first_word(error)) != states.end();
 }
 
-void read_trial(server_facts& into, const redis::value& reply, std::string_view right) {
+void read_trial(server_facts& facts, const redis::value& reply, std::string_view right) {
   if (!reply.is_error()) return;
   const auto error = reply.text();
   if (first_word(error) == "MOVED") {
-    into.is_key_elsewhere = true;
+    facts.is_key_elsewhere = true;
     return;
   }
   if (is_about_state(error)) {
-    if (into.write_error.value_or("").empty()) into.write_error = first_word(error);
+    if (facts.write_error.value_or("").empty()) facts.write_error = first_word(error);
     return;
   }
-  auto& found = into.rights;
+  auto& found = facts.rights;
   if (!error.starts_with("NOPERM")) {
     add(found.missing, right);
     found.is_essential_missing |= is_essential(right);
@@ -141,56 +141,56 @@ void read_trial(server_facts& into, const redis::value& reply, std::string_view 
   found.is_essential_refused |= is_essential(lack);
 }
 
-void read_nothing(server_facts& /*into*/, const redis::value& /*reply*/, std::string_view) {}
+void read_nothing(server_facts& /*facts*/, const redis::value& /*reply*/, std::string_view) {}
 
-// The end of a transaction that is wrong on purpose.
-void read_end_of_trials(server_facts& into, const redis::value& reply, std::string_view) {
-  into.rights.is_known = reply.is_error();
-  const bool is_seen = into.rights.is_known && !into.is_key_elsewhere;
-  if (is_seen && !into.write_error) into.write_error = "";
+// The end of a transaction with a deliberate error.
+void read_end_of_trials(server_facts& facts, const redis::value& reply, std::string_view) {
+  facts.rights.is_known = reply.is_error();
+  const bool is_seen = facts.rights.is_known && !facts.is_key_elsewhere;
+  if (is_seen && !facts.write_error) facts.write_error = "";
 }
 
-void read_info(server_facts& into, const redis::value& reply, std::string_view right) {
-  if (!reply.is_error()) into.info = reply.text().substr(0, longest_info);
-  read_trial(into, reply, right);
+void read_info(server_facts& facts, const redis::value& reply, std::string_view right) {
+  if (!reply.is_error()) facts.info = reply.text().substr(0, longest_info);
+  read_trial(facts, reply, right);
 }
 
-void read_config(server_facts& into, const redis::value& reply, std::string_view parameter) {
+void read_config(server_facts& facts, const redis::value& reply, std::string_view parameter) {
   if (reply.is_error() || reply.at(0).text() != parameter) return;
-  into.config.emplace(parameter, reply.at(1).text());
+  facts.config.emplace(parameter, reply.at(1).text());
 }
 
-void read_role(server_facts& into, const redis::value& reply, std::string_view) {
+void read_role(server_facts& facts, const redis::value& reply, std::string_view) {
   if (reply.at(0).text().empty()) return;
-  into.role = reply.at(0).text();
-  if (into.role == "master") into.replica_count = static_cast<std::int64_t>(reply.at(2).size());
+  facts.role = reply.at(0).text();
+  if (facts.role == "master") facts.replica_count = static_cast<std::int64_t>(reply.at(2).size());
 }
 
-void read_eval(server_facts& into, const redis::value& reply, std::string_view right) {
-  into.has_eval = !reply.is_error();
-  read_trial(into, reply, right);
+void read_eval(server_facts& facts, const redis::value& reply, std::string_view right) {
+  facts.has_eval = !reply.is_error();
+  read_trial(facts, reply, right);
 }
 
-void read_client_kill(server_facts& into, const redis::value& reply, std::string_view right) {
-  into.has_client_kill = !reply.is_error();
-  read_trial(into, reply, right);
+void read_client_kill(server_facts& facts, const redis::value& reply, std::string_view right) {
+  facts.has_client_kill = !reply.is_error();
+  read_trial(facts, reply, right);
 }
 
-void read_fence_type(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::status) into.fence_type = reply.text();
+void read_fence_type(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::status) facts.fence_type = reply.text();
   const auto error = first_word(reply.is_error() ? reply.text() : std::string_view());
-  into.is_fence_elsewhere = error == "MOVED" || error == "ASK";
+  facts.is_fence_elsewhere = error == "MOVED" || error == "ASK";
 }
 
-void read_fence(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::text) into.fence = reply.text();
+void read_fence(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::text) facts.fence = reply.text();
 }
 
-void read_fence_ttl(server_facts& into, const redis::value& reply, std::string_view) {
-  if (reply.type() == redis::kind::integer) into.fence_ttl_ms = reply.integer();
+void read_fence_ttl(server_facts& facts, const redis::value& reply, std::string_view) {
+  if (reply.type() == redis::kind::integer) facts.fence_ttl_ms = reply.integer();
 }
 
-void read_keys(server_facts& into, const redis::value& reply, std::string_view) {
+void read_keys(server_facts& facts, const redis::value& reply, std::string_view) {
   if (reply.is_error() || reply.size() != 2) return;
   server_facts::key_sample found;
   const auto& names = reply.at(1);
@@ -199,7 +199,7 @@ void read_keys(server_facts& into, const redis::value& reply, std::string_view) 
     ++found.seen;
     if (!name.starts_with("mortise:") && !name.starts_with("{mortise:")) ++found.foreign;
   }
-  into.keys = found;
+  facts.keys = found;
 }
 
 }  // namespace
@@ -231,8 +231,8 @@ void server_probe::ask(std::string& out, step_request what,
   asked_.push_back(what);
 }
 
-// As short as it can be, so that its time tells the way there and back; and whether there are
-// transactions, on which the second round relies.
+// The shortest possible round, so that its time is the round trip. It also checks for transactions,
+// which the second round needs.
 void server_probe::begin(std::string& out) {
   ask(out, {read_nothing, {}}, words{"TIME"});
   ask(out, {read_trial, "multi"}, words{"MULTI"});
@@ -242,8 +242,8 @@ void server_probe::begin(std::string& out) {
 void server_probe::look_around(std::string& out) {
   const bool has_transactions = facts_.rights.refused.empty() && facts_.rights.missing.empty();
   ask(out, {read_info, "info"}, words{"INFO"});
-  // One by one: before 7.0 it takes one only, and each may be hidden. Never a pattern: there are
-  // passwords among the parameters.
+  // One parameter per command: before 7.0 CONFIG GET accepts only one, and each may be hidden.
+  // Never a pattern, because some parameters are passwords.
   for (const std::string_view parameter :
        {"maxmemory-policy", "maxmemory", "appendonly", "appendfsync", "save",
         "min-replicas-to-write", "lua-time-limit"}) {
@@ -259,8 +259,8 @@ void server_probe::look_around(std::string& out) {
   if (has_transactions) try_rights(out);
 }
 
-// Whether a command may be queued is what its right says, and nothing of it is carried out: the
-// first is wrong, which makes the server discard the transaction.
+// Queuing a command checks its right. The server executes nothing, because the wrong first command
+// makes it discard the transaction.
 void server_probe::try_rights(std::string& out) {
   ask(out, {read_nothing, {}}, words{"MULTI"});
   ask(out, {read_nothing, {}}, words{"ECHO"});
@@ -288,7 +288,7 @@ void server_probe::take(const redis::value& reply, time_ns now, std::int64_t wal
   what.read(facts_, reply, what.about);
 }
 
-// The server looked at its clock about half way.
+// The server read its clock about halfway through the round trip.
 void server_probe::note_time(const redis::value& reply, time_ns now, std::int64_t wall_us) {
   const auto seconds = whole_number(reply.at(0).text());
   const auto rest_us = whole_number(reply.at(1).text());

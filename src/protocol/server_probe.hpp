@@ -1,5 +1,5 @@
-// What a health check asks of a server, in two rounds, and what the answers tell. It changes
-// nothing at the server. No socket and no clock: bytes out, replies and times in.
+// The requests of a health check to a server, in two rounds, and the reading of the replies.
+// Changes nothing at the server. No socket and no clock: bytes out, replies and times in.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ namespace mortise::protocol {
 // A right that Mortise uses, as an ACL names it.
 struct used_right {
   std::string_view name;
-  bool is_essential;  // without it some lock does not work
+  bool is_essential;  // some lock needs it
 };
-// All of them.
+// All rights.
 std::span<const used_right> used_rights() noexcept;
 
-// The keys that are looked at.
+// The keys of the health check.
 struct probe_keys {
-  std::string place = {};        // of all but the fence counter (see place_of)
-  std::string fence_place = {};  // of that one
-  time_ns lifted_ns = 0;         // since when the client has kept the counter up; 0: it does not
+  std::string place = {};        // place of all keys except the fence counter (see place_of)
+  std::string fence_place = {};  // place of the fence counter
+  time_ns lifted_ns = 0;         // since when the client lifts the counter; 0: never
 };
 
 class server_probe {
  public:
   explicit server_probe(std::int64_t database, const probe_keys& keys = {});
 
-  // Appends what the next round says; how many replies it has, each of which is due in take().
+  // Appends the next round and returns its number of replies. Each reply goes to take().
   int write_round(std::string& out, time_ns now);
-  // The next reply, at this time of the two clocks.
+  // Takes the next reply, received at this time of the two clocks.
   void take(const redis::value& reply, time_ns now, std::int64_t wall_us);
 
   // Whether the last round has been written.
@@ -43,9 +43,9 @@ class server_probe {
   [[nodiscard]] const server_facts& facts() const noexcept { return facts_; }
 
  private:
-  // Who reads a reply, and what it is about: a right, a parameter.
+  // The reader of a reply, and its subject: a right or a parameter.
   struct step_request {
-    void (*read)(server_facts& into, const redis::value& reply, std::string_view about);
+    void (*read)(server_facts& facts, const redis::value& reply, std::string_view about);
     std::string_view about;
   };
 

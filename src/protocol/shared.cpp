@@ -1,6 +1,6 @@
-// The `queued` protocol of the read-write lock and the semaphore as tables: one set of scripts, in
-// which a reader or a permit is a part of the lock and a writer has all of it. Their semantics are
-// in src/protocol/scripts/shared_*.lua.
+// The `queued` protocol of the read-write lock and the semaphore as tables, with one set of
+// scripts. A reader or a permit holds a part of the lock, a writer holds all of it. Their semantics
+// are in src/protocol/scripts/shared_*.lua.
 #include "protocol/owner_token.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/table.hpp"
@@ -9,8 +9,8 @@ namespace mortise::protocol {
 
 namespace {
 
-// The lock's key is that of the mutex, so that two kinds of lock on one name are noticed; the queue
-// is not, so that nobody is let in from the queue of another kind.
+// The lock's key is that of the mutex, so that a name conflict of two kinds is detected. The
+// queue's key differs, so that no waiter is admitted from the queue of another kind.
 key_set keys_of(std::string_view name, std::string_view kind) {
   auto keys = queued().keys(name);
   keys[2] = keys.front() + std::string(kind);

@@ -1,6 +1,6 @@
-// A protocol: how each step of the lock logic is asked of a server. It is a table of scripts; all
-// scripts take the same arguments and give the same replies, so one writer and one reader
-// (wire.hpp) serve all protocols. It knows nothing of time, waiting or retries.
+// A protocol: the request for each step of the lock logic. It is a table of scripts with the same
+// arguments and replies, so one writer and one reader (wire.hpp) serve all protocols. It does not
+// know time, waiting or retries.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@
 
 namespace mortise::protocol {
 
-// The keys of one name, in the order in which the scripts take them: the lock itself, the fence
-// counter of the database, and what else the protocol has. All but the fence share one hash tag.
+// The keys of one name, in the order of the scripts: the lock, the fence counter of the database,
+// and other keys of the protocol. All except the fence share one hash tag.
 using key_set = std::vector<std::string>;
 
-// Where servers keep what belongs to a lock beside its own keys, as the end of such a key: empty,
-// or in a cluster the hash tag of the lock's slot.
+// The suffix of a lock's additional keys at its servers: empty, or in a cluster the hash tag of the
+// lock's slot.
 std::string_view place_of(const key_set& keys);
 
-// What an owner token is made of.
+// The parts of an owner token.
 struct owner_seed {
   std::string_view client;    // unique; 16 letters and digits
-  std::uint64_t gate_id = 0;  // which of the client's gates asks: a grant finds its way by it
+  std::uint64_t gate_id = 0;  // the requesting gate of the client, which receives the grant
   std::uint64_t attempt = 0;
   std::string_view label;
   std::int64_t grant_ttl_ms = 0;
   lock::claim_reuse reuse = lock::claim_reuse::none;
 };
 
-// How a step is asked: a script, how many of the keys it takes, and how many of the arguments,
-// which are always in this order: owner token, ttl in ms, mode or reserve, weight, limit; or the
-// lifetimes of a part and of the whole instead of the limit.
+// A step's request: a script, its number of keys, and its number of arguments. The order of the
+// arguments is always: owner token, ttl in ms, mode or reserve, weight, limit. In place of the
+// limit there may be the lifetimes of a shared and an exclusive hold.
 struct row {
-  const redis::script* code = nullptr;  // nullptr: this protocol cannot do that
+  const redis::script* code = nullptr;  // nullptr: not supported by this protocol
   std::size_t keys = 0;
   std::size_t arguments = 0;
   std::string_view mode;
@@ -65,27 +65,27 @@ struct table {
   // Entries of holders and waiters begin with a weight and a space.
   bool has_weights = false;
   key_set (*keys)(std::string_view name) = nullptr;
-  // Where a release is told to all who wait; nullptr for nowhere.
+  // The channel that notifies all waiters of a release; nullptr for none.
   std::string (*channel)(std::string_view name) = nullptr;
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   row_set rows;
-  // As rows.renew, and touches no key but the lock's own, because the others may be at another
-  // server (hazard 29). It draws no tokens and may not know that others wait. None where it cannot
-  // be done.
+  // As rows.renew, but with only the lock's own key, because the other keys may be at another
+  // server (hazard 29). It draws no tokens and may not report other waiters. None when not
+  // supported.
   row renew_alone = {};
   row query;
-  // Ends the hold of whoever is named, and tells it; none where it cannot be done.
+  // Ends the hold of the named owner and notifies the owner. None when not supported.
   row force_release = {};
 };
 
 // The default protocol of the mutex: FIFO at the server, direct grant.
 const table& queued();
 
-// The same for read-write locks and semaphores, where many hold a part.
+// The same for read-write locks and semaphores, which have many holders.
 const table& queued_rw();
 const table& queued_semaphore();
 
-// What the servers of a quorum are asked for a mutex, in our format and in that of `token`.
+// The requests to the servers of a quorum for a mutex, in Mortise's format and in that of `token`.
 const table& ballot();
 const table& ballot_token();
 // The same for a read-write lock.
@@ -93,14 +93,16 @@ const table& ballot_rw();
 
 // The fence counter of a database.
 constexpr std::string_view fence_key = "mortise:fence";
-// Which run of which server the last client met in a database.
+// The run ID of the server that the last client met in a database.
 constexpr std::string_view server_key = "mortise:server";
-// Until when a server of a quorum may have forgotten votes: it gives none before, and none below.
+// The time until which a server of a quorum may have forgotten votes. It gives no vote before, and
+// none below.
 constexpr std::string_view quarantine_key = "mortise:quarantine";
-// Of how many servers one is, and its quarantine, for all clients; and as which a client knows it.
+// The number of servers in a quorum and the quarantine, for all clients; and the server's number at
+// one client.
 constexpr std::string_view quorum_key = "mortise:quorum";
 constexpr std::string_view member_key = "mortise:member:";
-// Never written, so that a greeting can try on it what the server knows.
+// Never written. A handshake tries on it which commands the server has.
 constexpr std::string_view probe_key = "mortise:probe";
 
 }  // namespace mortise::protocol

@@ -24,7 +24,7 @@ step_result of(answer what) {
   return result;
 }
 
-// A reply of a shape that no step has. It may be anything but a yes (hazard 31).
+// A reply of an unknown shape. It may mean anything except success (hazard 31).
 step_result unreadable() {
   auto result = of(answer::unknown);
   result.details = outcome::of(status::unknown, "cannot parse the server's reply");
@@ -32,12 +32,12 @@ step_result unreadable() {
   return result;
 }
 
-// Uncontended, no script: the lock and its fencing token in one transaction, because a token drawn
-// later could overtake that of a later owner.
-int write_transaction(std::string& out, const step_request& asked, const key_set& keys) {
+// Without contention, no script: the lock and its fencing token are one transaction. A token that
+// is drawn later could be above that of a later owner.
+int write_transaction(std::string& out, const step_request& request, const key_set& keys) {
   redis::command_writer writer(out);
   writer.command({"MULTI"});
-  writer.command({"SET", keys[0], asked.token, "NX", "PX", decimal(asked.ttl_ms)});
+  writer.command({"SET", keys[0], request.token, "NX", "PX", decimal(request.ttl_ms)});
   writer.command({"INCR", keys[1]});
   writer.command({"EXEC"});
   return 4;
@@ -49,12 +49,12 @@ step_result read_transaction(const redis::value& reply) {
   if (set.is_error()) return read_error(set.text());
   if (set.is_null()) {
     auto result = of(answer::not_free);
-    result.ttl_ms = -1;  // not told
+    result.ttl_ms = -1;  // not reported
     return result;
   }
   if (set.type() != redis::kind::status) return unreadable();
-  // The lock is set. A counter of a wrong type, or one that was lost, reads as token 0 or as too
-  // small a token; the machinery then asks again by script, which repairs it.
+  // The lock is set. A counter of a wrong type or a lost one reads as token 0 or as too small a
+  // token. The gate then repeats the request by script, which repairs the counter.
   auto result = of(answer::granted);
   result.last_token = reply.at(1).integer();
   if (result.last_token >= token_limit) return unreadable();
@@ -64,13 +64,13 @@ step_result read_transaction(const redis::value& reply) {
 
 step_result read_acquire(const table& protocol, step what, const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
-  const auto& said = reply.at(0);
-  const bool is_clear = said.type() == redis::kind::integer && (said.integer() & ~1) == 0;
+  const auto& code = reply.at(0);
+  const bool is_clear = code.type() == redis::kind::integer && (code.integer() & ~1) == 0;
   if (!is_clear || reply.at(2).integer() < 0) return unreadable();
   step_result result;
   result.server_us = reply.at(2).integer();
   result.ttl_ms = reply.at(3).integer();
-  if (said.integer() == 1) {
+  if (code.integer() == 1) {
     result.what = answer::granted;
     result.last_token = reply.at(1).integer();
     if (result.last_token >= token_limit) return unreadable();
@@ -105,7 +105,7 @@ step_result read_renew(const redis::value& reply) {
   return result;
 }
 
-// {1, last token} raised, {0, 0} others have a part of it, {-1, 0} not the owner.
+// {1, last token} raised, {0, 0} other holders exist, {-1, 0} not the owner.
 step_result read_raise(const redis::value& reply) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   if (reply.at(0).integer() < 0) return of(answer::not_owner);
@@ -144,79 +144,81 @@ const row& row_set::of(lock::step what) const {
   return this->*by_step.at(static_cast<std::size_t>(what));
 }
 
-void write_script(std::string& out, const row& script, const step_request& asked,
+void write_script(std::string& out, const row& script, const step_request& request,
                   const key_set& keys) {
   redis::command_writer writer(out);
   writer.begin(3 + script.keys + script.arguments + (script.proposes ? 1U : 0U));
-  if (asked.with_text) {
+  if (request.with_text) {
     writer.arg("EVAL").arg(script.code->text);
   } else {
     writer.arg("EVALSHA").arg(script.code->sha1);
   }
   writer.arg(static_cast<std::int64_t>(script.keys));
   std::for_each_n(keys.begin(), script.keys, [&](const auto& one) { writer.arg(one); });
-  if (script.arguments > 0) writer.arg(asked.token);
-  if (script.arguments > 1) writer.arg(asked.ttl_ms);
-  if (script.arguments > 2 && script.mode.empty()) writer.arg(asked.reserve);
+  if (script.arguments > 0) writer.arg(request.token);
+  if (script.arguments > 1) writer.arg(request.ttl_ms);
+  if (script.arguments > 2 && script.mode.empty()) writer.arg(request.reserve);
   if (script.arguments > 2 && !script.mode.empty()) writer.arg(script.mode);
-  if (script.arguments > 3) writer.arg(asked.weight);
-  if (script.arguments == 5) writer.arg(asked.limit);
-  if (script.arguments > 5) writer.arg(asked.lifetimes_ms[1]).arg(asked.lifetimes_ms[0]);
-  if (script.proposes) writer.arg(asked.proposal);
+  if (script.arguments > 3) writer.arg(request.weight);
+  if (script.arguments == 5) writer.arg(request.limit);
+  if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
+  if (script.proposes) writer.arg(request.proposal);
 }
 
-int write_step(std::string& out, const table& protocol, const step_request& asked,
+int write_step(std::string& out, const table& protocol, const step_request& request,
                const key_set& keys) {
-  if (asked.what == step::try_take && protocol.facts.is_plain_string) {
-    return write_transaction(out, asked, keys);
+  if (request.what == step::try_take && protocol.facts.is_plain_string) {
+    return write_transaction(out, request, keys);
   }
-  write_script(out, protocol.rows.of(asked.what), asked, keys);
+  write_script(out, protocol.rows.of(request.what), request, keys);
   return 1;
 }
 
-bool can_renew_alone(const table& protocol, const step_request& asked) noexcept {
-  return asked.what == step::renew && asked.reserve == 0 && protocol.renew_alone.code != nullptr;
+bool can_renew_alone(const table& protocol, const step_request& request) noexcept {
+  return request.what == step::renew && request.reserve == 0 &&
+         protocol.renew_alone.code != nullptr;
 }
 
-void write_renewal_alone(std::string& out, const table& protocol, const step_request& asked,
+void write_renewal_alone(std::string& out, const table& protocol, const step_request& request,
                          const key_set& keys) {
-  write_script(out, protocol.renew_alone, asked, keys);
+  write_script(out, protocol.renew_alone, request, keys);
 }
 
-bool is_compare_and_delete(const table& protocol, const step_request& asked) {
-  // Who is asked for the text of the script has been asked without one before, in vain.
-  return asked.what == step::release_alone && protocol.facts.is_plain_string && !asked.with_text;
+bool is_compare_and_delete(const table& protocol, const step_request& request) {
+  // A request with the script's text follows one without it, which had failed.
+  return request.what == step::release_alone && protocol.facts.is_plain_string &&
+         !request.with_text;
 }
 
-void write_compare_and_delete(std::string& out, redis::compare_and_delete how,
-                              const step_request& asked, const key_set& keys) {
-  redis::write_compare_and_delete(out, how, keys[0], asked.token);
+void write_compare_and_delete(std::string& out, redis::compare_and_delete variant,
+                              const step_request& request, const key_set& keys) {
+  redis::write_compare_and_delete(out, variant, keys[0], request.token);
 }
 
 step_result read_compare_and_delete(const redis::value& reply) {
   if (reply.is_error()) {
     const auto text = reply.text();
-    // Not carried out (hazard 28). The server behind the connection may have changed, or the
-    // rights.
+    // Not carried out (hazard 28). The connection may lead to a different server, or the rights may
+    // have changed.
     for (const auto* word : {"ERR unknown command", "NOPERM", "WRONGTYPE"}) {
       if (text.starts_with(word)) return of(answer::no_script);
     }
     return read_error(text);
   }
   if (reply.type() != redis::kind::integer) return unreadable();
-  // A lock that somebody waits for is marked, so it is not what was compared with; nor is one that
-  // another has, or nobody (hazard 17).
+  // A lock with waiters is marked, so it differs from the compared value. So does a lock of
+  // another owner, or none (hazard 17).
   if (reply.integer() == 0) return of(answer::others_waiting);
   return reply.integer() == 1 ? of(answer::released) : unreadable();
 }
 
 step_result read_step(const table& protocol, step what, const redis::value& reply) {
   if (reply.is_error()) {
-    auto said = read_error(reply.text());
-    // A server that does not permit MULTI has carried out what came behind it all the same.
+    auto result = read_error(reply.text());
+    // A server that rejects MULTI has executed the commands behind it.
     const bool is_transaction = what == step::try_take && protocol.facts.is_plain_string;
-    if (is_transaction && reply.text().starts_with("NOPERM")) said.what = answer::unknown;
-    return said;
+    if (is_transaction && reply.text().starts_with("NOPERM")) result.what = answer::unknown;
+    return result;
   }
   switch (what) {
     case step::try_take:

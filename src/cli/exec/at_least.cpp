@@ -28,8 +28,8 @@ std::vector<int> open_descriptors() {
   return all;
 }
 
-// A reader of the caller's pipes waits for their end. What this program opens is closed on exec, so
-// all other descriptors are the caller's.
+// Readers of the caller's pipes wait for their end of file. This program's own descriptors are
+// close-on-exec, so all other descriptors are the caller's.
 void give_up_descriptors() {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int one : open_descriptors()) {
@@ -45,10 +45,10 @@ void give_up_descriptors() {
 
 void detach() {
   ::setsid();
-  // No file system stays busy.
+  // The process must not keep a file system busy.
   static_cast<void>(::chdir("/"));
   give_up_descriptors();
-  // What the command has left running is no concern of this process any more.
+  // This process no longer waits for background processes of the command.
   ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
   ::signal(SIGCHLD, SIG_IGN);
 }
@@ -67,7 +67,7 @@ void release_in_background(locks& held, int64_t at_ns) {
   timer alarm;
   alarm.set(at_ns);
   std::array<pollfd, 2> seen = {{{alarm.descriptor(), POLLIN, 0}, {open_end_signals(), POLLIN, 0}}};
-  // The I/O thread of the library renews meanwhile.
+  // The I/O thread of the library renews during this loop.
   while (now_ns() < at_ns) {
     ::poll(seen.data(), seen.size(), -1);
     if (seen[1].revents != 0) return;

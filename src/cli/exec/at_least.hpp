@@ -1,4 +1,4 @@
-// What is left of --at-least when the command is done.
+// The rest of --at-least after the end of the command.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace mortise::cli::exec {
 
-// Detaches this process from the caller of `mortise exec`, waits until then (CLOCK_BOOTTIME) and
-// releases the locks. A signal that asks the process to end stops the wait: the locks are not
-// released then, and end with their lease. All signals are blocked already. Throws a failure.
+// Detaches this process from the caller of `mortise exec`, waits until this time (CLOCK_BOOTTIME)
+// and releases the locks. A termination signal stops the wait. The locks then end with their lease,
+// without a release. All signals are blocked already. Throws a failure.
 void release_in_background(locks& held, int64_t at_ns);
 
 }  // namespace mortise::cli::exec

@@ -11,7 +11,7 @@ channel::~channel() { ::close(descriptor_); }
 
 void channel::tell(word what, int number) const {
   const message one{what, number};
-  // If the other is gone, its end is seen elsewhere.
+  // Ignores a closed channel: poll() detects the end of the other process.
   [[maybe_unused]] const auto sent =
       ::send(descriptor_, &one, sizeof one, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -21,7 +21,7 @@ std::optional<message> channel::hear() {
     message one;
     const auto size = ::recv(descriptor_, &one, sizeof one, MSG_DONTWAIT);
     if (size == sizeof one) return one;
-    // The other process ended before it read all. What it sent is still there.
+    // The other process ended before it read all messages. Its own messages are still readable.
     const bool is_reset = size < 0 && errno == ECONNRESET;
     if (is_reset || (size < 0 && errno == EINTR)) continue;
     if (size == 0 || errno != EAGAIN) is_closed_ = true;

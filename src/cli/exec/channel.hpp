@@ -1,4 +1,4 @@
-// What the two processes of `mortise exec` tell each other.
+// The messages between the two processes of `mortise exec`.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@ namespace mortise::cli::exec {
 
 enum class word : int {
   // To the lock holder.
-  signal,  // send this one to the command
-  cancel,  // do not wait for the lock any more
+  signal,  // forward this signal to the command
+  cancel,  // stop the wait for the lock
   go,      // start the command: its deadline is watched
   // To the launcher.
-  ready,    // the lock is held, and the shared deadline has the deadline
+  ready,    // the lock is held, and the shared deadline is set
   started,  // the command runs
-  stopped,  // the command was stopped by this signal
-  ended,    // all is over, with this exit code; nothing is held
-  killed    // the same, where a signal ended the command
+  stopped,  // this signal stopped the command
+  ended,    // the lock holder is done, with this exit code; no lock is held
+  killed    // the same, but a signal ended the command
 };
 
 struct message {
@@ -23,7 +23,7 @@ struct message {
   int number = 0;
 };
 
-// One end of a pair of connected sockets. Closed by the other's end of life.
+// One end of a socket pair. Closed when the other process ends.
 class channel {
  public:
   explicit channel(int descriptor) : descriptor_(descriptor) {}
@@ -35,7 +35,7 @@ class channel {
   bool is_closed() const { return is_closed_; }
 
   void tell(word what, int number = 0) const;
-  // The next message that is there; nothing if there is none.
+  // The next message; nullopt if there is none.
   std::optional<message> hear();
 
  private:

@@ -37,7 +37,7 @@ timer::timer() : descriptor_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_
 timer::~timer() { ::close(descriptor_); }
 
 void timer::set(int64_t at_ns) {
-  // 0 would turn it off.
+  // 0 would disarm the timer.
   const int64_t time_ns = std::max<int64_t>(at_ns, 1);
   const itimerspec at{{0, 0}, {time_ns / ns_per_s, time_ns % ns_per_s}};
   ::timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &at, nullptr);

@@ -1,4 +1,4 @@
-// A timer of CLOCK_BOOTTIME, and this clock: it goes on while the machine sleeps.
+// A timer of CLOCK_BOOTTIME, and this clock. It continues while the machine is suspended.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace mortise::cli::exec {
 constexpr int64_t ns_per_ms = 1'000'000;
 
 int64_t now_ns();
-// By the calendar, since 1970.
+// Wall-clock time since 1970.
 int64_t calendar_now_ms();
 
 class timer {
@@ -18,7 +18,7 @@ class timer {
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
 
-  // Readable from that time on.
+  // Readable after the timer's time.
   int descriptor() const { return descriptor_; }
   void set(int64_t at_ns);
   void clear();

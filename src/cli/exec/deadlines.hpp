@@ -1,5 +1,5 @@
-// When a command has to be gone. Pure arithmetic of CLOCK_BOOTTIME, which goes on while the machine
-// sleeps (hazard 2).
+// The deadlines of a command. Pure arithmetic of CLOCK_BOOTTIME, which continues while the machine
+// is suspended (hazard 2).
 #pragma once
 
 #include <algorithm>
@@ -10,22 +10,22 @@
 namespace mortise::cli::exec {
 
 struct deadlines {
-  int64_t term_at_ns = 0;      // the command is asked to end,
-  int64_t kill_at_ns = 0;      // it is killed by who holds the lock,
-  int64_t launcher_at_ns = 0;  // and by the other process, if that one does not.
+  int64_t term_at_ns = 0;      // SIGTERM to the command
+  int64_t kill_at_ns = 0;      // SIGKILL by the lock holder
+  int64_t launcher_at_ns = 0;  // SIGKILL by the launcher, if the lock holder did not
 
   bool operator==(const deadlines&) const = default;
 };
 
 struct limits {
-  int64_t grace_ms = 0;            // between asking and killing
-  int64_t margin_ms = 0;           // between killing and the end of the lease or of --at-most
-  int64_t launcher_margin_ms = 0;  // between the launcher's killing and the end of the lease
+  int64_t grace_ms = 0;            // between SIGTERM and SIGKILL
+  int64_t margin_ms = 0;           // between SIGKILL and the end of the lease or of --at-most
+  int64_t launcher_margin_ms = 0;  // between the launcher's SIGKILL and the end of the lease
   int64_t at_most_ns = 0;          // 0: no limit
 };
 
-// The hold is valid until `valid_until_ns`; at its end the tree of processes is gone already. The
-// launcher keeps only that promise, however soon --at-most ends.
+// The hold is valid until `valid_until_ns`. The process tree is dead before this time. The launcher
+// only ensures this limit, even if --at-most ends sooner.
 inline deadlines deadlines_of(int64_t valid_until_ns, const limits& within) {
   const int64_t margin_ns = within.margin_ms * ns_per_ms;
   int64_t end_ns = valid_until_ns;
@@ -38,8 +38,8 @@ inline deadlines deadlines_of(int64_t valid_until_ns, const limits& within) {
 constexpr int64_t default_grace_ms = 5000;
 constexpr int64_t longest_margin_ms = 500;
 
-// A hold that is renewed at a third of its lease has more than half of it left at any time, so a
-// third for the grace, and a twentieth until the end, leave room for a renewal that is late.
+// A hold that is renewed at a third of its lease always has more than half of the lease left. A
+// third for the grace time and a twentieth before the end leave room for a late renewal.
 constexpr int64_t longest_grace_ms(int64_t valid_ms) { return valid_ms / 3; }
 constexpr int64_t margin_ms_of(int64_t valid_ms) {
   return std::min(longest_margin_ms, valid_ms / 20);

@@ -1,4 +1,4 @@
-// What `mortise exec --help` says.
+// The text of `mortise exec --help`.
 #pragma once
 
 namespace mortise::cli::exec {

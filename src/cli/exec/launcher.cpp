@@ -14,11 +14,10 @@
 namespace mortise::cli::exec {
 namespace {
 
-// A lock holder that is asked to give up its place in the queue has so long before nobody waits for
-// it.
+// The time that a lock holder has to give up its place in the queue when asked.
 constexpr int64_t longest_farewell_ns = 1000 * ns_per_ms;
 
-// As if it had not been blocked and not been looked at.
+// As if the signal were neither blocked nor handled.
 void raise_by_default(int signal) {
   struct sigaction usual {};
   struct sigaction before {};
@@ -70,7 +69,7 @@ int launcher::run() {
 int launcher::do_without_lock_holder() {
   const bool is_stuck = !channel_.is_closed();
   kill_lock_holder();
-  // Without a deadline there is no command: not yet, or not any longer.
+  // Without a deadline there is no command: it has not started, or it has ended.
   const bool has_command =
       is_armed_ && shared_deadline_.launcher_at_ns.load(std::memory_order_acquire) != 0;
   if (cancelled_by_ == 0) {
@@ -93,12 +92,13 @@ void launcher::read_signals() {
 void launcher::on_signal(int signal, bool is_of_terminal) {
   ::sigaddset(&received_, signal);
   if (is_started_) {
-    // The command is in our process group, so it has had what came from the terminal.
+    // The command is in our process group, so it has received the terminal's signal.
     if (!is_of_terminal) channel_.tell(word::signal, signal);
     return;
   }
   if (stops(signal)) {
-    // Meanwhile nothing answers `ready`, so a stopped job does not start its command.
+    // This process is stopped and does not reply to `ready`, so a stopped job does not start its
+    // command.
     raise_by_default(signal);
   } else if (!is_idle_by_default(signal) && cancelled_by_ == 0) {
     cancelled_by_ = signal;
@@ -107,13 +107,13 @@ void launcher::on_signal(int signal, bool is_of_terminal) {
   }
 }
 
-// The shell sees us stop where it would have seen the command stop.
+// The shell sees this process stop as if it were the command.
 void launcher::stop(int signal) {
   raise_by_default(signal);
   channel_.tell(word::signal, SIGCONT);
 }
 
-// Whether all is over.
+// Returns whether the lock holder is done.
 bool launcher::hear() {
   while (const auto heard = channel_.hear()) {
     switch (heard->what) {
@@ -126,7 +126,7 @@ bool launcher::hear() {
       case word::started:
         is_started_ = true;
         timer_.set(shared_deadline_.launcher_at_ns.load(std::memory_order_acquire));
-        // The signal and the grant have crossed each other.
+        // The signal and the grant crossed each other.
         if (cancelled_by_ != 0) channel_.tell(word::signal, cancelled_by_);
         cancelled_by_ = 0;
         break;
@@ -157,7 +157,7 @@ void launcher::kill_lock_holder() const {
   ::waitpid(lock_holder_, nullptr, 0);
 }
 
-// The lock holder's descendants are ours now (hazard 1).
+// This process has adopted the lock holder's descendants (hazard 1).
 int launcher::end_all(bool is_at_once) {
   if (!is_at_once) {
     processes_.send_to_all(SIGTERM);
@@ -175,8 +175,8 @@ int launcher::end_all(bool is_at_once) {
 }
 
 int launcher::finish() const {
-  // If the same signal would have ended the command alone, it ends us, so that shells and service
-  // managers see what they would have seen.
+  // The signal that ended the command also ends this process, so that shells and service managers
+  // see the same result as without mortise.
   const bool is_killed = last_.what == word::killed;
   if (cancelled_by_ != 0) raise_by_default(cancelled_by_);
   if (is_killed && ::sigismember(&received_, last_.number) == 1) raise_by_default(last_.number);

@@ -1,5 +1,5 @@
-// The process of `mortise exec` that whoever called it sees: it passes signals on, tells how the
-// command ended, and keeps the deadline in case the other process does not.
+// The process of `mortise exec` that its caller sees. It forwards signals, reports the command's
+// end, and enforces the deadline if the lock holder does not.
 #pragma once
 
 #include <signal.h>
@@ -24,7 +24,7 @@ class launcher {
   launcher(const launcher&) = delete;
   launcher& operator=(const launcher&) = delete;
 
-  // What the process ends with; if by a signal, it does not return.
+  // Returns the exit code. Does not return if a signal ends the process.
   int run();
 
  private:
@@ -45,9 +45,9 @@ class launcher {
   processes processes_;
   stderr_writer messages_;
   int signals_;
-  bool is_armed_ = false;    // from here on the command may exist
-  bool is_started_ = false;  // it does
-  int cancelled_by_ = 0;     // the signal that came before there was a command
+  bool is_armed_ = false;    // from then on the command may exist
+  bool is_started_ = false;  // the command exists
+  int cancelled_by_ = 0;     // the signal before the command's start
   int64_t leaves_at_ns_ = 0;
   message last_;
   sigset_t received_;

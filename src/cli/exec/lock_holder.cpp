@@ -18,7 +18,7 @@ namespace mortise::cli::exec {
 namespace {
 
 constexpr int fifo_pause_ms = 100;
-// How much longer than --at-least a lease may last.
+// The longest lease beyond --at-least.
 constexpr int64_t longest_overrun_ms = 500;
 constexpr const char* over_at_most = "--at-most is over";
 
@@ -28,7 +28,7 @@ std::string lines_of(const std::vector<int64_t>& tokens) {
   return lines;
 }
 
-// Of the end of a command that could not be told from its outcome.
+// The error of a token file that cannot be written.
 failure cannot_write(const std::string& file, int problem) {
   return {exit_cannot_create, "cannot write --token-file \"" + file + "\": " +
                                   std::strerror(problem) + "; the command was not started"};
@@ -36,13 +36,13 @@ failure cannot_write(const std::string& file, int problem) {
 
 }  // namespace
 
-lock_holder::lock_holder(const plan& wanted, shared_deadline& shared, channel& launcher,
+lock_holder::lock_holder(const plan& request, shared_deadline& shared, channel& launcher,
                          const sigset_t& mask, stderr_writer& messages)
-    : plan_(wanted),
+    : plan_(request),
       shared_deadline_(shared),
       launcher_(launcher),
       mask_(mask),
-      locks_(wanted),
+      locks_(request),
       messages_(messages) {
   sigset_t ends;
   ::sigemptyset(&ends);
@@ -78,7 +78,7 @@ message lock_holder::run() {
   return give_back();
 }
 
-// Whether the lock is ours; if not because somebody else has it, that is an answer, too.
+// Whether the lock is held. If another client holds it, the result is false without an error.
 bool lock_holder::await_grant() {
   for (;;) {
     wait(-1);
@@ -104,7 +104,7 @@ void lock_holder::set_limits() {
                                   text_of_milliseconds(valid_ms) + "; give at most " +
                                   text_of_milliseconds(longest_ms) + ", or a longer --lease");
   }
-  // A command that may not run for long has most of that before it is asked to end.
+  // A short-running command gets most of its time before SIGTERM.
   const int64_t span_ms = plan_.at_most_ms > 0 ? std::min(valid_ms, plan_.at_most_ms) : valid_ms;
   const int64_t usual_ms = std::min(default_grace_ms, longest_grace_ms(span_ms));
   limits_.grace_ms = plan_.grace_ms >= 0 ? plan_.grace_ms : usual_ms;
@@ -114,7 +114,7 @@ void lock_holder::set_limits() {
   refresh_ns_ = valid_ms * ns_per_ms / 10;
 }
 
-// A FIFO that nobody reads yet: -1 if mortise has to end meanwhile.
+// Waits for the reader of a FIFO; -1 if mortise has to end meanwhile.
 int lock_holder::open_token_file() {
   const auto& file = plan_.token_file;
   for (;;) {
@@ -137,7 +137,7 @@ void lock_holder::write_token_file() {
   const bool is_written =
       ::write(descriptor, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size());
   const int problem = is_written ? 0 : errno;
-  // Some file systems say only then that they are full.
+  // Some file systems report a full disk only at the close.
   if (::close(descriptor) != 0) throw cannot_write(file, errno);
   if (!is_written) throw cannot_write(file, problem == 0 ? ENOSPC : problem);
 }
@@ -159,7 +159,7 @@ bool lock_holder::is_time_over() const {
   return limits_.at_most_ns != 0 && now_ns() >= limits_.at_most_ns;
 }
 
-// Reads the news of the hold. Throws a failure if the command must not be started any more.
+// Reads the events of the hold. Throws a failure if the command must no longer be started.
 void lock_holder::check_before_start() {
   while (locks_.next()) {
   }
@@ -172,9 +172,9 @@ void lock_holder::check_before_start() {
   }
 }
 
-// The launcher watches the deadline before the command exists, so the command ends in time even if
-// this process is killed or stopped while it starts the command (hazard 1). A launcher that is
-// stopped does not answer. Returns false if the command must not be started.
+// The launcher watches the deadline before the command exists. So the command ends in time even if
+// this process is killed or stopped while it starts the command (hazard 1). A stopped launcher does
+// not reply. Returns false if the command must not be started.
 bool lock_holder::await_go() {
   if (!is_cancelled_) launcher_.tell(word::ready);
   for (;;) {
@@ -215,7 +215,7 @@ void lock_holder::look_at_command() {
   }
 }
 
-// By itself the command alone has to end; when it has to, all that descend from it, too.
+// Without a cause only the command has to end. With a cause, all its descendants have to end, too.
 bool lock_holder::is_over() {
   if (cause_ == cause::none) {
     if (ended_) shared_deadline_.launcher_at_ns.store(0, std::memory_order_release);
@@ -223,13 +223,13 @@ bool lock_holder::is_over() {
   }
   if (now_ns() >= kill_at_ns_) processes_.send_to_all(SIGKILL);
   is_gone_ = processes_.is_gone();
-  // What --on-lost started is not ended.
+  // The program of --on-lost may continue.
   if (is_gone_) shared_deadline_.launcher_at_ns.store(0, std::memory_order_release);
   return is_gone_ && processes_.is_spared_over();
 }
 
 void lock_holder::wait(int timeout_ms) {
-  // The launcher's end is seen once; a closed socket is readable for ever.
+  // The launcher's end is detected once; a closed socket always polls as readable.
   const int launcher = launcher_.is_closed() ? -1 : launcher_.descriptor();
   std::array<pollfd, 4> seen = {{{launcher, POLLIN, 0},
                                  {locks_.descriptor(), POLLIN, 0},
@@ -264,7 +264,7 @@ void lock_holder::read_news() {
   while (const auto seen = locks_.next()) {
     if (seen->what != MORTISE_EVENT_LOST) continue;
     is_lost_ = true;
-    // The library holds no longer than --at-most either, and may notice it first.
+    // The library's limit of a hold is also --at-most. The library may report it first.
     if (is_time_over()) {
       end_command(cause::at_most, over_at_most);
     } else {
@@ -293,13 +293,13 @@ void lock_holder::look_at_time() {
   if (limits_.at_most_ns != 0 && limits_.at_most_ns <= locks_.valid_until_ns()) {
     return end_command(cause::at_most, over_at_most);
   }
-  // News that came since they were read say why it was lost, and only the first reason is reported.
+  // Unread events contain the cause of the loss. Only the first cause is reported.
   read_news();
   end_command(cause::lost, "the lock could not be renewed in time");
 }
 
-// Asks it to end. It has until the lease is nearly over; if it is over already, as long as ever.
-// Signals come first, and no message blocks (hazard 1).
+// Asks the command to end. The grace time ends before the lease does. After a loss the command has
+// the full grace time. Signals come first, and no message blocks (hazard 1).
 void lock_holder::end_command(cause why, const char* text) {
   if (cause_ != cause::none) return;
   cause_ = why;
@@ -312,7 +312,7 @@ void lock_holder::end_command(cause why, const char* text) {
       std::memory_order_release);
   timer_.set(kill_at_ns_);
   processes_.send_to_all(SIGTERM);
-  // A stopped process takes it when it continues.
+  // A stopped process handles SIGTERM after SIGCONT.
   processes_.send_to_all(SIGCONT);
   messages_.complain({text, "; ending \"", plan_.command.front(), "\""});
   if (why == cause::lost && !plan_.on_lost.empty()) run_on_lost();
@@ -340,14 +340,14 @@ message lock_holder::give_back() {
       locks_.unlock();
     }
   } catch (const failure& problem) {
-    // The command has run, and its outcome is what counts: the lock ends with its lease.
+    // The command has run, so its result counts. The lock ends with its lease.
     messages_.complain({problem.what()});
   }
   return ending();
 }
 
-// The lease covers the rest even if this process is killed. A lease cannot be made shorter, so a
-// long one is ended by a release.
+// The lease lasts for the rest even if this process is killed. A lease cannot be shortened, so a
+// long lease ends by a release.
 void lock_holder::keep_at_least(int64_t until_ns) {
   const int64_t rest_ms = (until_ns - now_ns()) / ns_per_ms + 1;
   locks_.outlive(rest_ms);

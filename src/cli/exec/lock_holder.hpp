@@ -1,4 +1,4 @@
-// The process of `mortise exec` that holds the lock, and runs the command meanwhile.
+// The process of `mortise exec` that holds the lock and runs the command.
 #pragma once
 
 #include <signal.h>
@@ -19,23 +19,24 @@ namespace mortise::cli::exec {
 
 class lock_holder {
  public:
-  // `mask` is that of the signals which the command has blocked. Throws a failure.
-  lock_holder(const plan& wanted, shared_deadline& shared, channel& launcher, const sigset_t& mask,
+  // `mask` is the signal mask of the command. Throws a failure.
+  lock_holder(const plan& request, shared_deadline& shared, channel& launcher, const sigset_t& mask,
               stderr_writer& messages);
   ~lock_holder();
   lock_holder(const lock_holder&) = delete;
   lock_holder& operator=(const lock_holder&) = delete;
 
-  // Acquires, runs the command, and gives back; what the launcher is to be told. Throws a failure.
+  // Acquires, runs the command, and releases. Returns the message for the launcher. Throws a
+  // failure.
   message run();
-  // After run(), and after the launcher was told: holds the lock until --at-least is over, where
-  // its lease would take longer. Throws a failure.
+  // Call after run() and after the message to the launcher. Holds the lock until --at-least is
+  // over, if its lease would last longer. Throws a failure.
   void keep_rest();
-  // If it throws while the command runs, the lock must not be given back.
+  // If run() throws after the command's start, the lock must not be released.
   bool has_started() const { return has_started_; }
 
  private:
-  // Why a command does not run to its own end.
+  // Why mortise ends the command.
   enum class cause { none, lost, at_most, launcher_gone };
 
   bool await_grant();
@@ -72,14 +73,14 @@ class lock_holder {
   stderr_writer& messages_;
   limits limits_;
   int64_t acquired_at_ns_ = 0;
-  int64_t refresh_ns_ = 0;  // how often the deadline is looked at
+  int64_t refresh_ns_ = 0;  // interval between readings of the deadline
   int64_t kill_at_ns_ = 0;
-  int64_t kept_until_ns_ = 0;  // 0: nothing is left to release
+  int64_t kept_until_ns_ = 0;  // 0: no lock is left to release
   bool is_cancelled_ = false;
   bool may_start_ = false;
   bool has_started_ = false;
   bool is_lost_ = false;
-  bool is_gone_ = false;  // all that had to end
+  bool is_gone_ = false;  // all processes that had to end have ended
   cause cause_ = cause::none;
   std::optional<state> ended_;
 };

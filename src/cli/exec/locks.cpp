@@ -13,10 +13,10 @@ namespace mortise::cli::exec {
 namespace {
 
 constexpr int64_t queue_capacity = 1024;
-// A hold that a message brought is good for this long until it is confirmed; see
+// The validity of a hold that was granted by a message, until it is confirmed. See
 // mortise_lock_valid_ms.
 constexpr int64_t unconfirmed_ms = 3000;
-// How far a host's clock may be behind the others', at the end of a period.
+// How far a host's clock may lag behind other hosts at the end of a period.
 constexpr int64_t longest_lateness_ms = 60'000;
 
 std::string utc_text_of(int64_t time_ms) {
@@ -30,48 +30,49 @@ std::string utc_text_of(int64_t time_ms) {
 
 }  // namespace
 
-locks::locks(const plan& wanted) : wait_ms_(wanted.wait_ms) {
+locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   if (!error_ || !event_) throw failure(exit_system, "not enough memory");
-  client_ = connect(wanted.url, error_.get());
-  options_ = options_of(wanted);
+  client_ = connect(request.url, error_.get());
+  options_ = options_of(request);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
   if (!queue_) throw failure(error_.get());
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));
   if (!multi_) throw failure(error_.get());
-  for (const auto& name : wanted.names) add(wanted, name);
+  for (const auto& name : request.names) add(request, name);
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
-  turn_name_ = wanted.names.front() + "@";
+  turn_name_ = request.names.front() + "@";
 }
 
-// The URL's options, but for what the command line says; and a hold lasts as long as the command.
-options_handle locks::options_of(const plan& wanted) const {
+// The URL's options, with those of the command line. A hold lasts as long as the command.
+options_handle locks::options_of(const plan& request) const {
   options_handle options(mortise_options_new_from(client_.get(), error_.get()));
   if (!options) throw failure(error_.get());
-  const int64_t longest_ms = wanted.at_most_ms == 0 ? MORTISE_FOREVER : wanted.at_most_ms;
+  const int64_t longest_ms = request.at_most_ms == 0 ? MORTISE_FOREVER : request.at_most_ms;
   check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
-  // Nobody would use what is retained, and a release must be confirmed before this process ends.
+  // No later acquire would use a retained claim. A release must be confirmed before this process
+  // ends.
   check(mortise_options_set_retain_ms(options.get(), 0, error_.get()));
   const std::string_view key = MORTISE_OPTION_RELEASE;
   const std::string_view value = "answered";
   check(mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(),
                             error_.get()));
-  if (wanted.lease_ms != 0) {
-    check(mortise_options_set_lease_ms(options.get(), wanted.lease_ms, error_.get()));
+  if (request.lease_ms != 0) {
+    check(mortise_options_set_lease_ms(options.get(), request.lease_ms, error_.get()));
   }
-  if (!wanted.label.empty()) {
-    check(mortise_options_set_label(options.get(), wanted.label.data(), wanted.label.size(),
+  if (!request.label.empty()) {
+    check(mortise_options_set_label(options.get(), request.label.data(), request.label.size(),
                                     error_.get()));
   }
   return options;
 }
 
-void locks::add(const plan& wanted, const std::string& name) {
+void locks::add(const plan& request, const std::string& name) {
   auto* const client = client_.get();
   auto* const multi = multi_.get();
   auto* const error = error_.get();
   const auto* const options = options_.get();
-  switch (wanted.how) {
+  switch (request.how) {
     case mode::mutex: {
       auto& lock =
           mutexes_.emplace_back(mortise_lock_new(client, name.data(), name.size(), options, error));
@@ -83,13 +84,13 @@ void locks::add(const plan& wanted, const std::string& name) {
       auto& rw =
           rws_.emplace_back(mortise_rw_new(client, name.data(), name.size(), options, error));
       const auto add_to =
-          wanted.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
+          request.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
       check(rw ? add_to(multi, rw.get(), error) : mortise_error_status(error));
       break;
     }
     case mode::permit: {
       auto& semaphore = semaphores_.emplace_back(
-          mortise_semaphore_new(client, name.data(), name.size(), wanted.permits, options, error));
+          mortise_semaphore_new(client, name.data(), name.size(), request.permits, options, error));
       check(semaphore ? mortise_multi_add_semaphore(multi, semaphore.get(), 1, error)
                       : mortise_error_status(error));
       break;
@@ -152,8 +153,8 @@ void locks::outlive(int64_t time_ms) {
                              error_.get()));
 }
 
-// The period is in the name, so that a host whose clock is a little early or late means the same
-// one, whenever in it the command ran.
+// The name contains the period. So a host whose clock is slightly early or late refers to the same
+// period, at any time of the run.
 bool locks::take_turn(int64_t now_ms, int64_t period_ms) {
   const int64_t start_ms = now_ms - now_ms % period_ms;
   turn_ends_ms_ = start_ms + period_ms + std::min(longest_lateness_ms, period_ms / 2);

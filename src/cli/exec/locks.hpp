@@ -12,7 +12,7 @@
 
 namespace mortise::cli::exec {
 
-// What has become of them.
+// An event of the locks.
 struct news {
   mortise_kind what;
   mortise_status status;
@@ -23,43 +23,44 @@ struct news {
 class locks {
  public:
   // Connects. Throws a failure.
-  explicit locks(const plan& wanted);
+  explicit locks(const plan& request);
 
-  // Readable while there may be news.
+  // Readable when there may be events.
   int descriptor() const { return mortise_queue_fd(queue_.get()); }
   std::optional<news> next();
 
-  // Waits as long as the plan says; news of MORTISE_EVENT_ACQUIRED follow. Throws a failure.
+  // Waits as the plan requires. Then reports an event MORTISE_EVENT_ACQUIRED. Throws a failure.
   void start_acquire();
-  // After a try that did not acquire: throws a failure if a name is no lock of this kind, because a
-  // try sees only that the name is in use.
+  // After an unsuccessful try: throws a failure if a name is used by another kind of lock. A try
+  // only detects that the name is in use.
   void check_kinds() const;
   void cancel() { mortise_multi_cancel(multi_.get(), nullptr); }
-  // Right after a wait a hold is only as good as the server's message: this asks it. Throws.
+  // After a wait a hold depends on the server's message. This call confirms it with the server.
+  // Throws.
   void confirm();
 
   int64_t valid_ms() const { return mortise_multi_valid_ms(multi_.get()); }
-  // CLOCK_BOOTTIME; 0 once they are lost.
+  // CLOCK_BOOTTIME; 0 after a loss.
   int64_t valid_until_ns() const { return mortise_multi_deadline_ns(multi_.get()); }
-  // One for each name, in the plan's order.
+  // One token for each name, in the plan's order.
   std::vector<int64_t> tokens() const;
 
-  // Waits until what several names have acquired in vain is on its way back.
+  // Waits until the locks of an incomplete acquire are being released.
   void close() { client_.reset(); }
 
-  // Throws a failure if that is not certain.
+  // Throws a failure if the release is not certain.
   void unlock();
-  // Keeps them for so long from now, without us. Throws a failure.
+  // Extends the leases to this time from now, without further renewal. Throws a failure.
   void outlive(int64_t time_ms);
 
-  // Whether nobody has done it in this period; from then on it has been. Throws a failure.
+  // Takes the turn of this period. Returns false if the turn was taken before. Throws a failure.
   bool take_turn(int64_t now_ms, int64_t period_ms);
-  // Keeps it, without us, until the period is over.
+  // Keeps the turn until the period is over, without further renewal.
   void keep_turn(int64_t now_ms);
 
  private:
-  void add(const plan& wanted, const std::string& name);
-  options_handle options_of(const plan& wanted) const;
+  void add(const plan& request, const std::string& name);
+  options_handle options_of(const plan& request) const;
   void check(mortise_status status) const;
 
   int64_t wait_ms_;

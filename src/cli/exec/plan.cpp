@@ -10,7 +10,7 @@
 namespace mortise::cli::exec {
 namespace {
 
-// What is written and only then understood.
+// The options before their validation.
 struct written {
   bool is_shared = false;
   bool is_exclusive = false;
@@ -18,117 +18,117 @@ struct written {
   std::string wait, lease, grace, at_least, at_most, once_per, shell_command;
 };
 
-void add_options(CLI::App& app, plan& to, written& as) {
-  app.add_option("NAME", to.names);
+void add_options(CLI::App& app, plan& result, written& as) {
+  app.add_option("NAME", result.names);
   app.add_flag("-s,--shared", as.is_shared);
   app.add_flag("-x,--exclusive", as.is_exclusive);
-  app.add_option("--permits", to.permits);
+  app.add_option("--permits", result.permits);
   app.add_flag("-n,--nonblock", as.is_nonblocking);
   app.add_option("-w,--wait", as.wait);
-  app.add_option("-E,--conflict-exit-code", to.conflict_code);
+  app.add_option("-E,--conflict-exit-code", result.conflict_code);
   app.add_option("-c,--command", as.shell_command);
   app.add_option("--lease", as.lease);
   app.add_option("--grace", as.grace);
   app.add_option("--at-least", as.at_least);
   app.add_option("--at-most", as.at_most);
   app.add_option("--once-per", as.once_per);
-  app.add_option("--on-lost", to.on_lost);
-  app.add_option("--token-file", to.token_file);
-  app.add_option("--label", to.label);
-  app.add_option("--url", to.url);
-  app.add_flag("--verbose", to.is_verbose);
+  app.add_option("--on-lost", result.on_lost);
+  app.add_option("--token-file", result.token_file);
+  app.add_option("--label", result.label);
+  app.add_option("--url", result.url);
+  app.add_flag("--verbose", result.is_verbose);
 }
 
 [[noreturn]] void refuse(const std::string& text) {
   throw failure(exit_usage, text + "; see mortise exec --help");
 }
 
-void read_mode(const CLI::App& app, const written& as, plan& to) {
+void read_mode(const CLI::App& app, const written& as, plan& result) {
   const bool has_permits = app.count("--permits") > 0;
   if (int{as.is_shared} + int{as.is_exclusive} + int{has_permits} > 1) {
     refuse("--shared, --exclusive and --permits are different kinds of lock; give one of them");
   }
-  if (has_permits && (to.permits < 1 || to.permits > MORTISE_MAX_PERMITS)) {
-    refuse("--permits " + std::to_string(to.permits) + " is out of range; give 1 to " +
+  if (has_permits && (result.permits < 1 || result.permits > MORTISE_MAX_PERMITS)) {
+    refuse("--permits " + std::to_string(result.permits) + " is out of range; give 1 to " +
            std::to_string(MORTISE_MAX_PERMITS));
   }
-  if (as.is_shared) to.how = mode::reader;
-  if (as.is_exclusive) to.how = mode::writer;
-  if (has_permits) to.how = mode::permit;
+  if (as.is_shared) result.how = mode::reader;
+  if (as.is_exclusive) result.how = mode::writer;
+  if (has_permits) result.how = mode::permit;
 }
 
-void read_times(const CLI::App& app, const written& as, plan& to) {
+void read_times(const CLI::App& app, const written& as, plan& result) {
   const auto read = [&app](const char* option, const std::string& text, int64_t& ms) {
     if (app.count(option) > 0) ms = milliseconds_of(option, text);
   };
   if (as.is_nonblocking && app.count("--wait") > 0) {
     refuse("--nonblock and --wait contradict each other; give one of them");
   }
-  if (as.is_nonblocking) to.wait_ms = 0;
-  read("--wait", as.wait, to.wait_ms);
-  read("--lease", as.lease, to.lease_ms);
-  read("--grace", as.grace, to.grace_ms);
-  read("--at-least", as.at_least, to.at_least_ms);
-  read("--at-most", as.at_most, to.at_most_ms);
-  read("--once-per", as.once_per, to.once_per_ms);
-  if (app.count("--lease") > 0 && to.lease_ms < MORTISE_MIN_LEASE_MS) {
+  if (as.is_nonblocking) result.wait_ms = 0;
+  read("--wait", as.wait, result.wait_ms);
+  read("--lease", as.lease, result.lease_ms);
+  read("--grace", as.grace, result.grace_ms);
+  read("--at-least", as.at_least, result.at_least_ms);
+  read("--at-most", as.at_most, result.at_most_ms);
+  read("--once-per", as.once_per, result.once_per_ms);
+  if (app.count("--lease") > 0 && result.lease_ms < MORTISE_MIN_LEASE_MS) {
     refuse("--lease " + as.lease + " is too short; give " +
            text_of_milliseconds(MORTISE_MIN_LEASE_MS) + " or more");
   }
   for (const auto& [option, ms] :
-       {std::pair{"--at-most", to.at_most_ms}, std::pair{"--once-per", to.once_per_ms}}) {
+       {std::pair{"--at-most", result.at_most_ms}, std::pair{"--once-per", result.once_per_ms}}) {
     if (app.count(option) > 0 && ms == 0)
       refuse(std::string(option) + " 0 is too short; give a longer time");
   }
-  if (to.at_most_ms > 0 && to.grace_ms >= to.at_most_ms) {
+  if (result.at_most_ms > 0 && result.grace_ms >= result.at_most_ms) {
     refuse("--grace " + as.grace + " is not shorter than --at-most " + as.at_most +
            "; give a shorter --grace");
   }
-  if (to.once_per_ms > 0 && to.once_per_ms < 1000) {
+  if (result.once_per_ms > 0 && result.once_per_ms < 1000) {
     refuse("--once-per " + as.once_per +
            " is too short for the clock skew of hosts; give 1s or more");
   }
 }
 
 void read_command(const CLI::App& app, const written& as, const std::vector<std::string>& after,
-                  plan& to) {
+                  plan& result) {
   const bool has_shell_command = app.count("--command") > 0;
   if (has_shell_command && !after.empty()) {
     refuse("-c and a command after -- contradict each other; give one of them");
   }
   if (has_shell_command) {
-    to.command = {"/bin/sh", "-c", as.shell_command};
+    result.command = {"/bin/sh", "-c", as.shell_command};
   } else {
-    to.command = after;
+    result.command = after;
   }
-  if (to.names.empty()) refuse("NAME is missing");
-  if (to.command.empty())
+  if (result.names.empty()) refuse("NAME is missing");
+  if (result.command.empty())
     refuse("the command is missing; give one after --, as in: mortise exec NAME -- COMMAND");
-  if (to.names.size() > MORTISE_MAX_MEMBERS) {
-    refuse(std::to_string(to.names.size()) + " names are too many; give at most " +
+  if (result.names.size() > MORTISE_MAX_MEMBERS) {
+    refuse(std::to_string(result.names.size()) + " names are too many; give at most " +
            std::to_string(MORTISE_MAX_MEMBERS));
   }
-  if (to.conflict_code < 0 || to.conflict_code > largest_exit_code) {
-    refuse("-E " + std::to_string(to.conflict_code) + " is out of range; give 0 to 255");
+  if (result.conflict_code < 0 || result.conflict_code > largest_exit_code) {
+    refuse("-E " + std::to_string(result.conflict_code) + " is out of range; give 0 to 255");
   }
 }
 
 }  // namespace
 
-bool read_plan(int argc, const char* const* argv, plan& to) {
-  // What is after -- belongs to the command, also what looks like an option of ours.
+bool read_plan(int argc, const char* const* argv, plan& result) {
+  // Arguments after -- belong to the command, even if they look like options of mortise.
   const auto* const end = argv + argc;
   const auto* const separator = std::find(argv, end, std::string_view("--"));
   const std::vector<std::string> after(separator == end ? end : separator + 1, end);
 
   CLI::App app;
   written as;
-  add_options(app, to, as);
+  add_options(app, result, as);
   if (!read_arguments(app, "exec", help_text, static_cast<int>(separator - argv), argv))
     return false;
-  read_mode(app, as, to);
-  read_times(app, as, to);
-  read_command(app, as, after, to);
+  read_mode(app, as, result);
+  read_times(app, as, result);
+  read_command(app, as, after, result);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// What `mortise exec` was told to do.
+// The arguments of `mortise exec`.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@ enum class mode { mutex, reader, writer, permit };
 struct plan {
   std::string url;  // MORTISE_URL if empty
   std::vector<std::string> names;
-  std::vector<std::string> command;  // with the program, which is looked for in PATH
+  std::vector<std::string> command;  // the program, found in PATH, and its arguments
 
   mode how = mode::mutex;
-  int64_t permits = 0;   // of each name, with mode::permit
-  int64_t wait_ms = -1;  // 0: not at all; -1: for as long as it takes
+  int64_t permits = 0;   // per name, with mode::permit
+  int64_t wait_ms = -1;  // 0: no wait; -1: no limit
   int conflict_code = exit_not_acquired;
   std::string label;
 
-  int64_t lease_ms = 0;   // 0: as the URL or the library has it
-  int64_t grace_ms = -1;  // -1: as the lease allows
+  int64_t lease_ms = 0;   // 0: the default of the URL or the library
+  int64_t grace_ms = -1;  // -1: derived from the lease
   int64_t at_least_ms = 0;
   int64_t at_most_ms = 0;   // 0: no limit
-  int64_t once_per_ms = 0;  // 0: each time
+  int64_t once_per_ms = 0;  // 0: every time
 
   std::string on_lost;
   std::string token_file;
   bool is_verbose = false;
 };
 
-// Reads what follows `mortise exec`. Throws a failure for what is wrong; prints the help and
-// returns false if that was asked for.
-bool read_plan(int argc, const char* const* argv, plan& to);
+// Parses the arguments after `mortise exec`. Throws a failure for a wrong argument. Prints the help
+// and returns false after --help.
+bool read_plan(int argc, const char* const* argv, plan& result);
 
 }  // namespace mortise::cli::exec

@@ -18,7 +18,7 @@
 namespace mortise::cli::exec {
 namespace {
 
-// A parent that ends while its line is read makes the line begin again.
+// A search of the ancestors restarts when one of them ends meanwhile.
 constexpr int most_readings = 5;
 constexpr int longest_line = 4096;
 
@@ -78,8 +78,8 @@ void process_table::use_reserve() {
   }
 }
 
-// Of /proc/N/stat: "number (name) state parent …", where the name may contain anything. The answer
-// is no if there is no such process.
+// Parses /proc/N/stat: "number (name) state parent …", where the name may contain any bytes.
+// Returns no for a missing process.
 process_table::answer process_table::read_parent(pid_t process, pid_t& parent) const {
   std::array<char, 512> bytes{};
   const ssize_t size = read_file(folder_, process, "stat", bytes.data(), bytes.size() - 1);
@@ -90,7 +90,7 @@ process_table::answer process_table::read_parent(pid_t process, pid_t& parent) c
   return answer::yes;
 }
 
-// Whether it is the process or one of its ancestors, up to this process.
+// Whether the process or one of its ancestors, up to this process, matches.
 template <typename predicate>
 process_table::answer process_table::has_in_line(pid_t process, predicate is_it) const {
   for (int reading = 0; reading < most_readings; ++reading) {
@@ -99,7 +99,8 @@ process_table::answer process_table::has_in_line(pid_t process, predicate is_it)
   return answer::unknown;
 }
 
-// The same; nothing if an ancestor ended meanwhile, whose children have another parent by now.
+// The same. Returns nullopt if an ancestor ended meanwhile, because its children now have another
+// parent.
 template <typename predicate>
 std::optional<process_table::answer> process_table::look_in_line(pid_t process,
                                                                  predicate is_it) const {
@@ -117,7 +118,7 @@ std::optional<process_table::answer> process_table::look_in_line(pid_t process,
   return answer::unknown;
 }
 
-// Its words are "/bin/sh", "-c", the script and the name that it goes by.
+// Its command line is "/bin/sh", "-c", the script and its name.
 bool process_table::is_supervisor(pid_t process) const {
   std::array<char, 16384> bytes{};
   const ssize_t size = read_file(folder_, process, "cmdline", bytes.data(), bytes.size());
@@ -165,15 +166,15 @@ void process_table::visit(pid_t process, pid_t spared, int signal, listing& foun
   if (signal != 0 && read_parent(process, parent) == answer::yes) send(process, parent, signal);
 }
 
-// Sends it to that process and to no other that has the same number by now: the descriptor is that
-// of the process with this number, and its parent says whether it is the one that was found.
+// Sends the signal to this process only, not to a later one with the same number. The pidfd refers
+// to one process, and its parent confirms that it is the listed one.
 void process_table::send(pid_t process, pid_t parent, int signal) const {
   const auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
   if (descriptor < 0 && errno == ESRCH) return;
   pid_t current = 0;
   if (read_parent(process, current) == answer::yes && current == parent) {
-    // Linux before 5.3, and some sandboxes, have no pidfd. The number alone is nearly as good: it
-    // would have to be used again since the line above.
+    // Linux before 5.3 and some sandboxes have no pidfd. The number alone is nearly as safe,
+    // because the time for its reuse is short.
     const bool is_sent =
         descriptor >= 0 && ::syscall(SYS_pidfd_send_signal, descriptor, signal, nullptr, 0) == 0;
     if (!is_sent && errno != ESRCH) ::kill(process, signal);

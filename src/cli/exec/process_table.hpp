@@ -1,4 +1,4 @@
-// The machine's processes, as /proc lists them.
+// The machine's processes, as in /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -8,26 +8,26 @@
 
 namespace mortise::cli::exec {
 
-// Descendants of this process, read without allocating memory and with descriptors that were
-// reserved at the start, so a list fails neither at a limit of the process nor of the machine.
-// Each process of `mortise exec` has its own.
+// Descendants of this process. The search allocates no memory and uses descriptors that were
+// reserved at the start. So limits of the process or the machine cannot make it fail. Each process
+// of `mortise exec` has its own table.
 class process_table {
  public:
-  // Throws a failure if /proc does not show this process: then no descendant could be found later.
+  // Throws a failure if /proc does not show this process. Then a search could find no descendants.
   process_table();
   ~process_table();
   process_table(const process_table&) = delete;
   process_table& operator=(const process_table&) = delete;
 
   struct listing {
-    bool is_whole = true;     // otherwise a descendant may have been missed
-    bool has_spared = false;  // there is a descendant that may continue
+    bool is_whole = true;     // false: a descendant may be missing
+    bool has_spared = false;  // a descendant exists that may continue
     bool has_others = false;
   };
-  // Lists the descendants, and sends `signal` to all but `spared`, the supervisor of `local:` and
-  // their descendants; 0 sends nothing. A descendant that has ended counts until somebody waits for
-  // it. A descendant cannot leave the list, whatever its process group, session or descriptors, as
-  // long as this process adopts orphans (PR_SET_CHILD_SUBREAPER).
+  // Lists the descendants and sends `signal` to them; 0 sends nothing. Excludes `spared`, the
+  // supervisor of `local:` and their descendants. A dead descendant counts until its parent waits
+  // for it. No change of process group, session or descriptors hides a descendant, while this
+  // process adopts orphans (PR_SET_CHILD_SUBREAPER).
   listing signal_descendants(pid_t spared, int signal);
 
  private:

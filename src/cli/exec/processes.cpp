@@ -35,17 +35,17 @@ std::optional<state> processes::look() {
 }
 
 void processes::send_to_command(int signal) const {
-  // No other process can have its number before it is waited for.
+  // The number is not reused until waitpid().
   if (command_ != 0) ::kill(command_, signal);
 }
 
 void processes::send_to_all(int signal) {
-  // A list that is not whole may lack the command (hazard 1).
+  // An incomplete list may lack the command (hazard 1).
   if (!table_.signal_descendants(spared_, signal).is_whole) send_to_command(signal);
 }
 
-// A list that cannot be read proves nothing (hazard 1). Without children there are no descendants
-// either: this process adopts each one whose parent ends.
+// An unreadable list proves nothing (hazard 1). Without children there are no descendants: this
+// process adopts each orphan.
 bool processes::is_gone() {
   siginfo_t info{};
   const bool has_children = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;

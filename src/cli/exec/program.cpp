@@ -69,7 +69,7 @@ pid_t start_program(const std::vector<std::string>& command, const variables& mo
   pid_t process = -1;
   int problem = spawn(process, command, more, mask);
   if (problem == ENOEXEC) {
-    // A script without a first line that names its interpreter is the shell's, as with execvp.
+    // A script without an interpreter line runs in the shell, as with execvp.
     std::vector<std::string> by_shell = {"/bin/sh"};
     by_shell.insert(by_shell.end(), command.begin(), command.end());
     problem = spawn(process, by_shell, more, mask);

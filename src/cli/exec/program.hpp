@@ -1,4 +1,4 @@
-// Starting a program.
+// The start of a program.
 #pragma once
 
 #include <signal.h>
@@ -12,9 +12,9 @@ namespace mortise::cli::exec {
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 
-// Starts a program with these variables beside our own and this mask of signals. It has all
-// descriptors but those that close on exec. Throws a failure: 127 if there is none of that name,
-// 126 if it cannot be executed.
+// Starts a program with this signal mask and these variables in addition to the present
+// environment. It inherits all descriptors that are not close-on-exec. Throws a failure: 127 if the
+// program is not found, 126 if it cannot be executed.
 pid_t start_program(const std::vector<std::string>& command, const variables& more,
                     const sigset_t& mask);
 

@@ -30,19 +30,19 @@ shared_deadline& new_shared_deadline() {
   return *new (memory) shared_deadline;
 }
 
-// `holder` is set once the command has ended by itself or was ended.
-message run_lock_holder(const plan& wanted, shared_deadline& shared, channel& to_launcher,
+// `holder` is set after the command has ended.
+message run_lock_holder(const plan& request, shared_deadline& shared, channel& to_launcher,
                         const sigset_t& mask, lock_holder*& holder) {
   stderr_writer messages;
   std::unique_ptr<lock_holder> one;
   try {
-    one = std::make_unique<lock_holder>(wanted, shared, to_launcher, mask, messages);
+    one = std::make_unique<lock_holder>(request, shared, to_launcher, mask, messages);
     const message last = one->run();
-    // Its end would release what --at-least keeps.
+    // Its destructor would release the lock that --at-least keeps.
     holder = one.release();
     return last;
   } catch (const std::exception& problem) {
-    // The launcher ends the command, and the lock stays held until its lease ends (hazard 1).
+    // The launcher ends the command. The lock stays held until its lease ends (hazard 1).
     if (one && one->has_started()) ::_exit(exit_software);
     messages.complain({problem.what()});
     const auto* const known = dynamic_cast<const failure*>(&problem);
@@ -50,13 +50,13 @@ message run_lock_holder(const plan& wanted, shared_deadline& shared, channel& to
   }
 }
 
-[[noreturn]] void be_lock_holder(const plan& wanted, shared_deadline& shared, int socket,
+[[noreturn]] void be_lock_holder(const plan& request, shared_deadline& shared, int socket,
                                  const sigset_t& mask) {
   channel to_launcher(socket);
   lock_holder* holder = nullptr;
   message last;
   try {
-    last = run_lock_holder(wanted, shared, to_launcher, mask, holder);
+    last = run_lock_holder(request, shared, to_launcher, mask, holder);
   } catch (const failure& problem) {
     complain("exec", problem.what());
     last = {word::ended, problem.code()};
@@ -65,19 +65,20 @@ message run_lock_holder(const plan& wanted, shared_deadline& shared, channel& to
   try {
     if (holder != nullptr) holder->keep_rest();
   } catch (const std::exception&) {
-    // There is no caller any more, and the lock ends with its lease.
+    // No caller is left. The lock ends with its lease.
   }
   ::_exit(0);
 }
 
-// Before there is any thread: the library starts one, and only in the lock holder.
-int run_plan(const plan& wanted) {
+// Runs before any thread exists: the library starts one, and only in the lock holder.
+int run_plan(const plan& request) {
   auto& shared = new_shared_deadline();
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     throw of_system("cannot create sockets");
   }
-  // Ignored, it would hide the command's end. The command starts with the default action, too.
+  // An ignored SIGCHLD would hide the command's end. The command also starts with the default
+  // action.
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t all;
   sigset_t mask;
@@ -87,7 +88,7 @@ int run_plan(const plan& wanted) {
   if (lock_holder < 0) throw of_system("cannot fork");
   if (lock_holder == 0) {
     ::close(sockets[0]);
-    be_lock_holder(wanted, shared, sockets[1], mask);
+    be_lock_holder(request, shared, sockets[1], mask);
   }
   ::close(sockets[1]);
   channel to_lock_holder(sockets[0]);
@@ -97,8 +98,8 @@ int run_plan(const plan& wanted) {
 }  // namespace
 
 int run(int argc, const char* const* argv) {
-  plan wanted;
-  return read_plan(argc, argv, wanted) ? run_plan(wanted) : int{exit_ok};
+  plan request;
+  return read_plan(argc, argv, request) ? run_plan(request) : int{exit_ok};
 }
 
 }  // namespace mortise::cli::exec

@@ -3,7 +3,7 @@
 
 namespace mortise::cli::exec {
 
-// What follows `mortise`, beginning with "exec"; what the process ends with. Throws a failure.
+// The arguments after `mortise`, starting with "exec". Returns the exit code. Throws a failure.
 int run(int argc, const char* const* argv);
 
 }  // namespace mortise::cli::exec

@@ -1,4 +1,4 @@
-// The memory that both processes of `mortise exec` see.
+// The shared memory of the two processes of `mortise exec`.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace mortise::cli::exec {
 
 struct shared_deadline {
-  // When the process that has no lock kills what the other has not; 0 while no command runs.
+  // When the launcher kills the processes that the lock holder did not; 0 while no command runs.
   std::atomic<int64_t> launcher_at_ns{0};
 };
 static_assert(std::atomic<int64_t>::is_always_lock_free);

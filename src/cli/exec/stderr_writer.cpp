@@ -21,11 +21,11 @@ constexpr std::chrono::milliseconds longest_flush{200};
 
 }  // namespace
 
-// Shared with the thread, which may be blocked for longer than the writer exists.
+// Shared with the thread, which may outlive the writer while it is blocked.
 struct stderr_writer::state {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> messages;  // the first one is being written
+  std::deque<std::string> messages;  // the first message is being written
   bool is_over = false;
 
   void run() {
@@ -33,13 +33,13 @@ struct stderr_writer::state {
     for (;;) {
       changed.wait(lock, [this] { return is_over || !messages.empty(); });
       if (messages.empty()) return;
-      // Only this thread removes a message, so a reference to it stays valid.
+      // Only this thread removes messages, so a reference to one stays valid.
       const auto& message = messages.front();
       lock.unlock();
       try {
         cli::complain("exec", message);
       } catch (const std::bad_alloc&) {
-        // A message is not worth the command's end.
+        // A lost message must not end the command.
       }
       lock.lock();
       messages.pop_front();

@@ -7,18 +7,18 @@
 
 namespace mortise::cli::exec {
 
-// Writes to stderr on a thread of its own: a full pipe or a stopped terminal blocks that thread
-// only. Each process of `mortise exec` has its own writer.
+// Writes to stderr on its own thread, so a full pipe or a stopped terminal blocks only this thread.
+// Each process of `mortise exec` has its own writer.
 class stderr_writer {
  public:
-  // Throws a failure if there is no thread.
+  // Throws a failure if the thread cannot be started.
   stderr_writer();
-  // Waits until all is written, but not long.
+  // Waits a short time until all messages are written.
   ~stderr_writer();
   stderr_writer(const stderr_writer&) = delete;
   stderr_writer& operator=(const stderr_writer&) = delete;
 
-  // Never blocks and never throws. Drops the message if memory runs out or stderr is far behind.
+  // Never blocks and never throws. Drops the message if memory runs out or the queue is long.
   void complain(std::initializer_list<std::string_view> parts) noexcept;
 
  private:

@@ -17,7 +17,7 @@ _mortise() {
   case ${words[1]} in
 )BASH";
 
-// What is after -- is completed as if it were alone.
+// Arguments after -- complete like a command of their own.
 constexpr const char* bash_command_after = R"BASH(      for ((at = 2; at < COMP_CWORD; ++at)); do
         if [[ ${COMP_WORDS[at]} == -- ]]; then
           _command_offset $((at + 1))
@@ -31,7 +31,7 @@ constexpr const char* bash_end = R"BASH(  esac
 } && complete -F _mortise mortise
 )BASH";
 
-// "" where nothing of what may be given is known.
+// "" where the possible values are unknown.
 std::string bash_action_of(const option& one) {
   if (!one.values.empty()) {
     return "COMPREPLY=($(compgen -W '" + join(one.values, " ") + "' -- \"$cur\"))";
@@ -40,7 +40,7 @@ std::string bash_action_of(const option& one) {
   return one.value == "FOLDER" ? "_filedir -d" : "";
 }
 
-// What is given after an option: by those lines of a `case` that know something, and one for the
+// The values after an option: `case` lines for options with known values, and one line for the
 // rest.
 std::string values_case_of(const std::vector<option_group>& groups) {
   std::string known;

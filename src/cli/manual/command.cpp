@@ -15,13 +15,13 @@ struct taken_option {
   std::vector<std::string> values;
 };
 
-// What the subcommand that is described at present has shown.
+// The subcommand being described.
 struct shown_command {
   std::map<std::string, taken_option> options;
   std::string help;
 } shown;
 
-// CLI11 has the members of a set in the name of a type: "TEXT:{a,b}".
+// CLI11 puts the members of a set into the name of a type: "TEXT:{a,b}".
 std::vector<std::string> values_of(const std::string& type) {
   const auto start = type.find('{');
   const auto end = type.find('}', start);
@@ -42,7 +42,7 @@ void take(const CLI::App& app, const char* help) {
   throw std::runtime_error("mortise " + command + ": " + option + " " + what);
 }
 
-// What the help says of an option and what the command reads is the same.
+// Checks that the help and the parser have the same options.
 void reconcile(const std::string& name, option& one, std::map<std::string, taken_option>& taken) {
   for (const auto& spelling : one.names) {
     const auto node = taken.extract(spelling);
@@ -85,7 +85,7 @@ std::vector<command> commands() {
   std::vector<command> all = {
       {"", "distributed locks on the command line", parse_help(main_help())}};
   for (const auto& one : subcommands()) all.push_back(describe(one));
-  // What is one of several examples in a help is there a list of them.
+  // Examples in a help become a list.
   auto& main = all.front().text;
   main.examples.resize(1);
   main.usage = {"mortise COMMAND [OPTION...]", "mortise COMMAND --help", "mortise --version"};

@@ -1,4 +1,4 @@
-// A subcommand as its users see it: what the manual tells of it.
+// A subcommand from its user's view: the input of the manual.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@ namespace mortise::cli::manual {
 
 struct command {
   std::string name;  // "" for `mortise` itself
-  std::string what;  // in a few words
+  std::string what;  // a short description
   help text;
 
   std::string page_name() const { return name.empty() ? "mortise" : "mortise-" + name; }
   bool takes_command() const;  // after --
 };
 
-// What a subcommand says of itself. Throws a std::runtime_error if its --help does not name the
-// options that there are, no more and no less.
+// Describes a subcommand. Throws a std::runtime_error if its --help does not list exactly its
+// options.
 command describe(const subcommand& one);
 
-// `mortise` itself and then its subcommands.
+// `mortise` itself, then its subcommands.
 std::vector<command> commands();
 
 }  // namespace mortise::cli::manual

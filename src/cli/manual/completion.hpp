@@ -1,4 +1,4 @@
-// What completes the command in a shell. Nobody asks a server for that: names of locks are not
+// Shell completions of the command. They send no requests to servers, so names of locks are not
 // completed.
 #pragma once
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view example_start = "  mortise ";
 constexpr std::string_view usage_start = "Usage: ";
-// What an option does goes on further to the right than any option begins.
+// A continued description is indented further than any option.
 constexpr size_t largest_indent = 8;
 
 size_t indent_of(std::string_view line) {
@@ -21,7 +21,7 @@ bool is_option(std::string_view line) {
   return indent > 0 && indent <= largest_indent && line.substr(indent).starts_with('-');
 }
 
-// Before the first two spaces that follow each other, and after them.
+// The texts before and after the first two consecutive spaces.
 std::pair<std::string, std::string> columns_of(std::string_view line) {
   line.remove_prefix(indent_of(line));
   const auto gap = std::min(line.find("  "), line.size());
@@ -58,21 +58,21 @@ option_group group_of(const std::vector<std::string>& lines) {
   return group;
 }
 
-void add_block(help& to, const std::vector<std::string>& lines) {
+void add_block(help& result, const std::vector<std::string>& lines) {
   const auto& first = lines.front();
   if (first.starts_with(example_start)) {
     for (const auto& line : lines) {
       const auto [words, what] = columns_of(line);
-      to.examples.push_back({words, what});
+      result.examples.push_back({words, what});
     }
   } else if (first.starts_with(usage_start)) {
-    for (const auto& line : lines) to.usage.push_back(line.substr(usage_start.size()));
+    for (const auto& line : lines) result.usage.push_back(line.substr(usage_start.size()));
   } else if (std::any_of(lines.begin(), lines.end(), is_option)) {
-    to.groups.push_back(group_of(lines));
-  } else if (to.summary.empty()) {
-    to.summary = join(lines, " ");
+    result.groups.push_back(group_of(lines));
+  } else if (result.summary.empty()) {
+    result.summary = join(lines, " ");
   } else {
-    to.paragraphs.push_back(join(lines, " "));
+    result.paragraphs.push_back(join(lines, " "));
   }
 }
 

@@ -1,4 +1,4 @@
-// What a --help says, taken apart: the pages of the manual and the completions are made of it.
+// A parsed --help text, from which the manual pages and completions are written.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace mortise::cli::manual {
 struct option {
   std::vector<std::string> names;   // "-w", "--wait"
   std::string value;                // "TIME"; "" if it has none
-  std::string what;                 // what it does
-  std::vector<std::string> values;  // all that it may have, if these are few
+  std::string what;                 // its description
+  std::vector<std::string> values;  // all possible values, if these are few
 };
 
 struct option_group {
@@ -32,8 +32,8 @@ struct help {
   std::vector<option_group> groups;
 };
 
-// Its first line is the summary, then come examples. What is indented and begins with a dash is an
-// option; two spaces are before what it does, and before what an example does.
+// The first line is the summary. Examples follow. An indented line with a dash is an option. Two
+// spaces precede the description of an option or an example.
 help parse_help(std::string_view text);
 
 }  // namespace mortise::cli::manual

@@ -1,5 +1,5 @@
-// Writes the manual of the command `mortise`: its pages as scdoc reads them, which say what the
-// command itself says, and what completes it in shells.
+// Writes the manual of the command `mortise`: pages for scdoc, from the command's own help texts,
+// and shell completions.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

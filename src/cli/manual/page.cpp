@@ -12,7 +12,7 @@ namespace mortise::cli::manual {
 namespace {
 
 std::string synopsis_of(const std::string& usage) {
-  // The words up to the first that stands for something are as they are written.
+  // Words before the first placeholder are literal.
   const auto end = usage.find_first_of("[ABCDEFGHIJKLMNOPQRSTUVWXYZ-");
   const auto start = usage.substr(0, end);
   if (end == std::string::npos) return bold(usage) + "\n\n";

@@ -1,4 +1,4 @@
-// A page of the manual, as scdoc reads it.
+// A page of the manual in scdoc's format.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace mortise::cli::manual {
 
-// The sections of a Markdown page that are marked for a page of the manual, by that page's name:
-// the line after the heading is <!-- manual: mortise-exec -->.
+// The sections of a Markdown page that belong to a page of the manual, by its name. The line after
+// the heading is <!-- manual: mortise-exec -->.
 std::map<std::string, std::string> sections_of(const std::string& markdown);
 
-// That of one of them, which names the others; `sections` are in scdoc's format.
+// The page of one subcommand, with references to the others. `sections` are in scdoc's format.
 std::string page_of(const command& one, const std::vector<command>& all,
                     const std::string& sections);
 

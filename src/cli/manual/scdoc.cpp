@@ -9,7 +9,7 @@
 namespace mortise::cli::manual {
 namespace {
 
-// `code`, *this* and **this** are bold, [this](place) is its text.
+// `code`, *this* and **this** become bold. [this](place) becomes its text.
 std::string inline_of(const std::string& markdown) {
   static const std::regex link(R"(\[([^\]]*)\]\([^)]*\))");
   static const std::regex escaped_emphasis(R"((?:\\\*)+([^*\\]+)(?:\\\*)+)");
@@ -29,7 +29,7 @@ std::string upper_of(std::string text) {
   return text;
 }
 
-// "| a | b |" of a table; its second line has no words.
+// A row "| a | b |" of a table. Its second line has no words.
 std::string row_of(const std::string& line) {
   const auto cells = split(line, "|");
   if (cells.size() < 4 || line.find_first_not_of("|-: ") == std::string::npos) return "";
@@ -40,7 +40,7 @@ std::string row_of(const std::string& line) {
 
 bool is_item(const std::string& line) { return line.starts_with("- "); }
 
-// Lines up to an empty one, or up to the next item of a list.
+// Lines up to an empty line or the next item of a list.
 class paragraph {
  public:
   void add(const std::string& line) { lines_.push_back(line); }
@@ -91,7 +91,7 @@ std::string scdoc_of(const std::string& markdown) {
       result += is_sub ? "## " + inline_of(line.substr(4)) : "# " + upper_of(line.substr(3));
       result += "\n\n";
     } else if (is_row) {
-      // The first row is the heads.
+      // The first row has the heads.
       result += has_heads ? row_of(line) : "";
     } else if (!line.empty()) {
       open.add(line);

@@ -2,25 +2,26 @@
 
 namespace mortise::cli::manual {
 
-std::vector<std::string> split(std::string_view text, std::string_view by) {
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
   std::vector<std::string> parts;
   while (true) {
-    const auto end = text.find(by);
+    const auto end = text.find(separator);
     parts.emplace_back(text.substr(0, end));
     if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + by.size());
+    text.remove_prefix(end + separator.size());
   }
 }
 
-std::string join(const std::vector<std::string>& parts, std::string_view with) {
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
-  for (const auto& part : parts) text.append(text.empty() ? "" : with).append(part);
+  for (const auto& part : parts) text.append(text.empty() ? "" : separator).append(part);
   return text;
 }
 
-std::string replace(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
+std::string replace(std::string text, std::string_view pattern, std::string_view replacement) {
+  for (size_t at = 0; (at = text.find(pattern, at)) != std::string::npos;
+       at += replacement.size()) {
+    text.replace(at, pattern.size(), replacement);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// Texts in parts.
+// String helpers.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mortise::cli::manual {
 
-std::vector<std::string> split(std::string_view text, std::string_view by);
-std::string join(const std::vector<std::string>& parts, std::string_view with);
-std::string replace(std::string text, std::string_view from, std::string_view to);
+std::vector<std::string> split(std::string_view text, std::string_view separator);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::string replace(std::string text, std::string_view pattern, std::string_view replacement);
 
 }  // namespace mortise::cli::manual

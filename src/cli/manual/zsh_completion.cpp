@@ -11,7 +11,7 @@ constexpr const char* zsh_start = R"ZSH(#compdef mortise
 
 )ZSH";
 
-// What is after -- is completed as if it were alone.
+// Arguments after -- complete like a command of their own.
 constexpr const char* zsh_command_after = R"ZSH(  local at=${words[(ie)--]}
   if ((at < CURRENT)); then
     shift $at words
@@ -39,7 +39,7 @@ _mortise "$@"
 
 std::string quote(const std::string& text) { return "'" + replace(text, "'", "'\\''") + "'"; }
 
-// The first of what it says, up to the end of a sentence or half of one: it has to fit into a line.
+// The first sentence or half-sentence of a description, to fit into a line.
 std::string hint_of(const std::string& what) {
   static const std::regex rest(R"(;.*|([a-zA-Z])\. .*)");
   const auto hint = std::regex_replace(what, rest, "$1");

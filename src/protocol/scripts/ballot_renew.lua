@@ -1,10 +1,11 @@
--- Prolongs one server's vote, only for its owner: it never gives one again and never touches
--- another's (hazard 17). The proposal may be a higher one than the vote was given for: then the
--- owner has fencing tokens up to that.
+-- Extends one server's vote, only for its owner. It never gives a vote again and never changes
+-- another owner's vote (hazard 17). The proposal may be higher than that of the vote. The owner
+-- then has fencing tokens up to this proposal.
 --
 -- KEYS  1 lock, 2 ballot
 -- ARGV  1 owner token, 2 ttl in ms, 3 proposal
--- Reply {1, proposal, server time in us, ttl in ms, 0}, {0, 1} another has the vote, {0} nobody has
+-- Reply {1, proposal, server time in us, ttl in ms, 0}, {0, 1} another owner has the vote, {0} no
+--       vote
 
 -- #include "fence.lua"
 -- #include "refusal.lua"

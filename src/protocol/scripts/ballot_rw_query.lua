@@ -1,9 +1,9 @@
--- Tells who has this server's votes for a read-write lock. Changes nothing.
+-- Reports the owners of this server's votes for a read-write lock. Changes nothing.
 --
 -- KEYS  1 votes, 2 ballot
--- ARGV  1 owner token of the asking handle's hold
--- Reply {the first 16 who have votes, what is left of the longest lease in ms, newest token or nil,
---       whether the asker has one, how many there are, 0, {}, how many there are, weight of all}
+-- ARGV  1 owner token of the requesting handle's hold
+-- Reply {the first 16 owners of votes, rest of the longest lease in ms, newest token or nil,
+--       whether the requester has a vote, number of owners, 0, {}, number of owners, weight of all}
 
 -- #include "foreign.lua"
 -- #include "fence.lua"

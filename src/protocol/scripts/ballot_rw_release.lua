@@ -1,11 +1,12 @@
--- Takes back one server's vote for a reader or a writer, only that of its owner, and only if it was
--- not given for a later proposal, as ballot_release.lua does (hazard 16).
+-- Withdraws one server's vote for a reader or a writer. Only its owner can, and only if the vote
+-- has no later proposal, as in ballot_release.lua (hazard 16).
 --
 -- KEYS  1 votes, 2 unused, 3 waiting writer
--- ARGV  1 owner token, 2 unused, 3 `tell` those who wait, `leave`, or `quiet`: its owner asks on,
---       and readers are held back for it, as they are no longer otherwise; `force` when somebody
---       else asks: the owner is told, too; 4 unused, 5 proposal
--- Reply 1 released, 0 not the owner (any more): no vote was changed (hazard 17)
+-- ARGV  1 owner token, 2 unused, 3 `tell` notifies waiters; `leave` ends a wait; `quiet` keeps
+--       readers blocked, because the owner continues to wait, and otherwise they are no longer
+--       blocked; `force` in a request by another client also notifies the owner; 4 unused, 5
+--       proposal
+-- Reply 1 released, 0 not (or no longer) the owner: no vote was changed (hazard 17)
 
 -- #include "fence.lua"
 -- #include "inbox.lua"
@@ -21,7 +22,7 @@ if is_released then
   redis.call('HDEL', KEYS[1], owner)
   votes[owner] = nil
 end
--- Nobody hears of it without the right, and asks again when the lease would have ended (hazard 23).
+-- Without this right waiters get no message. They check again at the end of the lease (hazard 23).
 if was_waiting or is_released and (mode == 'tell' or mode == 'force') and not next(votes) then
   local channel = 'mortise:free:' .. KEYS[1]
   redis.pcall('PUBLISH', channel, '')

@@ -1,10 +1,10 @@
--- Prolongs one server's vote for a reader or a writer, only for its owner: it never gives one again
--- and never touches another's (hazard 17).
+-- Extends one server's vote for a reader or a writer, only for its owner. It never gives a vote
+-- again and never changes another owner's vote (hazard 17).
 --
 -- KEYS  1 votes, 2 ballot
 -- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight, 5 proposal
--- Reply {1, proposal, server time in us, ttl in ms, 0}, {0, 1} the votes of others exclude it, {0}
---       nobody's do
+-- Reply {1, proposal, server time in us, ttl in ms, 0}, {0, 1} other votes exclude it, {0} no vote
+--       excludes it
 
 -- #include "fence.lua"
 -- #include "refusal.lua"

@@ -1,27 +1,25 @@
--- Asks one server of a quorum for its vote for a reader or the writer of a read-write lock. Any two
--- quorums have a server in common, and a server that has voted for a writer votes for nobody else,
--- one that has voted for readers for no writer. Idempotent by owner token and proposal (hazards 15,
--- 16).
+-- Requests the vote of one server of a quorum for a reader or the writer of a read-write lock. Any
+-- two quorums have a server in common. A server that has voted for a writer votes for no other
+-- owner, and one that has voted for readers votes for no writer. Idempotent by owner token and
+-- proposal (hazards 15, 16).
 --
--- A writer needs a proposal above all that this server has heard of, as in ballot_take.lua. Readers
--- do not exclude each other, so one is not turned away for those that came in before: it is told
--- which proposal would have been high enough, and if that is not its own, the client says a higher
--- one to a quorum before the grant is told. So a token is above those of all grants that were told
--- before (tests/checks/model/readers.pml).
+-- A writer needs a proposal above all proposals that this server knows, as in ballot_take.lua.
+-- Readers do not exclude each other, so earlier readers are no reason to refuse one. The reply has
+-- the lowest sufficient proposal. If its own proposal is lower, the client sends a sufficient one
+-- to a quorum before it reports the grant. So a token is above those of all grants that were
+-- reported before (tests/checks/model/readers.pml).
 --
--- A writer who waits holds back readers who come after it, for as long as it asks.
+-- A waiting writer blocks later readers while it repeats its requests.
 --
 -- KEYS  1 votes, 2 ballot (the highest proposal), 3 waiting writer, 4 fence, 5 quarantine
--- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (and hold back readers), or `again`: a quorum
---       has voted for it already, so a waiting writer is in nobody's way, 4 weight, 5 proposal
--- Reply {1, the proposal or what a reader's should have been, server time in us, ttl in ms, 0}
---       voted
---       {0, a proposal, server time in us, in how many ms those who have votes will have none, -1}
---       not voted; the proposal is of whoever has the lock, 0 where a waiting writer is in the way;
---       the time is -2 where nobody has a vote and the proposal, below the one told, is too low
--- Error FOREIGN when the key holds something else, QUARANTINE while the server may have forgotten
---       votes (hazard 11), CLOCK when the proposal is too far ahead of its clock; nothing is
---       changed.
+-- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (blocks readers), or `again`: a quorum has
+--       voted for it already, so a waiting writer does not exclude it, 4 weight, 5 proposal
+-- Reply {1, its proposal or the lowest sufficient one, server time in us, ttl in ms, 0}   voted
+--       {0, a proposal, server time in us, ms until the present votes end, -1}   not voted; the
+--       proposal is the holder's, 0 when a waiting writer blocks; the time is -2 when there is no
+--       vote and the proposal, below the one in the reply, is too low
+-- Error FOREIGN when the key has a foreign value, QUARANTINE while the server may have forgotten
+--       votes (hazard 11), CLOCK when the proposal is too far ahead of its clock; no change.
 
 -- #include "foreign.lua"
 -- #include "fence.lua"
@@ -29,7 +27,7 @@
 -- #include "votes.lua"
 -- #include "ballot.lua"
 
--- How long readers are held back for a writer that does not ask again, in ms.
+-- How long a writer blocks readers after its last request, in ms.
 local WRITER_LIFE = 3000
 
 local owner, ttl, mode = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -56,10 +54,10 @@ if problem then return problem end
 local function read_fence() return redis.call('GET', KEYS[4]) end
 local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, NOW_US)
 local is_same = mine and mine.proposal == proposal
--- The question of a round that its owner has left behind, which comes late.
+-- A late request of a round that its owner has abandoned.
 local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)
--- For a reader whose clocks are an hour behind this one it would note a proposal that nobody can
--- outrun when this clock is right again.
+-- For a reader whose clocks are an hour behind, the script would store a proposal that no client
+-- could exceed after a correction of this server's clock.
 local is_far_behind = proposal < NOW_US - AHEAD * 1000
 local is_low = (is_writer or is_far_behind) and proposal <= highest and not is_same
 if is_late or is_low then

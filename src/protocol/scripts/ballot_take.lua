@@ -1,18 +1,18 @@
--- Asks one server of a quorum for its vote: the lock for an owner token, with the fencing token
+-- Requests the vote of one server of a quorum: the lock for an owner token, with a fencing token
 -- that its client proposes. A quorum of votes is the lock. Idempotent by owner token and proposal
 -- (hazards 15, 16).
 --
--- A vote is given for a proposal above all that this server has voted for by this name. Any two
--- quorums have a server in common, so each grant's token is above that of every earlier grant.
+-- The proposal must be above all earlier votes of this server for this name. Any two quorums have a
+-- server in common, so each grant's token is above that of every earlier grant.
 --
 -- KEYS  1 lock, 2 ballot (the highest proposal), 3 fence, 4 quarantine
 -- ARGV  1 owner token, 2 ttl in ms, 3 `take` (unused), 4 proposal
 -- Reply {1, proposal, server time in us, ttl in ms, 0}   voted
---       {0, highest proposal, server time in us, what is left of the present lease in ms, -1}
---       not voted; what is left is -2 where nobody has the vote and the proposal is too low; the
---       proposal is 0 where another program has the lock, whose votes look like split ones
--- Error FOREIGN when the key holds no string, QUARANTINE while the server may have forgotten votes
---       (hazard 11), CLOCK when the proposal is too far ahead of its clock; nothing is changed.
+--       {0, highest proposal, server time in us, rest of the present lease in ms, -1}   not voted;
+--       the rest is -2 when there is no vote and the proposal is too low; the proposal is 0
+--       when another program holds the lock, whose votes look like split ones
+-- Error FOREIGN when the key is not a string, QUARANTINE while the server may have forgotten votes
+--       (hazard 11), CLOCK when the proposal is too far ahead of its clock; no change.
 
 -- #include "foreign.lua"
 -- #include "fence.lua"
@@ -35,7 +35,7 @@ if held and held ~= ARGV[1] then
 end
 problem = clock_error(proposal, now)
 if problem then return problem end
--- The vote that an old snapshot has brought back was not given for what was forgotten (hazard 30).
+-- A vote from an old snapshot was not given for the forgotten proposals (hazard 30).
 local is_given = held and highest ~= quarantine_ends
 if proposal < highest or proposal == highest and not is_given then
   return {0, highest, now, -2, -1}

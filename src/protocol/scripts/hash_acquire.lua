@@ -1,12 +1,12 @@
 -- Takes a `hash` lock, the format of Redisson's lock: a hash with the owner as its only field and
--- the hold count as its value, with a TTL. The count is always 1 here: who holds counts by itself.
--- Idempotent by owner (hazards 15, 16).
+-- the hold count as its value, with a TTL. The count is always 1, because the holder counts its own
+-- holds. Idempotent by owner (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence
 -- ARGV  1 owner, 2 ttl in ms
 -- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
---       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
--- Error FOREIGN when the key holds no hash; nothing is changed.
+--       {0, 0, server time in us, rest of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key is not a hash; no change.
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

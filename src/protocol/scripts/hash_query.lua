@@ -1,9 +1,9 @@
--- Tells who holds a `hash` lock. Changes nothing.
+-- Reports the holder of a `hash` lock. Changes nothing.
 --
 -- KEYS  1 lock, 2 fence
--- ARGV  1 owner of the asking handle's hold
--- Reply {owners, what is left of the lease in ms, newest token or nil, whether the asker is the
---       owner, number of owners, 0, {}, number of owners, 1}
+-- ARGV  1 owner of the requesting handle's hold
+-- Reply {owners, rest of the lease in ms, newest token or nil, whether the requester is the owner,
+--       number of owners, 0, {}, number of owners, 1}
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

@@ -1,8 +1,8 @@
--- Releases a `hash` lock and tells all who wait on its channel. Only its owner can.
+-- Releases a `hash` lock and notifies all waiters on its channel. Only its owner can.
 --
 -- KEYS  1 lock, 2 fence: in a cluster the slot's own, with a tag of the slot at its end
 -- ARGV  1 owner
--- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
+-- Reply 1 released, 0 not (or no longer) the owner: no change (hazard 17)
 
 -- #include "refusal.lua"
 
@@ -12,9 +12,9 @@ if removed ~= 1 then
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local tag = string.find(KEYS[1], '{', 1, true) and KEYS[1] or '{' .. KEYS[1] .. '}'
-  -- It may not be permitted, and whoever hears nothing looks again when the lease would have ended.
+  -- The user may lack this right. A waiter without a message checks again at the end of the lease.
   redis.pcall('PUBLISH', 'redisson_lock__channel:' .. tag, '0')
-  -- In a cluster later versions of Redisson listen on the slot's channel.
+  -- In a cluster later versions of Redisson subscribe to the slot's channel.
   if string.find(KEYS[2], '{%d+}$') then
     redis.pcall('SPUBLISH', 'redisson_lock__channel:' .. tag, '0')
   end

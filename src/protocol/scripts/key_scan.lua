@@ -1,11 +1,11 @@
--- Looks at some of the keys for those of locks: one step of a SCAN, so that a server is never held
--- up for longer. Changes nothing.
+-- Searches some keys for locks: one step of a SCAN, so that the server is never blocked for longer.
+-- Changes nothing.
 --
--- ARGV  1 where to go on; 2 the pattern of their names; 3 how many keys to look at; 4 `locks` if
---       they are Mortise's own, and anything else if nothing of them is to be read
--- Reply {where to go on, and of each hold: the key's name, its kind, what is left of it in ms, how
---       many hold, the owner}; of many that share a lock the first 16 by themselves, and the rest
---       as one without an owner
+-- ARGV  1 the cursor; 2 the pattern of key names; 3 how many keys to scan; 4 `locks` for Mortise's
+--       own keys, and another text for keys whose values are not read
+-- Reply {the next cursor, and for each hold: the key's name, its kind, its rest in ms, the number
+--       of holders, the owner}; of many holders of a shared lock the first 16 are separate, and the
+--       others are one hold without an owner
 
 local SHOWN = 16
 local time = redis.call('TIME')
@@ -17,7 +17,7 @@ local function tell(key, kind, left, holders, owner)
   for _, field in ipairs({key, kind, left, holders, owner}) do reply[#reply + 1] = field end
 end
 
--- Of holders by the end of their leases.
+-- Reports holders by the end of their leases.
 local function tell_each(key)
   local kind = redis.call('ZSCORE', key, 'rw') and 'rw' or 'semaphore'
   local found = redis.call('ZRANGEBYSCORE', key, now, '+inf', 'WITHSCORES', 'LIMIT', 0, SHOWN)

@@ -1,9 +1,9 @@
--- Says the same to several inboxes, at one of several servers: what is listened to elsewhere is
--- another's to say.
+-- Sends the same message to several inboxes, at one of several servers. Subscriptions at other
+-- servers are not reached.
 --
 -- ARGV  1 `PUBLISH`, or `SPUBLISH` in a cluster; 2 the message; 3… the channels
--- Reply how many heard it
--- Error what the server said to the first that it refused, if nobody has heard it
+-- Reply how many clients received it
+-- Error the server's first error, if no client received it
 
 local heard, problem = 0, nil
 for i = 3, #ARGV do

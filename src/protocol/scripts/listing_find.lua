@@ -1,7 +1,7 @@
--- The inboxes of clients that listen at this server, one of each. It looks at no key, and only at
--- channels: those of clients that live.
+-- Finds the inboxes of clients that are subscribed at this server, one per client. It reads no
+-- keys, only channels, which live clients have.
 --
--- ARGV  1 `CHANNELS`, or `SHARDCHANNELS` in a cluster; 2 how many at most
+-- ARGV  1 `CHANNELS`, or `SHARDCHANNELS` in a cluster; 2 the limit
 -- Reply their channels
 
 local found, is_known = {}, {}

@@ -1,14 +1,14 @@
--- Acquires a `queued` lock, or takes a place in its queue. Idempotent by owner token: it enqueues,
--- refreshes, recovers the lock of a holder whose lease ended, repairs a lost connection and finds a
--- grant whose message was lost, all in one (hazards 15, 16, 24).
+-- Acquires a `queued` lock, or takes a place in its queue. Idempotent by owner token. One step
+-- enqueues, refreshes, recovers the lock of a holder whose lease ended, repairs a lost connection,
+-- and finds a grant whose message was lost (hazards 15, 16, 24).
 --
 -- KEYS  1 lock, 2 fence, 3 queue
--- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
+-- ARGV  1 owner token, 2 ttl in ms, 3 `try` (no place in the queue), `wait` (enqueue, first time),
 --       `again` (enqueue unless queued already)
 -- Reply {1, last token drawn, server time in us, ttl in ms, others wait}   owned
---       {0, 0, server time in us, what is left of the present lease in ms, place}   not owned;
---       place 0 is the head of the queue, -1 none
--- Error FOREIGN when the key holds something that this protocol did not write; nothing is changed.
+--       {0, 0, server time in us, rest of the present lease in ms, place}   not owned; place 0 is
+--       the head of the queue, -1 none
+-- Error FOREIGN when this protocol did not write the key's value; no change.
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"
@@ -28,7 +28,7 @@ end
 if held == owner or held == owner .. '*' then
   local last = draw(1)
   redis.call('PEXPIRE', KEYS[1], held == owner and ttl or ttl + QUEUE_TURN)
-  -- Who took a lock that had been deleted owns one that is not marked although others wait.
+  -- After a deletion of the key, a new owner's lock has no mark although others wait.
   local waiting = redis.pcall('LLEN', KEYS[3])
   local others = held ~= owner or type(waiting) == 'number' and waiting > 0
   return {1, last, now_us(), tonumber(ttl), others and 1 or 0}
@@ -46,7 +46,7 @@ if mode == 'try' then
   return {0, 0, now_us(), left, -1}
 end
 
--- Everything below waits.
+-- From this line on the owner waits.
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], owner)
 if not place then
   place = redis.call('RPUSH', KEYS[3], owner) - 1
@@ -60,13 +60,13 @@ if not held then
   if winner == owner then
     return {1, last, now_us(), tonumber(ttl), others}
   end
-  -- Dead waiters before this one may be gone now, so its place has to be looked up. The winner's
-  -- lock is marked, because this one waits.
+  -- Dead waiters before this one may have been removed, so its place is looked up. The winner's
+  -- lock is marked, because this waiter is queued.
   place = redis.call('LPOS', KEYS[3], owner) or -1
   return {0, 0, now_us(), lease_left(winner .. '*'), place}
 end
 if not is_marked(held) then
-  -- The first waiter marks the lock, and tells the holder's client that its release is awaited.
+  -- The first waiter marks the lock and notifies the holder's client.
   redis.call('SET', KEYS[1], held .. '*', 'KEEPTTL')
   if left >= 0 then
     redis.call('PEXPIRE', KEYS[1], left + QUEUE_TURN)

@@ -1,4 +1,4 @@
--- Ends a wait for a `queued` lock, and gives the lock back if it was granted meanwhile. Idempotent.
+-- Ends a wait for a `queued` lock, and releases a grant made meanwhile. Idempotent.
 --
 -- KEYS  1 lock, 2 fence, 3 queue
 -- ARGV  1 owner token

@@ -1,10 +1,9 @@
--- Tells who holds a `queued` lock and who waits. Changes nothing.
+-- Reports the holder and the waiters of a `queued` lock. Changes nothing.
 --
 -- KEYS  1 lock, 2 fence, 3 queue
--- ARGV  1 owner token of the asking handle's hold
--- Reply {owners, what is left of the longest lease in ms, newest token or nil, whether the
---       asker is among the owners, number of owners, number of waiters, the first 16 waiters,
---       permits in use, permits}
+-- ARGV  1 owner token of the requesting handle's hold
+-- Reply {owners, rest of the longest lease in ms, newest token or nil, whether the requester is an
+--       owner, number of owners, number of waiters, the first 16 waiters, permits in use, permits}
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

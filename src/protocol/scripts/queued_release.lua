@@ -1,10 +1,10 @@
--- Releases a `queued` lock for which others wait: hands it to the next live waiter, or deletes it.
--- Only its owner can.
+-- Releases a `queued` lock with waiters: grants it to the next live waiter, or deletes it. Only its
+-- owner can.
 --
 -- KEYS  1 lock, 2 fence, 3 queue
--- ARGV  1 owner token, 2 unused, 3 `force` when somebody else asks: its owner is told, last, so
---       that whoever has the lock now knows first; else nothing
--- Reply 1 released, 2 handed over, 0 not the owner (any more): nothing was changed (hazard 17)
+-- ARGV  1 owner token, 2 unused, 3 `force` in a request by another client: notifies the owner,
+--       last, so that the new owner is notified first; otherwise empty
+-- Reply 1 released, 2 handed over, 0 not (or no longer) the owner: no change (hazard 17)
 
 local held = redis.call('GET', KEYS[1])
 if held ~= ARGV[1] and held ~= ARGV[1] .. '*' then

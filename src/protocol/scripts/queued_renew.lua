@@ -1,10 +1,11 @@
--- Prolongs a `queued` lock, only for its owner: it never re-creates and never touches another's
--- (hazard 17), nor a lease that is over. May also draw fencing tokens, which only the owner may.
+-- Extends a `queued` lock, only for its owner. It never creates a lock, never changes another
+-- owner's (hazard 17), and never extends an expired lease. On request it draws fencing tokens,
+-- which only the owner may do.
 --
--- KEYS  1 lock, 2 fence, which is needed to draw tokens only
+-- KEYS  1 lock, 2 fence, needed only to draw tokens
 -- ARGV  1 owner token, 2 ttl in ms, 3 how many tokens to draw, 0 for none
 -- Reply {1, last token drawn or 0, server time in us, ttl in ms, others wait}; not the owner: {0},
---       or {0, 1} when another is
+--       or {0, 1} when there is another owner
 
 -- #include "fence.lua"
 -- #include "mark.lua"

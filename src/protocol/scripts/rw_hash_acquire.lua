@@ -1,11 +1,12 @@
 -- Takes a read-write lock of the `hash` format to read or to write. A reader is refused while a
--- write is in force, a writer while anything is. Idempotent by owner token (hazards 15, 16).
+-- write is in force, a writer while any hold is. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence, 3 note
 -- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight, 5 and 6 the lifetimes of reads and writes
--- in ms Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
---       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
--- Error FOREIGN when the key holds something else; nothing is changed.
+--       in ms
+-- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
+--       {0, 0, server time in us, rest of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key has a foreign value; no change.
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"
@@ -19,7 +20,7 @@ if not is_owner() then
   if left then
     return {0, 0, NOW_US, left, -1}
   end
-  -- Nobody's hold is left: what the note says is of the past.
+  -- No hold is left, so the note is outdated.
   if not left_of('read', began('read')) then redis.call('DEL', KEYS[3]) end
 end
 local last = draw(1)

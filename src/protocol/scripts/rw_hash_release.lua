@@ -1,10 +1,10 @@
--- Releases a hold of a read-write lock of the `hash` format: deletes its field if that holds what
--- this hold has written. A reader leaves there what another reader had written whose hold is in
--- force.
+-- Releases a hold of a read-write lock of the `hash` format: deletes its field if the field has the
+-- value that this hold wrote. A reader restores the value of another reader whose hold is in force.
 --
 -- KEYS  1 lock, 2 fence (unused), 3 note
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 and 6 the lifetimes of reads and writes in
--- ms Reply 1 released, 0 not the owner (any more): the lock was not changed (hazard 17)
+--       ms
+-- Reply 1 released, 0 not (or no longer) the owner: the lock was not changed (hazard 17)
 
 -- #include "fence.lua"
 -- #include "refusal.lua"

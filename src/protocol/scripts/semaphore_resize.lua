@@ -1,10 +1,10 @@
--- Changes how many permits a semaphore has, for all its users. Holds that are in force stay; who
--- waits is let in as far as there is room.
+-- Changes the number of permits of a semaphore, for all its users. Present holds stay. Waiters are
+-- admitted as far as there is room.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits
 -- ARGV  1 unused, 2 unused, 3 unused, 4 unused, 5 permits
--- Reply the number of permits before, or 0 when the server knew none
--- Error FOREIGN when the key holds something else; nothing is changed.
+-- Reply the number of permits before, or 0 when the server had none
+-- Error FOREIGN when the key has a foreign value; no change.
 
 -- #include "foreign.lua"
 -- #include "fence.lua"
@@ -18,7 +18,7 @@
 
 if IS_FOREIGN then return foreign(KIND) end
 local before = tonumber(redis.call('GET', KEYS[4]) or nil)
--- For a day after the last of the present holds, too.
+-- Also valid for a day after the last of the present holds.
 local left = math.max(0, redis.call('PTTL', KEYS[1]))
 redis.call('SET', KEYS[4], ARGV[5], 'PX', left + PERMITS_LIFE)
 sweep()

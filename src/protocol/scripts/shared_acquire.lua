@@ -1,24 +1,24 @@
--- Acquires a part or the whole of a `shared` lock, or takes a place in its queue: the one step of
--- read-write locks and semaphores. Idempotent by owner token: it enqueues, refreshes, recovers what
--- dead holders had, repairs a lost connection and finds a grant whose message was lost, all in one
--- (hazards 15, 16, 24). Who comes first is served first, so nobody passes a waiting writer; but
--- whoever comes or looks passes those at the head of the queue whose clients are gone.
+-- Acquires a `shared` lock, shared or exclusive, or takes a place in its queue: the only acquire
+-- step of read-write locks and semaphores. Idempotent by owner token. One step enqueues, refreshes,
+-- recovers the holds of dead holders, repairs a lost connection, and finds a grant whose message
+-- was lost (hazards 15, 16, 24). The order is first come, first served, so no owner passes a
+-- waiting writer. But each new or repeated request passes dead clients at the head of the queue.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
--- ARGV  1 owner token, 2 ttl in ms, 3 `try` (take it or leave it), `wait` (enqueue, first time),
---       `again` (enqueue unless queued already), 4 weight, 5 permits if the server knows none
+-- ARGV  1 owner token, 2 ttl in ms, 3 `try` (no place in the queue), `wait` (enqueue, first time),
+--       `again` (enqueue unless queued already), 4 weight, 5 permits if the server has none
 -- Reply {1, fencing token, server time in us, ttl in ms, others wait}   owned
---       {0, 0, server time in us, when the next lease ends in ms, place}   not owned; place 0 is
---       the head of the queue, -1 none
--- Error FOREIGN when the key holds something else, LIMIT when the weight is above the permits;
--- nothing is changed.
+--       {0, 0, server time in us, ms until the next lease ends, place}   not owned; place 0 is the
+--       head of the queue, -1 none
+-- Error FOREIGN when the key has a foreign value, LIMIT when the weight is above the permits; no
+--       change.
 
 -- #include "fence.lua"
 -- #include "kind.lua"
 
--- The common case, at the least cost for the server: nobody holds and nobody waits. It calls no
--- function of ours and makes no text of a number where it can do without. Whatever else is so, or
--- cannot be looked at, is for the rest, also a counter that was lost.
+-- The common case, at the lowest cost for the server: no holders and no waiters. It calls no Lua
+-- function and converts few numbers to texts. The code below handles all other cases and read
+-- errors, also a lost counter.
 local there = redis.pcall('EXISTS', KEYS[1], KEYS[3])
 if there == 0 then
   local known = KEYS[4] and redis.pcall('GET', KEYS[4])
@@ -58,20 +58,20 @@ local function enter()
   take(entry, ends)
   return {1, last, NOW_US, ttl, 0}
 end
--- One of two keys is the lock's, if that was there.
+-- If the holders' key exists, an EXISTS count of one means that the queue is empty.
 local length = COUNTER and there == 1 and 0 or redis.call('LLEN', KEYS[3])
 if length == 0 and used + weight <= limit then
   return enter()
 end
 
--- Here, so that the common case does without.
+-- Included after the common case, which does not need it.
 -- #include "inbox.lua"
 -- #include "grace_period.lua"
 -- #include "grace.lua"
 -- #include "admission.lua"
 
 if mode == 'try' then
-  -- Those who wait may all be gone, and nobody may have looked since the last lease ended.
+  -- All waiters may be dead, without any check since the last lease ended.
   let_in(false, nil, limit, pass_the_gone())
   if redis.call('LLEN', KEYS[3]) == 0 and used + weight <= limit then
     return enter()
@@ -79,7 +79,7 @@ if mode == 'try' then
   return {0, 0, NOW_US, next_end(), -1}
 end
 
--- Everything below waits.
+-- From this line on the owner waits.
 local is_new_head = length > 0 and pass_the_gone(entry)
 if mode == 'wait' or not redis.call('LPOS', KEYS[3], entry) then
   redis.call('RPUSH', KEYS[3], entry)
@@ -88,7 +88,7 @@ local count, last, others = let_in(entry, ends, limit, is_new_head)
 if count > 0 and lease_end(entry) then
   return {1, last, NOW_US, ttl, others}
 end
--- The first to wait tells the holders. Whoever comes to hold later hears it with the grant.
+-- The first waiter notifies the holders. Later holders are notified with their grant.
 if length == 0 then tell_holders() end
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], entry)
 return {0, 0, NOW_US, next_end(), place or redis.call('LLEN', KEYS[3]) - 1}

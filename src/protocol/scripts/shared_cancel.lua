@@ -1,5 +1,5 @@
--- Ends a wait for a `shared` lock, and gives back what was granted meanwhile. Those behind it may
--- have room now. Idempotent.
+-- Ends a wait for a `shared` lock, and releases a grant made meanwhile. Later waiters may then have
+-- room. Idempotent.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none
@@ -21,7 +21,7 @@ local used_before = used
 sweep()
 local was_head = redis.call('LINDEX', KEYS[3], 0) == entry
 local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, entry)
--- The sweep may have made room, too, for others than the one who gives up.
+-- The sweep may also have made room for other waiters than the canceled one.
 if result > 0 or used < used_before then
   let_in(false, nil, permits(ARGV[5]), was_head)
 end

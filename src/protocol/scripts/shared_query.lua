@@ -1,11 +1,11 @@
--- Tells who holds a `shared` lock and who waits. Changes nothing.
+-- Reports the holders and waiters of a `shared` lock. Changes nothing.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
--- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 unused, 4 weight, 5 permits if the
---       server knows none
--- Reply {the first 16 holders, what is left of the longest lease in ms, newest token or nil,
---       whether the asker is among the holders, number of holders, number of waiters, the first 16
---       waiters, permits in use, permits}
+-- ARGV  1 owner token of the requesting handle's hold, 2 unused, 3 unused, 4 weight, 5 permits if
+--       the server has none
+-- Reply {the first 16 holders, rest of the longest lease in ms, newest token or nil, whether the
+--       requester is a holder, number of holders, number of waiters, the first 16 waiters, permits
+--       in use, permits}
 
 -- #include "foreign.lua"
 -- #include "fence.lua"

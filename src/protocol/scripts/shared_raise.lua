@@ -1,10 +1,10 @@
--- Makes the only reader of a read-write lock its writer, with a new fencing token; it never waits.
--- Idempotent by owner token.
+-- Turns the only reader of a read-write lock into its writer, with a new fencing token. It never
+-- waits. Idempotent by owner token.
 --
 -- KEYS  1 holders, 2 fence, 3 queue
 -- ARGV  1 owner token
--- Reply {1, fencing token} it writes, {0, 0} others read too, {-1, 0} it does not read (any more);
---       no hold in force was changed by the last two (hazard 17)
+-- Reply {1, fencing token} it writes, {0, 0} other readers exist, {-1, 0} not (or no longer) a
+--       reader; the last two changed no hold in force (hazard 17)
 
 -- #include "fence.lua"
 -- #include "inbox.lua"
@@ -29,7 +29,7 @@ end
 if used > 1 then
   return {0, 0}
 end
--- The lease stays what it is: a renewal may have prolonged it that has not been answered yet.
+-- The lease stays unchanged, because a renewal without a reply yet may have extended it.
 local last = draw(1)
 drop(entry)
 take(whole, ends)

@@ -1,16 +1,16 @@
--- Releases a hold of a `shared` lock and lets in those who wait and now have room. Only its owner
--- can.
+-- Releases a hold of a `shared` lock and admits waiters that now have room. Only its owner can.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
--- ARGV  1 owner token, 2 unused, 3 `force` when somebody else asks, who does not know the weight:
---       its owner is told; 4 weight, 5 permits if the server knows none
--- Reply 1 released, 2 released and somebody was let in, 0 not the owner (any more) (hazard 17)
+-- ARGV  1 owner token, 2 unused, 3 `force` in a request by another client, which does not know the
+--       weight: notifies the owner; 4 weight, 5 permits if the server has none
+-- Reply 1 released, 2 released and a waiter was admitted, 0 not (or no longer) the owner (hazard
+--       17)
 
 -- #include "kind.lua"
 
--- The common case, at the least cost for the server: nobody waits. An owner's entry is nobody
--- else's and in no other kind of lock, and who has all the weight in use is alone. Whatever else is
--- so, or cannot be looked at, is for the rest.
+-- The common case, at the lowest cost for the server: without waiters. An owner's entry is unique
+-- among owners and kinds of lock. An owner with all the weight in use is the only holder. The code
+-- below handles all other cases and read errors.
 local is_forced = ARGV[3] == 'force'
 if not is_forced and redis.pcall('EXISTS', KEYS[3]) == 0 then
   local entry, weight = ARGV[4] .. ' ' .. ARGV[1], tonumber(ARGV[4])
@@ -35,7 +35,7 @@ if redis.call('LLEN', KEYS[3]) == 0 and not is_forced then
   return is_owner and 1 or 0
 end
 
--- Here, so that the common case does without.
+-- Included after the common case, which does not need it.
 -- #include "inbox.lua"
 -- #include "grace_period.lua"
 -- #include "grace.lua"

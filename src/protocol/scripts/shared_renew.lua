@@ -1,7 +1,7 @@
--- Prolongs a hold of a `shared` lock, only for its owner: it never re-creates and never touches
--- another's (hazard 17), nor a lease that is over. A writer that renews with the weight of a reader
--- becomes one, and those who can read with it are let in. May also draw fencing tokens, which only
--- the owner may.
+-- Extends a hold of a `shared` lock, only for its owner. It never creates a hold, never changes
+-- another owner's (hazard 17), and never extends an expired lease. A writer that renews with the
+-- weight of a reader becomes a reader, and waiting readers are admitted. On request it draws
+-- fencing tokens, which only the owner may do.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 ttl in ms, 3 how many tokens to draw, 0 for none, 4 weight
@@ -28,7 +28,7 @@ if KIND == 'semaphore' or weight == WHOLE or not lease_end(whole) then
   return {0}
 end
 
--- Here, so that the common case does without.
+-- Included after the common case, which does not need it.
 -- #include "inbox.lua"
 -- #include "grace_period.lua"
 -- #include "grace.lua"
@@ -36,7 +36,7 @@ end
 
 drop(whole)
 take(entry, ends)
--- Its tokens are below that of those who are let in.
+-- The reader's tokens are below that of the admitted waiters.
 local reply = renewed()
 reply[5] = select(3, let_in(false, nil, WHOLE))
 return reply

@@ -1,11 +1,11 @@
--- Prolongs a hold of a `shared` lock while its slot is being moved, when no script sees all keys of
--- the lock (hazard 29). As shared_renew, and touches one key: it never re-creates and never touches
--- another's hold (hazard 17), nor a lease that is over.
+-- Extends a hold of a `shared` lock during the migration of its slot. No script then has access to
+-- all keys of the lock (hazard 29). As shared_renew, but with one key. It never creates a hold,
+-- never changes another owner's (hazard 17), and never extends an expired lease.
 --
 -- KEYS  1 holders
 -- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight
 -- Reply {1, 0, server time in us, ttl in ms, 0}, or {0} not the owner
--- Error TRYAGAIN when it holds with another weight: to lower that may let in waiters
+-- Error TRYAGAIN when the hold has another weight: a lower weight may admit waiters
 
 -- #include "refusal.lua"
 
@@ -27,7 +27,7 @@ end
 if not ends or tonumber(ends) < now then
   return {0}
 end
--- It begins with what needs no memory (hazard 13).
+-- Starts with a command that needs no memory (hazard 13).
 local left = redis.call('PTTL', KEYS[1])
 redis.call('PEXPIRE', KEYS[1], math.max(ttl, left))
 redis.call('ZADD', KEYS[1], now + ttl, ARGV[4] .. ' ' .. ARGV[1])

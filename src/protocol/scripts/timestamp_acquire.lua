@@ -1,11 +1,11 @@
--- Takes a `timestamp` or `timestamp_binary` lock: free, or over by the server's clock. Who does not
--- get it changes nothing. Idempotent by owner token (hazards 15, 16).
+-- Takes a `timestamp` or `timestamp_binary` lock that is free, or over by the server's clock. An
+-- unsuccessful request changes nothing. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence, 3 note
 -- ARGV  1 owner token, 2 ttl in ms, 3 `decimal` or `binary`
 -- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
---       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
--- Error FOREIGN when the key holds no such time; nothing is changed.
+--       {0, 0, server time in us, rest of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key has no such time; no change.
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

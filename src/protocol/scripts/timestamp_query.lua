@@ -1,10 +1,10 @@
--- Tells who holds a `timestamp` or `timestamp_binary` lock: the owner that is noted for its value,
--- or the time that somebody else wrote. Changes nothing.
+-- Reports the holder of a `timestamp` or `timestamp_binary` lock: the noted owner of its value, or
+-- the time that another program wrote. Changes nothing.
 --
 -- KEYS  1 lock, 2 fence, 3 note
--- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 `decimal` or `binary`
--- Reply {owners, what is left of the lease in ms, newest token or nil, whether the asker is the
---       owner, number of owners, 0, {}, number of owners, 1}
+-- ARGV  1 owner token of the requesting handle's hold, 2 unused, 3 `decimal` or `binary`
+-- Reply {owners, rest of the lease in ms, newest token or nil, whether the requester is the owner,
+--       number of owners, 0, {}, number of owners, 1}
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

@@ -1,9 +1,9 @@
--- Releases a `timestamp` or `timestamp_binary` lock, only while its value is still what its owner
+-- Releases a `timestamp` or `timestamp_binary` lock, only while it has the value that its owner
 -- wrote.
 --
 -- KEYS  1 lock, 2 fence (unused), 3 note
 -- ARGV  1 owner token
--- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
+-- Reply 1 released, 0 not (or no longer) the owner: no change (hazard 17)
 
 -- #include "refusal.lua"
 

@@ -1,5 +1,5 @@
--- Prolongs a `timestamp` or `timestamp_binary` lock by writing a later time, only while its value
--- is still what its owner wrote (hazard 17).
+-- Extends a `timestamp` or `timestamp_binary` lock by writing a later time, only while it has the
+-- value that its owner wrote (hazard 17).
 --
 -- KEYS  1 lock, 2 fence (unused), 3 note
 -- ARGV  1 owner token, 2 ttl in ms, 3 `decimal` or `binary`

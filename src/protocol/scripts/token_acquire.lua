@@ -1,11 +1,11 @@
 -- Takes a `token` lock, the format of redis-py, redsync, node-redlock and most others: a string
--- that holds the owner token, with a TTL. Idempotent by owner token (hazards 15, 16).
+-- with the owner token and a TTL. Idempotent by owner token (hazards 15, 16).
 --
 -- KEYS  1 lock, 2 fence
 -- ARGV  1 owner token, 2 ttl in ms
 -- Reply {1, fencing token, server time in us, ttl in ms, 0}   owned
---       {0, 0, server time in us, what is left of the present lease in ms, -1}   not owned
--- Error FOREIGN when the key holds no string; nothing is changed.
+--       {0, 0, server time in us, rest of the present lease in ms, -1}   not owned
+-- Error FOREIGN when the key is not a string; no change.
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

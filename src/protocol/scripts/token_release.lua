@@ -1,8 +1,8 @@
--- Releases a `token` lock, or gives back one that nobody waits for any more. Only its owner can.
+-- Releases a `token` lock, or a grant whose waiter has ended its wait. Only its owner can.
 --
 -- KEYS  1 lock
 -- ARGV  1 owner token
--- Reply 1 released, 0 not the owner (any more): nothing was changed (hazard 17)
+-- Reply 1 released, 0 not (or no longer) the owner: no change (hazard 17)
 
 -- #include "refusal.lua"
 

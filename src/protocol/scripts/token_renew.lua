@@ -1,5 +1,5 @@
--- Prolongs a `token` lock, only for its owner: it never re-creates and never touches another's
--- (hazard 17).
+-- Extends a `token` lock, only for its owner. It never creates a lock and never changes another
+-- owner's (hazard 17).
 --
 -- KEYS  1 lock, 2 fence (unused)
 -- ARGV  1 owner token, 2 ttl in ms

@@ -1,10 +1,10 @@
--- Tells who holds a `two_key` read-write lock, as far as is known: who of others holds is not, so
--- they count as one reader or one writer without a name. Changes nothing.
+-- Reports the holders of a `two_key` read-write lock, as far as known. Holders of other programs
+-- are unknown, so they count as one reader or one writer without a name. Changes nothing.
 --
 -- KEYS  1 read key, 2 fence, 3 write key, 4 note
--- ARGV  1 owner token of the asking handle's hold, 2 unused, 3 unused, 4 weight
--- Reply {holders, what is left of the longest lease in ms, newest token or nil, whether the asker
---       is among the holders, number of holders, 0, {}, holders' weight, weight of all there is}
+-- ARGV  1 owner token of the requesting handle's hold, 2 unused, 3 unused, 4 weight
+-- Reply {holders, rest of the longest lease in ms, newest token or nil, whether the requester is a
+--       holder, number of holders, 0, {}, weight of the holders, weight of an exclusive hold}
 
 -- #include "foreign.lua"
 -- #include "refusal.lua"

@@ -1,9 +1,9 @@
--- Releases a hold of a `two_key` read-write lock. The read key is deleted by the last of our
--- readers, and only if nobody else has written it since; otherwise its TTL ends it.
+-- Releases a hold of a `two_key` read-write lock. Mortise's last reader deletes the read key, but
+-- only if no other program has written the key since. Otherwise its TTL ends it.
 --
 -- KEYS  1 read key, 2 fence (unused), 3 write key, 4 note
 -- ARGV  1 owner token, 2 unused, 3 unused, 4 weight
--- Reply 1 released, 0 not the owner (any more): neither key was changed (hazard 17)
+-- Reply 1 released, 0 not (or no longer) the owner: neither key was changed (hazard 17)
 
 -- #include "fence.lua"
 -- #include "refusal.lua"
@@ -24,7 +24,7 @@ local last = tonumber(redis.call('ZREVRANGE', KEYS[4], 0, 0, 'WITHSCORES')[2] or
 if is_ours and last <= NOW then
   redis.call('DEL', KEYS[1], KEYS[4])
 elseif is_ours then
-  -- The others' holds end by themselves.
+  -- Holds of other programs end by themselves.
   redis.call('PEXPIREAT', KEYS[1], last)
   note('written', last)
 end

@@ -1,5 +1,5 @@
--- Prolongs a hold of a `two_key` read-write lock, only for its owner: it never re-creates and never
--- touches another's (hazard 17).
+-- Extends a hold of a `two_key` read-write lock, only for its owner. It never creates a hold and
+-- never changes another owner's (hazard 17).
 --
 -- KEYS  1 read key, 2 fence (unused), 3 write key, 4 note
 -- ARGV  1 owner token, 2 ttl in ms, 3 unused, 4 weight

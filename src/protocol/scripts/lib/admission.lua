@@ -1,5 +1,5 @@
--- Shared by the steps of `shared`: how those who wait are let in, and how those who are gone are
--- passed. Needs inbox.lua, holders.lua, grace_period.lua and grace.lua.
+-- Shared by the steps of `shared`: the admission of waiters, and the removal of dead ones. Needs
+-- inbox.lua, holders.lua, grace_period.lua and grace.lua.
 
 -- A head looks every second or two. After LATE ms of silence a script asks the head to look, once.
 -- The head loses its place after ANSWER ms without a look, or after GONE ms of silence. So a slow
@@ -28,9 +28,9 @@ local function is_there(owner)
   return true
 end
 
--- Passes a head that is dead or silent and all of its client behind it, on behalf of `asker`, who
--- is there. Returns whether the queue has another head now; whether that one lives, let_in finds
--- out.
+-- Removes a dead or silent head and all waiters of its client behind it, on behalf of `asker`,
+-- which is connected. Returns whether the queue has a new head. let_in checks whether the new head
+-- lives.
 local function pass_the_gone(asker)
   local is_passed = end_grace(asker, owner_of)
   local head = redis.call('LINDEX', KEYS[3], 0)
@@ -46,9 +46,9 @@ local function pass_the_gone(asker)
   return true
 end
 
--- Whether somebody will wait on when all those are in for whom there is room, as 1 or 0: a hint, as
--- who of them is dead is not known yet. It looks at no more than it has to, most often one or two,
--- and may not fail.
+-- Whether some waiters stay queued after the admission of all that have room, as 1 or 0. It is a
+-- hint, because dead waiters are not known yet. It reads no more entries than needed, mostly one or
+-- two, and must not fail.
 local function others_stay(limit)
   local room, from, count = limit - used, 0, 2
   while true do
@@ -62,8 +62,8 @@ local function others_stay(limit)
   end
 end
 
--- Tells those who give way that somebody waits from now on. No more than so many are looked at, as
--- it is a hint.
+-- Notifies holders that give way of the first waiter. Checks at most this many holders, because the
+-- message is a hint.
 local MANY = 100
 local function tell_holders()
   for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, MANY)) do
@@ -72,14 +72,13 @@ local function tell_holders()
   end
 end
 
--- Lets in those at the head of the queue for whom there is room, together, and tells each, also
--- whether others wait on; the state is written before the messages go out. Whoever is let in at
--- once shares one fencing token, which is above that of all who held before. `caller` (or false) is
--- an entry that needs no message because it reads this reply; it gets a lease until `caller_end` at
--- once instead of the short lease of a grant that nobody has confirmed. A head for whom there is no
--- room is told when to look, if the head has changed; the dead, who hear nothing, are passed over,
--- but not while the server is in its grace period. Returns how many were let in, the token, and
--- whether somebody waits on.
+-- Admits the waiters at the head of the queue that have room, together. Notifies each of its grant
+-- and of remaining waiters. The state is written before the messages are sent. All waiters admitted
+-- at once share one fencing token, which is above those of all earlier holders. `caller` (or false)
+-- is an entry that needs no message because it reads this reply. It gets a lease until `caller_end`
+-- at once instead of the short lease of an unconfirmed grant. A new head without room is notified
+-- when to check again. Dead waiters, which receive no message, are removed, unless the server is in
+-- its grace period. Returns the number of admitted waiters, the token, and whether others wait.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last, others = 0, nil, 0
   is_new_head = end_grace(caller, owner_of) or is_new_head
@@ -87,9 +86,9 @@ local function let_in(caller, caller_end, limit, is_new_head)
   while head do
     local weight, owner = split(head)
     if weight > limit or lease_end(head) then
-      -- More than there is since the number of permits was lowered: it asks again, and hears. Or it
-      -- holds already, and a ghost of its first question has put it here once more (hazard 16): its
-      -- weight would count twice.
+      -- The weight is above the lowered number of permits: the waiter repeats its request and gets
+      -- an error. Or the entry holds already, and a late copy of its first request has enqueued it
+      -- again (hazard 16): its weight would count twice.
       tell(owner, 'N 0')
     elseif used + weight <= limit then
       if not last then
@@ -99,7 +98,7 @@ local function let_in(caller, caller_end, limit, is_new_head)
       local is_told = head == caller or
         tell_grant(owner, string.format('G %.0f %.0f %d', last, NOW_US, others))
       local wait = not is_told and grace_for()
-      -- It finds the grant by asking, when it is back (hazard 24).
+      -- After a reconnect the waiter finds the grant with its next request (hazard 24).
       if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end
       if is_told or wait then
         count = count + 1

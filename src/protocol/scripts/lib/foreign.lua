@@ -1,6 +1,6 @@
--- Shared: a key that another protocol, another kind of lock or another program has written.
+-- Shared: a key of another protocol, another kind of lock or another program.
 
--- Of KEYS[1], unless another key and its type are given.
+-- The error for KEYS[1], or for another key and its type.
 local function foreign(wanted, key, found)
   key, found = key or KEYS[1], found or redis.call('TYPE', KEYS[1])
   found = type(found) == 'table' and found.ok or found

@@ -1,13 +1,13 @@
--- Shared: whether the server is in its grace period. When it has come back with its data, when a
--- replica has been promoted and when connections were lost, those who wait are on their way back,
--- and for so long it is no proof of death that nobody hears for them. A greeting notes that in the
--- TTL of the fence counter, which every step has at hand: what it has beyond FENCE_LIFE. KEYS[2]
--- fence. Needs fence.lua.
+-- Shared: the grace period of a server. After a restart with its data, a promotion of a replica, or
+-- lost connections, waiters are reconnecting. During this time an inbox without a subscriber does
+-- not prove that its client is dead. A handshake stores the grace period in the TTL of the fence
+-- counter, as the part beyond FENCE_LIFE, because every step has this key. KEYS[2] fence. Needs
+-- fence.lua.
 
--- For how long, in ms: after a server has changed, and after a client has lost its connection.
+-- Length in ms: after a server change, and after a lost connection of a client.
 local CHANGED, CUT_OFF = 5000, 2000
 
--- For how many ms it still is; nil when it is not. A TTL beyond that tells of a clock that was set
+-- The rest of the grace period in ms; nil without one. A larger TTL means that the clock was set
 -- back.
 local function grace_left_ms()
   local left = redis.call('PTTL', KEYS[2]) - FENCE_LIFE

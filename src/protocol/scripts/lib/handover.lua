@@ -6,8 +6,8 @@ local function owner_of(entry)
   return entry
 end
 
--- Takes the mark off, because nobody waits any more: what stays is the lease, if it is not over.
--- Only behind a write, as it may not fail for want of memory (hazard 13).
+-- Removes the mark, because there are no waiters: the rest of the lease stays. Only after another
+-- write, because it must not fail without memory (hazard 13).
 local function unmark()
   local held = redis.call('GET', KEYS[1])
   if not held or string.sub(held, 1, 3) ~= 'm1:' or not is_marked(held) then return end
@@ -22,9 +22,9 @@ local function unmark()
   end
 end
 
--- Tells the head of the queue that it is the head and when the present lease ends, so that it looks
--- by itself then. Heads that nobody hears for are dead, unless the server is in its grace period,
--- and are dropped here; when nobody is left, the mark comes off.
+-- Notifies the head of the queue of its place and of the end of the present lease, so that it
+-- checks by itself then. A head without a subscriber is dead, unless the server is in its grace
+-- period, and is removed. Without waiters the mark is removed.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head and tell(head, 'N ' .. ttl) == 0 and not grace_left_ms() do
@@ -34,8 +34,8 @@ local function tell_head(ttl)
   if not head then unmark() end
 end
 
--- Takes the head off the queue. Returns it and whether others wait behind it. The queue is read
--- before that: where its slot is being moved, a script may not look at a key that it has emptied
+-- Removes the head of the queue. Returns the head and whether others wait behind it. The queue is
+-- read first, because during a slot migration a script cannot access a key that it has emptied
 -- (hazard 29).
 local function pop_head()
   local two = redis.call('LRANGE', KEYS[3], 0, 1)
@@ -43,17 +43,17 @@ local function pop_head()
   return two[1], two[2] and 1 or 0
 end
 
--- Makes the next live waiter the owner and tells it. The state is written before the message goes
--- out. Returns the new owner, its last token and whether others wait; false when nobody is left.
--- `caller` (or false) is a waiter that needs no message because it reads this reply, and gets
--- `caller_ttl` at once instead of the short lease of a grant that nobody has confirmed. On an in
--- its grace period the next is granted it whether anybody hears that or not, for as long as
--- the grace period lasts, and finds the grant by asking (hazard 24).
+-- Makes the next live waiter the owner and notifies it. The state is written before the message is
+-- sent. Returns the new owner, its last token and whether others wait; false without waiters.
+-- `caller` (or false) is a waiter that needs no message because it reads this reply. It gets
+-- `caller_ttl` at once instead of the short lease of an unconfirmed grant. On a server in its grace
+-- period the next waiter gets the grant even without a subscriber, for the rest of the grace
+-- period. It finds the grant with its next request (hazard 24).
 local function hand_over(caller, caller_ttl)
   end_grace(caller, owner_of)
   local owner, others = pop_head()
   if not owner then return false end
-  -- Drawn once: a waiter that turns out to be dead leaves its token to the next.
+  -- Drawn once: a dead waiter leaves its token to the next.
   local last, now = draw(1), now_us()
   while owner do
     local ttl = owner == caller and caller_ttl or string.match(owner, '%d+$') or 1

@@ -1,8 +1,8 @@
--- Shared by the steps of `shared`, which serves read-write locks and semaphores: who holds how
--- much. KEYS[1] holders, KEYS[2] fence, KEYS[3] queue, and for a semaphore KEYS[4] its number of
--- permits. An entry is `<weight> <owner token>`: a reader weighs 1, a writer all there is. The
--- holders are a sorted set of entries by the end of their lease in ms of the server's clock; one
--- more member, named for the kind of lock, has minus the weight in use as its score, so that both
+-- Shared by the steps of `shared`, for read-write locks and semaphores: the holders and their
+-- weights. KEYS[1] holders, KEYS[2] fence, KEYS[3] queue, and for a semaphore KEYS[4] its number of
+-- permits. An entry is `<weight> <owner token>`: a reader weighs 1, a writer all of the lock. The
+-- holders are a sorted set of entries by the end of their lease in ms of the server's clock. One
+-- more member, named after the kind of lock, has minus the weight in use as its score, so that both
 -- live and end together. Needs fence.lua, kind.lua and refusal.lua.
 
 local NOW_US = now_us()
@@ -10,10 +10,10 @@ local NOW = math.floor(NOW_US / 1000)
 local COUNTER = redis.pcall('ZSCORE', KEYS[1], KIND)
 local PROBLEM = refusal(COUNTER, 'zscore')
 if PROBLEM then return PROBLEM end
--- Whether the key is neither free nor of this kind. No step changes such a key: it may have come to
--- be after our lease had ended.
+-- Whether the key is neither free nor of this kind. No step changes such a key: it may have been
+-- created after the end of the lease.
 local IS_FOREIGN = type(COUNTER) == 'table' or not COUNTER and redis.call('EXISTS', KEYS[1]) == 1
--- The weight in use, which only take and drop change.
+-- The weight in use. Only take and drop change it.
 local used = IS_FOREIGN and 0 or -(COUNTER or 0)
 
 local function entry_of(weight, owner)
@@ -25,8 +25,8 @@ local function split(entry)
   return tonumber(weight) or 0, owner or entry
 end
 
--- How much there is. The number that a semaphore's first user gives is kept for a day after its
--- last use; later users get the number that is known.
+-- The number of permits. The number of a semaphore's first user is kept for a day after its last
+-- use. Later users get this number.
 local function permits(given)
   if KIND == 'rw' then return WHOLE end
   local known = tonumber(redis.call('GET', KEYS[4]) or nil)
@@ -35,19 +35,19 @@ local function permits(given)
   return tonumber(given)
 end
 
--- When the lease of an entry ends; nil when it does not hold, or no more.
+-- The end of an entry's lease; nil when the entry does not hold, or no longer holds.
 local function lease_end(entry)
   local ends = used > 0 and tonumber(redis.call('ZSCORE', KEYS[1], entry) or nil)
   return ends and ends >= NOW and ends or nil
 end
 
--- The key lasts as long as the last lease, and the number of permits is in use as long.
+-- The key lasts as long as the last lease, and so does the use of the number of permits.
 local function last_until(ends)
   redis.call('PEXPIRE', KEYS[1], ends - NOW)
   if KEYS[4] then redis.call('PEXPIRE', KEYS[4], ends - NOW + PERMITS_LIFE) end
 end
 
--- It begins with what needs no memory, so that holds are kept where there is none (hazard 13).
+-- Starts with a command that needs no memory, so that holds survive without memory (hazard 13).
 local function keep(entry, ends)
   last_until(math.max(ends, NOW + redis.call('PTTL', KEYS[1])))
   redis.call('ZADD', KEYS[1], ends, entry)
@@ -71,14 +71,14 @@ local function drop(entry)
   return true
 end
 
--- Drops what an owner has. A read-write lock may have been raised or lowered by a step whose answer
--- was lost.
+-- Drops the hold of an owner. A step without a received reply may have raised or lowered its
+-- weight.
 local function drop_hold(weight, owner)
   return drop(entry_of(weight, owner)) or
     KIND == 'rw' and (drop(entry_of(1, owner)) or drop(entry_of(WHOLE, owner)))
 end
 
--- The same, whatever it is.
+-- Drops the hold of an owner with any weight.
 local function drop_all_of(owner)
   for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf')) do
     if select(2, split(entry)) == owner then return drop(entry) end
@@ -86,7 +86,7 @@ local function drop_all_of(owner)
   return false
 end
 
--- Ends the holds whose lease is over.
+-- Drops expired holds.
 local function sweep()
   while used > 0 do
     local over = redis.call('ZRANGEBYSCORE', KEYS[1], 0, NOW - 1, 'LIMIT', 0, 100)
@@ -95,7 +95,7 @@ local function sweep()
   end
 end
 
--- In how many ms the next lease ends; -2 when nobody holds.
+-- The time until the next lease ends, in ms; -2 without holders.
 local function next_end()
   if used == 0 then return -2 end
   local first = redis.call('ZRANGEBYSCORE', KEYS[1], 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

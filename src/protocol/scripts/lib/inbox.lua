@@ -1,7 +1,7 @@
--- Shared: messages to clients. A waiter is an owner token,
--- `m1:<client>:<sequence>:<label>:<grant ttl in ms>`; its client listens on one inbox channel, in a
--- cluster on one for each slot, which only the server that has the slot can say something on.
--- A message is only a hint: whoever misses one finds the same by asking (hazard 24).
+-- Shared: messages to clients. A waiter is an owner token, `m1:<client>:<sequence>:<label>:<grant
+-- ttl in ms>`. Its client subscribes to one inbox channel, in a cluster to one for each slot, where
+-- only the slot's server can publish. A message is only a hint: a client that misses one finds the
+-- same state with its next request (hazard 24).
 -- KEYS[2] fence: in a cluster the slot's own, with a tag of the slot at its end.
 
 local TAG = string.match(KEYS[2], '{%d+}$')
@@ -11,14 +11,14 @@ local function inbox(owner)
   return client and 'mortise:inbox:' .. client .. (TAG or '')
 end
 
--- Whether its client gives way when somebody waits, and so is to hear of it: it may retain the
--- claim while nobody holds by it, or let more readers share it.
+-- Whether its client gives way to waiters, and so gets a message: it may retain an unused claim, or
+-- let more readers share the claim.
 local function gives_way(owner)
   return string.find(owner, '^m1:[^:]+:%d+%.%d+[rs]:')
 end
 
--- How many clients heard it. A publish that is not permitted counts as heard, because nothing may
--- fail after the first write (hazard 23) and silence is no proof of death.
+-- How many clients received it. A rejected publish counts as received, because a step must not fail
+-- after its first write (hazard 23), and silence does not prove death.
 local function tell(owner, message)
   local channel = inbox(owner)
   if not channel then return 0 end
@@ -31,16 +31,16 @@ local function tell(owner, message)
   return type(heard) == 'number' and heard or 1
 end
 
--- Whether a message would be heard, which costs its client nothing. Not permitted counts as heard,
--- too.
+-- Whether a message would be received, without work for the client. A rejected check counts as
+-- received, too.
 local function is_heard(owner)
   local channel = inbox(owner)
   return channel and redis.pcall('PUBSUB', TAG and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] ~= 0
 end
 
--- Tells of a grant, and says whether it was heard here. Where it would not be, nothing is said:
--- replicas pass on what is said, and whoever still listens to one, a server that was demoted, would
--- take for its own what the next is given (hazard 10).
+-- Notifies of a grant, and returns whether it was received at this server. Without a subscriber no
+-- message is sent. Replicas forward messages: a client that is still subscribed to a demoted server
+-- would take the grant of another owner as its own (hazard 10).
 local function tell_grant(owner, grant)
   return is_heard(owner) and tell(owner, grant) > 0
 end

@@ -1,10 +1,10 @@
--- Shared: what to tell of a key that could not be looked at, where that is not for what it holds.
+-- Shared: the error for a key that cannot be read for other reasons than its type.
 
--- The error to end the step with, before it has changed anything, when `found`, the reply to
--- `command`, is one of the server's. nil when it is none, or is about the key's type, which is for
--- the step to judge. Servers before 7.2 say of a script only that its user "can't run this
--- command", later ones that he "has no permissions to run the 'get' command": both name the right
--- here.
+-- The error to end the step with, before any change, when `found`, the reply to `command`, is a
+-- server error. nil without an error, or for an error about the key's type, which the step handles.
+-- Servers before 7.2 report for a script only that its user "can't run this command". Later ones
+-- report that he "has no permissions to run the 'get' command". This function names the right in
+-- both cases.
 local function refusal(found, command)
   local said = type(found) == 'table' and found.err
   if not said or string.find(said, 'WRONGTYPE', 1, true) then return nil end

@@ -1,10 +1,10 @@
--- Shared by the steps of the read-write lock's `hash` protocol: a hash whose fields `read` and
--- `write` hold the time of day, in ms, from which a hold counts for one lifetime. KEYS[1] lock,
--- KEYS[2] fence, KEYS[3] note; ARGV[4] weight: 1 reads, all else writes; ARGV[5] and ARGV[6] the
--- lifetimes. A hold of another length than the lifetime is written as one that began sooner or
--- later. The format has no owners, so a note beside it says who of ours has written which time: a
--- sorted set of `<weight> <owner token>` by that time, and of `theirs`, the time that some other
--- reader last wrote. Times are taken from the server's clock only. Needs fence.lua and refusal.lua.
+-- Shared by the steps of the read-write lock's `hash` protocol: a hash with the fields `read` and
+-- `write`. Each has the time of day, in ms, at which a hold of one lifetime starts. KEYS[1] lock,
+-- KEYS[2] fence, KEYS[3] note; ARGV[4] weight: 1 reads, all other values write; ARGV[5] and ARGV[6]
+-- the lifetimes. A hold of another length is written with an earlier or later start. The format has
+-- no owners, so an additional note stores which owner wrote which time. It is a sorted set of
+-- `<weight> <owner token>` by that time, and of `theirs`, the last time of another program's
+-- reader. Times come only from the server's clock. Needs fence.lua and refusal.lua.
 
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
@@ -12,8 +12,7 @@ local OWNER, TTL, IS_READER = ARGV[1], tonumber(ARGV[2]), ARGV[4] == '1'
 local ENTRY, FIELD = ARGV[4] .. ' ' .. OWNER, IS_READER and 'read' or 'write'
 local LIFETIME = {read = tonumber(ARGV[5]), write = tonumber(ARGV[6])}
 
--- Whether the key is neither free nor of the format; and the error of one that could not be looked
--- at.
+-- Whether the key is neither free nor of the format; and the error of an unreadable key.
 local function is_foreign()
   local length = redis.pcall('HLEN', KEYS[1])
   if type(length) == 'table' then return true, refusal(length, 'hlen') end
@@ -24,12 +23,12 @@ local function is_foreign()
   return length > redis.call('HEXISTS', KEYS[1], 'read') + redis.call('HEXISTS', KEYS[1], 'write')
 end
 
--- The time that a field holds; nil when there is none.
+-- The time in a field; nil without one.
 local function began(field)
   return tonumber(redis.call('HGET', KEYS[1], field) or nil)
 end
 
--- In how many ms a hold of this field that began then is over; nil when it is.
+-- The rest of a hold of this field with this start, in ms; nil when it is over.
 local function left_of(field, time)
   local left = time and time + LIFETIME[field] - NOW
   return left and left >= 0 and left or nil
@@ -39,14 +38,14 @@ local function noted(member)
   return tonumber(redis.call('ZSCORE', KEYS[3], member) or nil)
 end
 
--- For how long others keep the asker out, in ms; nil when they do not.
+-- How long others exclude the requester, in ms; nil if they do not.
 local function refused_for()
   local writes = left_of('write', began('write'))
   return writes or not IS_READER and left_of('read', began('read')) or nil
 end
 
--- Whether the asker's hold is there still: its lease is not over, nobody has got in beside it, and
--- its field has not gone nor, of a writer, been written by somebody else.
+-- Whether the requester still holds: its lease is not over, no hold excludes it, and its field
+-- exists and, for a writer, has its own time.
 local function is_owner()
   local mine, found = noted(ENTRY), began(FIELD)
   if not found or not left_of(FIELD, mine) then return false end
@@ -54,7 +53,7 @@ local function is_owner()
   return mine == found and not left_of('read', began('read'))
 end
 
--- Gives the asker a lease from now.
+-- Gives the requester a lease from now.
 local function write()
   local found = began(FIELD)
   local time = NOW + TTL - LIFETIME[FIELD]

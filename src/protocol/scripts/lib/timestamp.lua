@@ -1,18 +1,18 @@
--- Shared by the steps of `timestamp` and `timestamp_binary`: a string that holds when the lock
--- ends, as a time of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] says which form the
--- time has. The format has no owner, so a note beside it says who wrote which time: `<owner token>
--- <time>`. The lock is ours while it holds what we have noted. Times are taken from the server's
--- clock only. Needs fence.lua and refusal.lua.
+-- Shared by the steps of `timestamp` and `timestamp_binary`: a string with the lock's end as a time
+-- of day. KEYS[1] lock, KEYS[2] fence, KEYS[3] note; ARGV[3] the form of the time. The format has
+-- no owner, so an additional note stores the owner and its time: `<owner token> <time>`. An owner
+-- holds the lock while the lock has the noted time. Times come only from the server's clock. Needs
+-- fence.lua and refusal.lua.
 
 local FORM = ARGV[3]
 local NOW_US = now_us()
 local NOW = math.floor(NOW_US / 1000)
--- `decimal`: what its users write for a lock that never ends.
+-- `decimal`: its users write this for a lock without an end.
 local FOREVER = 2147483649
--- `decimal`: a key that is left behind goes so long after its lock has ended, in ms, by any clock.
--- The format's own programs give it no TTL.
+-- `decimal`: an abandoned key expires this long after its lock has ended, in ms, by any clock. The
+-- format's own programs set no TTL.
 local LEFT_BEHIND = 86400000
--- `binary`: how much later than the lease the time is, for clocks that differ, in ms.
+-- `binary`: the time is this much later than the lease, for clock differences, in ms.
 local TOLERANCE = 1000
 
 -- The lock's value for a lease that ends in `ttl` ms.
@@ -28,7 +28,7 @@ local function stamp(ttl)
   return bytes
 end
 
--- When a lock of this value ends, in ms; false when the value is none of the form.
+-- The end of a lock with this value, in ms; false for a value of another form.
 local function ends_at(value)
   if FORM == 'decimal' then
     if not string.find(value, '^%d+%.?%d*$') then return false end
@@ -43,9 +43,8 @@ local function ends_at(value)
   return ms
 end
 
--- The lock's value, or false when there is none; and what is left of it in ms: -1 for no end, -2
--- when it is over. Neither when the key holds something else or could not be looked at, and then
--- the error that says why.
+-- The lock's value, or false without one; and its rest in ms: -1 for no end, -2 when it is over.
+-- Neither for a foreign or unreadable key, and then the error.
 local function look()
   local value = redis.pcall('GET', KEYS[1])
   if type(value) == 'table' then return nil, nil, refusal(value, 'get') end
@@ -58,7 +57,7 @@ local function look()
   return value, left == math.huge and -1 or math.ceil(left)
 end
 
--- Whether a lock of this value was written by this owner; its note ends with its lease.
+-- Whether this owner wrote this lock's value. Its note ends with its lease.
 local function is_noted(owner, value)
   return value and redis.call('GET', KEYS[3]) == owner .. ' ' .. value
 end

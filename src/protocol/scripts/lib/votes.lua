@@ -1,6 +1,6 @@
--- Shared by the steps of a quorum's read-write locks: who has a vote of this server. KEYS[1] is a
--- hash of `<weight> <proposal> <end of the lease in ms>` by owner token; a reader weighs 1, a
--- writer all there is. Each step reads all of it, so it costs as much as there are readers. Needs
+-- Shared by the steps of a quorum's read-write locks: the votes of this server. KEYS[1] is a hash
+-- of `<weight> <proposal> <end of the lease in ms>` by owner token. A reader weighs 1, a writer all
+-- of the lock. Each step reads the whole hash, so its cost grows with the number of readers. Needs
 -- fence.lua and refusal.lua.
 
 local WHOLE = 1073741824
@@ -12,7 +12,7 @@ if PROBLEM then return PROBLEM end
 -- Whether the key is neither free nor of this kind. No step changes such a key.
 local IS_FOREIGN = FOUND.err ~= nil
 
--- The votes in force, by owner token, and whose lease is over.
+-- The votes in force, by owner token, and the owners of expired ones.
 local votes, over, last_end = {}, {}, NOW
 for i = 1, #FOUND, 2 do
   local weight, proposal, ends = string.match(FOUND[i + 1], '^(%d+) (%d+) (%d+)$')
@@ -27,8 +27,8 @@ for i = 1, #FOUND, 2 do
   end
 end
 
--- The highest proposal of those whose votes exclude one of this weight, and in how many ms the last
--- of their leases ends; nil where nobody's do.
+-- The highest proposal of the votes that exclude this weight, and the ms until the last of their
+-- leases ends; nil without such votes.
 local function excluded_by(owner, weight)
   local proposal, left
   for other, vote in pairs(votes) do
