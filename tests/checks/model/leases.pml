@@ -119,7 +119,7 @@ end:
        contest[server] = now_in[client];
 #endif
        renewed[client] = WITH(renewed[client], server) }
-  /* voting.cpp, top_up(): for the rest of the lease, and counted by nobody. */
+  /* redlock_coordinator.cpp, top_up(): for the rest of the lease, and counted by nobody. */
   :: d_step { is_renewed[client] && holds[client] && quarantine[server] == 0 &&
        owner[server] == 0 ->
 #ifdef TOP_UP_LENGTHENS
@@ -204,7 +204,7 @@ end:
 proctype client(byte me) {
 end:
   do
-  /* voting.cpp, question_for() */
+  /* redlock_coordinator.cpp, request_for() */
   :: d_step { now_in[me] < CONTESTS && (now_in[me] == 0 || is_over[me]) ->
        now_in[me]++;
        left[me] = LEASE;

@@ -104,7 +104,7 @@ end:
 #else
 #define IS_ABOVE_ALL(number) ((number) > told[me])
 #endif
-/* voting.cpp, follow_round() and propose_again() */
+/* redlock_coordinator.cpp, follow_round() and propose_again() */
 #define SECOND(number)                                                                   \
   :: d_step { me != WRITER && !holds[me] && !is_over[me] && second[me] == 0 &&           \
        COUNT(votes[me]) >= QUORUM && told[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \

@@ -148,7 +148,7 @@ bool has_given_back[CLIENTS + 1]; /* its latest proposal, before */
 proctype wire(byte client; byte server) {
 end:
   do
-  /* The question of the latest contest, or a top-up of what is held (voting.cpp, top_up()), which
+  /* The question of the latest contest, or a top-up of what is held (redlock_coordinator.cpp, top_up()), which
      counts for nothing. */
   :: d_step { proposal[client] != 0 && MAY_VOTE(client, server, proposal[client]) ->
        vote(proposal[client]);
@@ -228,7 +228,7 @@ end:
 
 /* ---- a client -------------------------------------------------------------------------------- */
 
-/* voting.cpp, question_for(): a contest, the first or a later one, or again because it was outrun.
+/* redlock_coordinator.cpp, request_for(): a contest, the first or a later one, or again because it was outrun.
    Which number it has above its earlier ones is left open: no clock and no knowledge of others
    decides that. */
 #define CONTEST(number)                                                              \
