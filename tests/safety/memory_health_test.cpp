@@ -1,4 +1,4 @@
-// Memory that runs out while a server is checked: that is told, and nothing else suffers.
+// Memory runs out during a health check: the call reports it, and nothing else is affected.
 #include <gtest/gtest.h>
 
 #include <string>

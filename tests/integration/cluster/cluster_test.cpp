@@ -333,7 +333,7 @@ TEST_F(clusters, a_replica_that_the_map_does_not_list_is_found_when_the_seed_die
   EXPECT_EQ(replica, all->owner_of(lock_key("order")));
 }
 
-// Nobody is checked who is not connected to yet.
+// The health check skips servers that the client is not connected to yet.
 TEST_F(clusters, a_client_that_checks_waits_for_none_but_whom_it_has_asked) {
   for (const auto* check_health : {"warn", "strict"}) {
     const auto begin = boot_now();
