@@ -3,6 +3,13 @@ local mortise = require "mortise"
 
 local check = {url = assert(os.getenv("MORTISE_TEST_URL"), "run under tests/support/with_server")}
 
+--- A collector that never rests: an object without a reference is collected at once, in every run.
+function check.collect_at_once(is_wanted)
+  collectgarbage("setpause", is_wanted and 0 or 200)
+  collectgarbage("setstepmul", is_wanted and 10000 or 200)
+end
+check.collect_at_once(true)
+
 local cases, failed = 0, 0
 
 --- A case; a name of a lock that no other case has is given to it.

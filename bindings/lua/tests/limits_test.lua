@@ -81,6 +81,8 @@ check.case("collecting what is in use is harmless", function(name)
   check.equal(holder:unlock(), true)
 end)
 
+-- The memory of many calls, with the collector as programs use it.
+check.collect_at_once(false)
 check.case("a million calls leave nothing behind", function(name)
   local lock = check.client():lock(name, {reentrant = true})
   assert(lock:try())
@@ -121,6 +123,7 @@ check.case("ten thousand coroutines wait in order, on few threads", function(nam
   assert(holder:unlock())
   while served < most do assert(dispatcher:dispatch(20000)) end
 end)
+check.collect_at_once(true)
 
 check.case("a forked process can do nothing with its parent's locks", function(name)
   local client = check.client()

@@ -105,8 +105,8 @@ end)
 check.case("a query tells holder and waiters", function(name)
   local client, other = check.client(), check.client()
   local holder, waiter = client:lock(name, {label = "first"}), other:lock(name, {label = "second"})
-  local hold = assert(holder:try())
-  assert(waiter:acquire_async(other:queue(), 1))
+  local hold, queue = assert(holder:try()), other:queue() -- collected, it would end the wait
+  assert(waiter:acquire_async(queue, 1))
   local answer
   check.eventually(function()
     answer = assert(holder:query())
