@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "handles.hpp"
-#include "lock/owner.hpp"
+#include "lock/gate/owner.hpp"
 
 namespace mortise::capi {
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/fork.hpp"
 #include "base/status.hpp"
+#include "base/system/fork.hpp"
 #include "mortise/mortise.h"
 
 struct mortise_error {

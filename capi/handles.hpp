@@ -4,16 +4,16 @@
 
 #include <memory>
 
-#include "base/fork.hpp"
 #include "base/options.hpp"
+#include "base/system/fork.hpp"
 #include "client/client.hpp"
-#include "client/event_queue.hpp"
-#include "client/lock_handle.hpp"
-#include "client/multi_handle.hpp"
+#include "client/events/event_queue.hpp"
+#include "client/handles/lock_handle.hpp"
+#include "client/handles/multi_handle.hpp"
 #include "guard.hpp"
-#include "protocol/health.hpp"
-#include "protocol/listing.hpp"
-#include "protocol/query.hpp"
+#include "protocol/health/health.hpp"
+#include "protocol/listing/listing.hpp"
+#include "protocol/listing/query.hpp"
 #include "statistics/snapshot.hpp"
 
 namespace mortise::capi {

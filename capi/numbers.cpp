@@ -2,10 +2,10 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
-#include "client/event_queue.hpp"
-#include "client/multi_handle.hpp"
+#include "client/events/event_queue.hpp"
+#include "client/handles/multi_handle.hpp"
 #include "mortise/mortise.h"
-#include "protocol/health.hpp"
+#include "protocol/health/health.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 # What is installed, in the components runtime, dev, go, java, lua and command. bindings/java,
-# bindings/lua and src/cli install what they build.
+# bindings/lua and cli install what they build.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mortise mortise_static EXPORT MortiseTargets

@@ -35,7 +35,7 @@ class MortiseConan(ConanFile):
         self.version = re.search(r'MORTISE_VERSION_TEXT "(.*)"', header).group(1)
 
     def export_sources(self):
-        for name in ("src", "capi", "bindings", "docs", "pkgconfig", "CMakeLists.txt", "*.md", "LICENSE"):
+        for name in ("src", "capi", "cli", "bindings", "docs", "pkgconfig", "CMakeLists.txt", "*.md", "LICENSE"):
             for pattern in (name, f"{name}/*"):
                 copy(self, pattern, self._sources, self.export_sources_folder)
 

@@ -24,7 +24,7 @@ build() {
 }
 
 sources() {
-  find src capi examples tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' \) -print | sort
+  find src capi cli examples tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.hpp' \) -print | sort
 }
 
 command_build() {

@@ -81,7 +81,7 @@ check_tidy() {
 check_tidy_of_changes() {
   local base changed
   base=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse HEAD)
-  mapfile -t changed < <(git diff --name-only --diff-filter=AM "$base" -- src capi)
+  mapfile -t changed < <(git diff --name-only --diff-filter=AM "$base" -- src capi cli)
   if ((${#changed[@]} > 0)); then
     MORTISE_TIDY_ONLY=$(printf '%s\n' "${changed[@]}") check_tidy
   fi
@@ -97,7 +97,7 @@ check_each_file() {
 check_tidy_and_analyzer() {
   mkdir -p build/tidy
   sed 's/ -fno-ipa-icf//' build/each/compile_commands.json >build/tidy/compile_commands.json
-  find src capi -name '*.cpp' -print0 |
+  find src capi cli -name '*.cpp' -print0 |
     xargs -0 -r -n 1 -P "$(nproc)" clang-tidy --quiet -p build/tidy 2>build/tidy/log
 }
 

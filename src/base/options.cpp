@@ -5,9 +5,9 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/decimal.hpp"
-#include "base/printable.hpp"
-#include "base/utf8.hpp"
+#include "base/text/decimal.hpp"
+#include "base/text/printable.hpp"
+#include "base/text/utf8.hpp"
 
 namespace mortise {
 namespace {

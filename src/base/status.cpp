@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/printable.hpp"
+#include "base/text/printable.hpp"
 
 namespace mortise {
 

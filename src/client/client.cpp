@@ -3,17 +3,17 @@
 #include <new>
 #include <utility>
 
-#include "base/decimal.hpp"
-#include "base/printable.hpp"
 #include "base/random.hpp"
-#include "client/exit_release.hpp"
-#include "client/lock_handle.hpp"
-#include "client/multi_handle.hpp"
-#include "client/presence.hpp"
-#include "lock/owner.hpp"
-#include "protocol/inbox.hpp"
-#include "protocol/interop.hpp"
-#include "protocol/listing.hpp"
+#include "base/text/decimal.hpp"
+#include "base/text/printable.hpp"
+#include "client/handles/lock_handle.hpp"
+#include "client/handles/multi_handle.hpp"
+#include "client/presence/exit_release.hpp"
+#include "client/presence/presence.hpp"
+#include "lock/gate/owner.hpp"
+#include "protocol/foreign/interop.hpp"
+#include "protocol/listing/listing.hpp"
+#include "protocol/native/inbox.hpp"
 
 namespace mortise::client {
 

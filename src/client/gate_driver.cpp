@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 #include "client/client.hpp"
-#include "client/lock_handle.hpp"
+#include "client/handles/lock_handle.hpp"
 
 namespace mortise::client {
 

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "client/event_queue.hpp"
+#include "client/events/event_queue.hpp"
 #include "client/handover_order.hpp"
-#include "deployment/deployment.hpp"
-#include "lock/gate.hpp"
+#include "deployment/api/deployment.hpp"
+#include "lock/gate/gate.hpp"
 #include "net/reactor.hpp"
-#include "net/wake_scope.hpp"
-#include "protocol/inbox.hpp"
+#include "net/threads/wake_scope.hpp"
+#include "protocol/native/inbox.hpp"
 
 namespace mortise::client {
 

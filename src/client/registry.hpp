@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "lock/protocol_facts.hpp"
-#include "protocol/inbox.hpp"
+#include "protocol/native/inbox.hpp"
 
 namespace mortise::client {
 

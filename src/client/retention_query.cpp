@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "client/client.hpp"
-#include "protocol/listing.hpp"
-#include "protocol/owner_token.hpp"
-#include "protocol/query.hpp"
+#include "protocol/listing/listing.hpp"
+#include "protocol/listing/query.hpp"
+#include "protocol/native/owner_token.hpp"
 
 namespace mortise::client {
 

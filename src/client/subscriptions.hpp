@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "deployment/deployment.hpp"
+#include "deployment/api/deployment.hpp"
 
 namespace mortise::client {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/system/descriptor.hpp"
 #include "local/inheritance.hpp"
 #include "local/supervisor.hpp"
 

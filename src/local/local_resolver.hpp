@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "net/resolver.hpp"
+#include "net/dial/resolver.hpp"
 
 namespace mortise::local {
 

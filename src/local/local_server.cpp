@@ -15,10 +15,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/system/descriptor.hpp"
 #include "local/folder.hpp"
 #include "local/launch.hpp"
-#include "net/address.hpp"
+#include "net/dial/address.hpp"
 
 namespace mortise::local {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "lock/gate/owner.hpp"
 #include "lock/operations.hpp"
-#include "lock/owner.hpp"
 
 namespace mortise::lock {
 

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/private_descriptors.hpp"
-#include "net/openssl.hpp"
-#include "net/thread.hpp"
+#include "base/system/private_descriptors.hpp"
+#include "net/threads/thread.hpp"
+#include "net/tls/openssl.hpp"
 
 namespace mortise::net {
 

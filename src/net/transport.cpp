@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/private_descriptors.hpp"
+#include "base/system/private_descriptors.hpp"
 
 namespace mortise::net {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/address.hpp"
+#include "net/dial/address.hpp"
 
 namespace mortise::net {
 

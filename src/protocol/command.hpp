@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "redis/command.hpp"
-#include "redis/credentials.hpp"
-#include "redis/resp.hpp"
+#include "redis/login/credentials.hpp"
+#include "redis/resp/command.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::protocol {
 

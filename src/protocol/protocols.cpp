@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "protocol/interop.hpp"
+#include "protocol/foreign/interop.hpp"
 
 namespace mortise::protocol {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "protocol/scripts/scripts.hpp"
-#include "redis/server_error.hpp"
+#include "redis/resp/server_error.hpp"
 
 namespace mortise::protocol {
 

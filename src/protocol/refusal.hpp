@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "lock/step.hpp"
-#include "redis/error_text.hpp"
+#include "redis/resp/error_text.hpp"
 
 namespace mortise::protocol {
 

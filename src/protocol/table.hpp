@@ -12,7 +12,7 @@
 #include "lock/lock_io.hpp"
 #include "lock/protocol_facts.hpp"
 #include "lock/step.hpp"
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 
 namespace mortise::protocol {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "protocol/table.hpp"
-#include "redis/compare_and_delete.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
+#include "redis/service/compare_and_delete.hpp"
 
 namespace mortise::protocol {
 

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "redis/command.hpp"
 #include "redis/connection.hpp"
+#include "redis/resp/command.hpp"
 
 namespace mortise::redis {
 

@@ -6,7 +6,7 @@
 
 #include "base/probe.hpp"
 #include "base/random.hpp"
-#include "net/futex.hpp"
+#include "net/threads/futex.hpp"
 
 namespace mortise::redis {
 

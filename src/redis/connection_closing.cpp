@@ -1,7 +1,7 @@
 // Closes a connection's sockets, and a connection that is no longer needed.
 #include <utility>
 
-#include "net/futex.hpp"
+#include "net/threads/futex.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::redis {

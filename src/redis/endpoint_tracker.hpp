@@ -9,10 +9,10 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "net/address.hpp"
-#include "net/lookup.hpp"
+#include "net/dial/address.hpp"
+#include "net/dial/lookup.hpp"
+#include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
-#include "net/resolver.hpp"
 #include "redis/health_check.hpp"
 
 namespace mortise::redis {

@@ -5,11 +5,11 @@
 #include <charconv>
 #include <utility>
 
-#include "redis/command.hpp"
-#include "redis/error_text.hpp"
-#include "redis/info.hpp"
-#include "redis/server_error.hpp"
-#include "redis/service_gaps.hpp"
+#include "redis/resp/command.hpp"
+#include "redis/resp/error_text.hpp"
+#include "redis/resp/info.hpp"
+#include "redis/resp/server_error.hpp"
+#include "redis/service/service_gaps.hpp"
 
 namespace mortise::redis {
 

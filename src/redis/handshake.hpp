@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "redis/resp.hpp"
-#include "redis/service_gaps.hpp"
+#include "redis/resp/resp.hpp"
+#include "redis/service/service_gaps.hpp"
 #include "redis/session.hpp"
 
 namespace mortise::redis {

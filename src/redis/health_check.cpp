@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 
 namespace mortise::redis {
 

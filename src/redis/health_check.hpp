@@ -8,9 +8,9 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "net/dialer.hpp"
+#include "net/dial/dialer.hpp"
+#include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
-#include "net/resolver.hpp"
 #include "redis/pipeline.hpp"
 
 namespace mortise::redis {

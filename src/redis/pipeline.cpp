@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "base/decimal.hpp"
-#include "base/private_descriptors.hpp"
+#include "base/system/private_descriptors.hpp"
+#include "base/text/decimal.hpp"
 
 namespace mortise::redis {
 

@@ -9,12 +9,12 @@
 #include <new>
 #include <utility>
 
-#include "net/futex.hpp"
-#include "net/thread.hpp"
-#include "net/wake_scope.hpp"
-#include "redis/error_text.hpp"
+#include "net/threads/futex.hpp"
+#include "net/threads/thread.hpp"
+#include "net/threads/wake_scope.hpp"
 #include "redis/pipeline.hpp"
-#include "redis/server_error.hpp"
+#include "redis/resp/error_text.hpp"
+#include "redis/resp/server_error.hpp"
 
 namespace mortise::redis {
 

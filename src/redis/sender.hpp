@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "net/transport.hpp"
-#include "redis/output_buffer.hpp"
+#include "redis/resp/output_buffer.hpp"
 
 namespace mortise::redis {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "net/address.hpp"
-#include "net/dialer.hpp"
-#include "net/resolver.hpp"
-#include "redis/command.hpp"
-#include "redis/compare_and_delete.hpp"
-#include "redis/credentials.hpp"
+#include "net/dial/address.hpp"
+#include "net/dial/dialer.hpp"
+#include "net/dial/resolver.hpp"
+#include "redis/login/credentials.hpp"
+#include "redis/resp/command.hpp"
+#include "redis/service/compare_and_delete.hpp"
 
 namespace mortise::redis {
 

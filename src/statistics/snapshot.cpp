@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "base/json.hpp"
-#include "base/utf8.hpp"
+#include "base/text/json.hpp"
+#include "base/text/utf8.hpp"
 
 namespace mortise::statistics {
 

@@ -9,7 +9,7 @@
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/table.hpp"
 #include "protocol/wire.hpp"
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 #include "stream_socket.hpp"
 
 namespace mortise::bench {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::bench {
 

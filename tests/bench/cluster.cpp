@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "async_loop.hpp"
-#include "cluster/slot.hpp"
 #include "crowd.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "experiment.hpp"
 #include "reference.hpp"
 #include "support/test_cluster.hpp"

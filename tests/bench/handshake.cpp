@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "experiment.hpp"
-#include "net/tls_transport.hpp"
+#include "net/tls/tls_transport.hpp"
 #include "tls_channel.hpp"
 
 namespace mortise::bench {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/credentials.hpp"
 #include "redis/handshake.hpp"
-#include "redis/resp.hpp"
+#include "redis/login/credentials.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace {
 

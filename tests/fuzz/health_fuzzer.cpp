@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/utf8.hpp"
-#include "protocol/health.hpp"
-#include "protocol/server_probe.hpp"
-#include "redis/resp.hpp"
+#include "base/text/utf8.hpp"
+#include "protocol/health/health.hpp"
+#include "protocol/health/server_probe.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace {
 

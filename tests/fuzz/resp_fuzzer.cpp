@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/options.hpp"
-#include "deployment/open.hpp"
-#include "redis/url.hpp"
+#include "deployment/api/open.hpp"
+#include "redis/login/url.hpp"
 
 namespace {
 

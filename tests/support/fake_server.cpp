@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::testing {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::testing {
 

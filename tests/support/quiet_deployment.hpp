@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "deployment/deployment.hpp"
-#include "net/caller.hpp"
+#include "deployment/api/deployment.hpp"
+#include "net/threads/caller.hpp"
 
 namespace mortise::testing {
 

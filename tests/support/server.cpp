@@ -8,8 +8,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "redis/command.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/command.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::testing {
 

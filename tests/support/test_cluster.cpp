@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 
 namespace mortise::testing {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "integration/single/connection_fixture.hpp"
-#include "net/tls_transport.hpp"
+#include "net/tls/tls_transport.hpp"
 #include "support/certificates.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"

@@ -1,10 +1,10 @@
-#include "protocol/acknowledgement.hpp"
+#include "protocol/native/acknowledgement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::protocol {
 namespace {

@@ -1,4 +1,4 @@
-#include "quorum/answer_times.hpp"
+#include "deployment/redlock/votes/answer_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "net/back_off.hpp"
+#include "net/dial/back_off.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The state machine of one claim, phase by phase, with a scripted server and clock.
 #include <gtest/gtest.h>
 
-#include "lock/claim.hpp"
+#include "lock/claim/claim.hpp"
 #include "protocol/table.hpp"
 #include "unit/scripted_lock_io.hpp"
 

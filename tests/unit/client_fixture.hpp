@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "client/client.hpp"
-#include "client/lock_handle.hpp"
-#include "deployment/open.hpp"
+#include "client/handles/lock_handle.hpp"
+#include "deployment/api/open.hpp"
 
 namespace mortise::testing {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <thread>
 
-#include "client/event_queue.hpp"
-#include "client/lock_handle.hpp"
-#include "client/multi_handle.hpp"
-#include "protocol/query.hpp"
+#include "client/events/event_queue.hpp"
+#include "client/handles/lock_handle.hpp"
+#include "client/handles/multi_handle.hpp"
+#include "protocol/listing/query.hpp"
 #include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 

@@ -1,4 +1,4 @@
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/topology.hpp"
+#include "deployment/cluster/routing/topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Commands in RESP, byte for byte.
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "base/decimal.hpp"
+#include "base/text/decimal.hpp"
 
 namespace mortise::redis::command_test {
 namespace {

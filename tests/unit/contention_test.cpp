@@ -1,5 +1,5 @@
 // When the clients that wait for a lock of a quorum ask for it.
-#include "lock/contention.hpp"
+#include "lock/gate/contention.hpp"
 
 #include <gtest/gtest.h>
 

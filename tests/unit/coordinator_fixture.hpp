@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "deployment/redlock_coordinator.hpp"
+#include "deployment/redlock/redlock_coordinator.hpp"
 #include "support/quiet_deployment.hpp"
 
 namespace mortise::testing {

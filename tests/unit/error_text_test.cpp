@@ -1,5 +1,5 @@
 // What is read out of a server's error, in the words of every version.
-#include "redis/error_text.hpp"
+#include "redis/resp/error_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // The completion queue by itself.
-#include "client/event_queue.hpp"
+#include "client/events/event_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <thread>
 
-#include "client/event_log.hpp"
-#include "client/lock_handle.hpp"
+#include "client/events/event_log.hpp"
+#include "client/handles/lock_handle.hpp"
 
 namespace mortise::testing::event_queue_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lock/gate.hpp"
+#include "lock/gate/gate.hpp"
 #include "protocol/table.hpp"
 #include "unit/scripted_lock_io.hpp"
 

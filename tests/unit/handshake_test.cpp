@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::testing::handshake_test {
 namespace {

@@ -1,14 +1,14 @@
 // What a health check finds, by the words of servers: each is that of Redis 7.0 unless a test says
 // otherwise.
-#include "protocol/health.hpp"
+#include "protocol/health/health.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "protocol/server_probe.hpp"
-#include "redis/resp.hpp"
+#include "protocol/health/server_probe.hpp"
+#include "redis/resp/resp.hpp"
 #include "support/pages.hpp"
 
 namespace mortise::testing::health_test {

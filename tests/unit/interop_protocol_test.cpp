@@ -1,5 +1,5 @@
 // The tables of the formats of other programs, and how a claim waits without a queue.
-#include "protocol/interop.hpp"
+#include "protocol/foreign/interop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/options.hpp"
-#include "lock/claim.hpp"
+#include "lock/claim/claim.hpp"
 #include "protocol/protocols.hpp"
 #include "protocol/wire.hpp"
 #include "unit/scripted_lock_io.hpp"

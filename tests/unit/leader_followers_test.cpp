@@ -1,7 +1,7 @@
 // Callers, an I/O thread and a socket, simulated by one thread in an order that a seed decides.
 // Whatever the order: what the server says is read by somebody, by one at a time, and nobody who is
 // gone is expected to read it.
-#include "net/leader_followers.hpp"
+#include "net/threads/leader_followers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // How claims are given back against resistance: refusals, lost messages, full buffers.
 #include <gtest/gtest.h>
 
-#include "lock/gate.hpp"
+#include "lock/gate/gate.hpp"
 #include "protocol/table.hpp"
 #include "unit/scripted_lock_io.hpp"
 

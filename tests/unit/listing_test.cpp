@@ -1,5 +1,5 @@
 // What clients tell each other for a listing, and what a gate tells of itself.
-#include "protocol/listing.hpp"
+#include "protocol/listing/listing.hpp"
 
 #include <unistd.h>
 
@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "protocol/key_scan.hpp"
-#include "redis/command.hpp"
+#include "protocol/listing/key_scan.hpp"
+#include "redis/resp/command.hpp"
 #include "unit/gate_fixture.hpp"
 
 namespace mortise::testing::listing_test {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "net/futex.hpp"
-#include "net/lookup.hpp"
+#include "net/dial/lookup.hpp"
+#include "net/threads/futex.hpp"
 
 namespace {
 

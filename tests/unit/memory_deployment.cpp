@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/owner_token.hpp"
-#include "redis/resp.hpp"
+#include "protocol/native/owner_token.hpp"
+#include "redis/resp/resp.hpp"
 #include "support/quiet_deployment.hpp"
 
 namespace mortise::testing {

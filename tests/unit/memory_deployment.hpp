@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "deployment/open.hpp"
-#include "net/caller.hpp"
+#include "deployment/api/open.hpp"
+#include "net/threads/caller.hpp"
 
 namespace mortise::testing {
 

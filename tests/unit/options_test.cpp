@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/printable.hpp"
+#include "base/text/printable.hpp"
 #include "support/pages.hpp"
 
 namespace mortise {

@@ -1,5 +1,5 @@
 // How many passes there are in a row, and how many fencing tokens are drawn for them.
-#include "lock/passes.hpp"
+#include "lock/gate/passes.hpp"
 
 #include <gtest/gtest.h>
 

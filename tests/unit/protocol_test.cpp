@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "lock/lease.hpp"
-#include "protocol/inbox.hpp"
-#include "protocol/interop.hpp"
-#include "protocol/owner_token.hpp"
+#include "protocol/foreign/interop.hpp"
+#include "protocol/native/inbox.hpp"
+#include "protocol/native/owner_token.hpp"
 #include "protocol/refusal.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/table.hpp"

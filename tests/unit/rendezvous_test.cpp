@@ -1,4 +1,4 @@
-#include "deployment/rendezvous.hpp"
+#include "deployment/api/rendezvous.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "redis/reply_reader.hpp"
+#include "redis/resp/reply_reader.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::redis::resp_limits_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 #include <gtest/gtest.h>
 

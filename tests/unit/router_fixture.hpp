@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/router.hpp"
+#include "deployment/cluster/routing/router.hpp"
 
 namespace mortise::testing {
 

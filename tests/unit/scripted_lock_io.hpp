@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lock/gate.hpp"
+#include "lock/gate/gate.hpp"
 #include "lock/lease.hpp"
 #include "protocol/refusal.hpp"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
+#include "lock/gate/owner.hpp"
 #include "lock/lease.hpp"
-#include "lock/owner.hpp"
 #include "support/script_rule.hpp"
 
 namespace mortise::scripts {

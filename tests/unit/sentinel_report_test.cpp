@@ -1,11 +1,11 @@
-#include "sentinel/report.hpp"
+#include "deployment/sentinel/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::sentinel {
 namespace {

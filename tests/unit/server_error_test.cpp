@@ -1,4 +1,4 @@
-#include "redis/server_error.hpp"
+#include "redis/resp/server_error.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A client on several servers in memory, among which the names of its locks are shared out.
-#include "deployment/sharded.hpp"
+#include "deployment/sharded/sharded.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <thread>
 
 #include "client/client.hpp"
-#include "client/event_queue.hpp"
-#include "client/lock_handle.hpp"
-#include "client/multi_handle.hpp"
-#include "deployment/rendezvous.hpp"
-#include "protocol/query.hpp"
+#include "client/events/event_queue.hpp"
+#include "client/handles/lock_handle.hpp"
+#include "client/handles/multi_handle.hpp"
+#include "deployment/api/rendezvous.hpp"
+#include "protocol/listing/query.hpp"
 #include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
 

@@ -1,4 +1,4 @@
-#include "net/spin.hpp"
+#include "net/threads/spin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "deployment/url_list.hpp"
+#include "deployment/url/url_list.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "deployment/open.hpp"
+#include "deployment/api/open.hpp"
 
 namespace mortise::deployment {
 namespace {

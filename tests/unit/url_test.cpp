@@ -1,4 +1,4 @@
-#include "redis/url.hpp"
+#include "redis/login/url.hpp"
 
 #include <gtest/gtest.h>
 

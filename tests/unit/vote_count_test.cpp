@@ -1,12 +1,12 @@
 // What the answers of the servers of a quorum come to together.
-#include "quorum/vote_count.hpp"
+#include "deployment/redlock/votes/vote_count.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-#include "quorum/proposals.hpp"
+#include "deployment/redlock/votes/proposals.hpp"
 
 namespace mortise::quorum {
 namespace {

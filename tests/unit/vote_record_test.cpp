@@ -1,12 +1,12 @@
 // Which servers are owed a release, and when they are sent it.
-#include "quorum/vote_record.hpp"
+#include "deployment/redlock/votes/vote_record.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <initializer_list>
 
-#include "quorum/delivery.hpp"
+#include "deployment/redlock/votes/delivery.hpp"
 
 namespace mortise::quorum {
 namespace vote_record_test {

@@ -1,8 +1,8 @@
 # Turns Lua files into redis::scripts: `cmake -D "FILES=a.lua;b.lua" -D TO=folder -P embed.cmake`.
 # Writes TO/names.inc (declarations) and TO/scripts.cpp (definitions).
 #
-# - A line `-- #include "fence.lua"` is replaced by the text of lib/fence.lua beside the
-#   script, so that shared functions are written once. Includes do not nest.
+# - A line `-- #include "fence.lua"` is replaced by the text of lib/fence.lua, so that shared
+#   functions are written once. Includes do not nest.
 # - Full-line comments become empty lines: what travels to the server is small, and a line number
 #   in a server's error message is that of the file (as far as the first include).
 # - Nothing else is touched. Block comments and long strings are refused, because a line of theirs
@@ -12,19 +12,20 @@ cmake_minimum_required(VERSION 3.22)
 set(declarations "")
 set(definitions "")
 set(pointers "")
+# By name, whatever their folder.
+list(SORT FILES COMPARE FILE_BASENAME)
 
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME_WE)
-  get_filename_component(folder ${file} DIRECTORY)
   if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
     message(FATAL_ERROR "${file}: a script's name becomes a C++ name: use a-z, 0-9 and _")
   endif()
   file(READ ${file} text)
   # Every line then starts after a newline, also the first, which keeps the patterns simple.
   string(PREPEND text "\n")
-  while(text MATCHES "\n-- #include \"([a-z0-9_]+[.]lua)\"[^\n]*")
+  while(text MATCHES "\n-- #include \"([a-z0-9_/]+[.]lua)\"[^\n]*")
     set(line "${CMAKE_MATCH_0}")
-    set(part "${folder}/lib/${CMAKE_MATCH_1}")
+    set(part "${CMAKE_CURRENT_LIST_DIR}/lib/${CMAKE_MATCH_1}")
     if(NOT EXISTS ${part})
       message(FATAL_ERROR "${file}: there is no ${part}")
     endif()

@@ -10,7 +10,7 @@
 --       the head of the queue, -1 none
 -- Error FOREIGN when this protocol did not write the key's value; no change.
 
--- #include "foreign.lua"
+-- #include "foreign/foreign.lua"
 -- #include "refusal.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"

@@ -5,7 +5,7 @@
 -- Reply {owners, rest of the longest lease in ms, newest token or nil, whether the requester is an
 --       owner, number of owners, number of waiters, the first 16 waiters, permits in use, permits}
 
--- #include "foreign.lua"
+-- #include "foreign/foreign.lua"
 -- #include "refusal.lua"
 -- #include "mark.lua"
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 
 namespace mortise::scripts {
 

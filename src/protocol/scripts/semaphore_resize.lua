@@ -6,7 +6,7 @@
 -- Reply the number of permits before, or 0 when the server had none
 -- Error FOREIGN when the key has a foreign value; no change.
 
--- #include "foreign.lua"
+-- #include "foreign/foreign.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "refusal.lua"

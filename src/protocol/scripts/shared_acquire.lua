@@ -35,7 +35,7 @@ if there == 0 then
   end
 end
 
--- #include "foreign.lua"
+-- #include "foreign/foreign.lua"
 -- #include "refusal.lua"
 -- #include "holders.lua"
 

@@ -7,7 +7,7 @@
 --       requester is a holder, number of holders, number of waiters, the first 16 waiters, permits
 --       in use, permits}
 
--- #include "foreign.lua"
+-- #include "foreign/foreign.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "refusal.lua"

@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "net/openssl.hpp"
+#include "net/tls/openssl.hpp"
 
 // A function of C is of the same type whether or not we would say noexcept.
 #define FUNCTION(result, name, parameters)                               \
   static_assert(std::is_same_v<decltype(&::name), result(*) parameters>, \
                 "OpenSSL declares " #name " differently");
-#include "net/openssl_functions.inc"
+#include "net/tls/openssl_functions.inc"
 #undef FUNCTION
 
 namespace number = mortise::net::openssl_number;

@@ -1,9 +1,10 @@
 // findings [--write]: the table of findings on the page docs/health_check.md, which follows from
-// the rules of src/protocol/finding_rules.cpp. Says that it is not in step with them, or writes it.
+// the rules of src/protocol/health/finding_rules.cpp. Says that it is not in step with them, or
+// writes it.
 #include <iostream>
 #include <stdexcept>
 
-#include "protocol/health.hpp"
+#include "protocol/health/health.hpp"
 #include "support/pages.hpp"
 
 namespace {

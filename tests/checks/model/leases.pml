@@ -1,6 +1,6 @@
 /* The leases of a quorum: that no two clients hold the lock at any time. The servers are
-   src/protocol/scripts/ballot_*.lua and member.lua, the clients src/deployment/redlock_coordinator.cpp,
-   src/quorum/vote_count.cpp and src/lock/hold.cpp.
+   src/protocol/scripts/ballot_*.lua and member.lua, the clients src/deployment/redlock/redlock_coordinator.cpp,
+   src/deployment/redlock/votes/vote_count.cpp and src/lock/claim/hold.cpp.
 
    Time passes in ticks. A lease is LEASE of them by its client's clock, and a server is told DRIFT
    more. It is as bad as it may be: each server's clock is ahead by DRIFT at the end of a lease.

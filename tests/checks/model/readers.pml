@@ -1,6 +1,6 @@
 /* The fencing tokens of a quorum's read-write lock: that each grant's token is above those of all
    grants that were told before it was asked for, and that nobody writes while others have the lock.
-   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/redlock_coordinator.cpp. One
+   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/redlock/redlock_coordinator.cpp. One
    client reads, and another writes, or reads, too, by -DOTHER_READS; each asks up to CONTESTS times.
 
    The network and time are those of tokens.pml: a question is carried out at any moment after it was

@@ -1,5 +1,5 @@
 /* The fencing tokens of a quorum: that each grant's token is above those of all earlier grants. The
-   servers are src/protocol/scripts/ballot_*.lua, the clients src/deployment/redlock_coordinator.cpp and
+   servers are src/protocol/scripts/ballot_*.lua, the clients src/deployment/redlock/redlock_coordinator.cpp and
    src/quorum.
 
    The network is as bad as it can be: a question is carried out at any moment after it was sent, at

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lists import GTEST_PROGRAMS, Problem, Sources, Tests, filter_fits, planted
 
-COPIED = ("src", "capi", "tests")
+COPIED = ("src", "capi", "cli", "tests")
 FLAGS = "-O1 -DNDEBUG -g0"
 OPTIONS = ["-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release", "-D", "CMAKE_UNITY_BUILD=OFF",
            "-D", f"CMAKE_CXX_FLAGS_RELEASE={FLAGS}", "-D", f"CMAKE_C_FLAGS_RELEASE={FLAGS}",

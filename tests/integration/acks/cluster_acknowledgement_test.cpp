@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "integration/cluster/cluster_fixture.hpp"
 
 namespace mortise::testing::cluster_acknowledgement_test {

@@ -1,5 +1,5 @@
 // What top makes of the waits that clients tell.
-#include "cli/wait_histogram.hpp"
+#include "cli/text/wait_histogram.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <string>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "support/contention.hpp"
 #include "support/handles.hpp"
 #include "support/test_cluster.hpp"

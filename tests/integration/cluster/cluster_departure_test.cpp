@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "cluster/slot.hpp"
-#include "deployment/cluster_server.hpp"
+#include "deployment/cluster/cluster_server.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "integration/cluster/cluster_fixture.hpp"
 #include "net/reactor.hpp"
 #include "support/test_cluster.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "integration/cluster/cluster_fixture.hpp"
 #include "support/handles.hpp"
 #include "support/waiters.hpp"

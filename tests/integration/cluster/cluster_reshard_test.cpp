@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "integration/cluster/cluster_fixture.hpp"
 #include "support/contention.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "integration/cluster/cluster_fixture.hpp"
 #include "support/pages.hpp"
 

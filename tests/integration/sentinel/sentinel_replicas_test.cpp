@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "deployment/sentinel/sentinels.hpp"
+#include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
-#include "net/resolver.hpp"
-#include "sentinel/sentinels.hpp"
 #include "support/handles.hpp"
 #include "support/sentinel_set.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "deployment/rendezvous.hpp"
+#include "deployment/api/rendezvous.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "deployment/rendezvous.hpp"
+#include "deployment/api/rendezvous.hpp"
 #include "support/changing_name.hpp"
 #include "support/handles.hpp"
 #include "support/obstacle.hpp"

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
-#include "net/resolver.hpp"
-#include "redis/command.hpp"
 #include "redis/connection.hpp"
+#include "redis/resp/command.hpp"
 
 namespace mortise::testing {
 

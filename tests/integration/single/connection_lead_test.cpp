@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "connection_fixture.hpp"
-#include "net/wake_scope.hpp"
+#include "net/threads/wake_scope.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing::connection_lead_test {

@@ -2,7 +2,7 @@
 #include <sys/resource.h>
 
 #include "integration/single/connection_fixture.hpp"
-#include "net/caller.hpp"
+#include "net/threads/caller.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing::connection_rest_test {

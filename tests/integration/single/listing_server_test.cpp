@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "client/listing_responder.hpp"
-#include "protocol/listing.hpp"
+#include "client/presence/listing_responder.hpp"
+#include "protocol/listing/listing.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"
 

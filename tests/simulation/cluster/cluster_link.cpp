@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "redis/connection.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::cluster_simulation {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "redis/request.hpp"
+#include "redis/resp/request.hpp"
 #include "redis/session.hpp"
 #include "simulation/cluster/cluster_node.hpp"
 #include "simulation/process/process.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/slot.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "simulation/harness/simulated_redis.hpp"
 #include "simulation/process/process_world.hpp"
 

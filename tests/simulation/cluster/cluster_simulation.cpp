@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "deployment/cluster_deployment.hpp"
+#include "deployment/cluster/cluster_deployment.hpp"
 #include "simulation/cluster/cluster_link.hpp"
 #include "simulation/cluster/cluster_node.hpp"
 #include "simulation/process/process_run.hpp"

@@ -7,7 +7,7 @@
 
 #include "protocol/refusal.hpp"
 #include "protocol/scripts/scripts.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 #include "simulation/harness/chance.hpp"
 #include "simulation/harness/simulated_redis.hpp"
 #include "support/server.hpp"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "redis/compare_and_delete.hpp"
+#include "redis/service/compare_and_delete.hpp"
 
 namespace mortise::simulation {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "protocol/inbox.hpp"
+#include "protocol/native/inbox.hpp"
 #include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lock/owner.hpp"
+#include "lock/gate/owner.hpp"
 #include "simulation/lock/world.hpp"
 
 namespace mortise::simulation {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string>
 
-#include "protocol/owner_token.hpp"
+#include "protocol/native/owner_token.hpp"
 
 namespace mortise::simulation {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 
-#include "protocol/owner_token.hpp"
+#include "protocol/native/owner_token.hpp"
 #include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {

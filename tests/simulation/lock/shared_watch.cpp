@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "lock/owner.hpp"
-#include "protocol/owner_token.hpp"
+#include "lock/gate/owner.hpp"
+#include "protocol/native/owner_token.hpp"
 #include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {

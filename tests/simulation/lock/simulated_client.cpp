@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/inbox.hpp"
+#include "protocol/native/inbox.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/wire.hpp"
-#include "redis/command.hpp"
+#include "redis/resp/command.hpp"
 #include "simulation/lock/user.hpp"
 
 namespace mortise::simulation {

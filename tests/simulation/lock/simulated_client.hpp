@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "client/registry.hpp"
-#include "lock/gate.hpp"
-#include "redis/resp.hpp"
+#include "lock/gate/gate.hpp"
+#include "redis/resp/resp.hpp"
 #include "simulation/lock/simulated_server.hpp"
 #include "simulation/lock/world.hpp"
 

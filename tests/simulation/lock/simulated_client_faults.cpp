@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/owner_token.hpp"
+#include "protocol/native/owner_token.hpp"
 #include "simulation/lock/simulated_client.hpp"
 #include "simulation/lock/user.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 #include "simulation/harness/simulated_redis.hpp"
 #include "simulation/lock/server_watch.hpp"
 #include "simulation/lock/world.hpp"

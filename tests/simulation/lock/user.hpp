@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lock/gate.hpp"
+#include "lock/gate/gate.hpp"
 #include "simulation/lock/simulated_client.hpp"
 #include "simulation/lock/world.hpp"
 

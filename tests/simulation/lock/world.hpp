@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "protocol/protocols.hpp"
-#include "redis/compare_and_delete.hpp"
+#include "redis/service/compare_and_delete.hpp"
 #include "simulation/harness/chance.hpp"
 #include "simulation/harness/virtual_time.hpp"
 #include "support/history.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocol/inbox.hpp"
+#include "protocol/native/inbox.hpp"
 
 namespace mortise::process_simulation {
 

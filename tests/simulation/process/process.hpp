@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "deployment/deployment.hpp"
+#include "deployment/api/deployment.hpp"
 #include "net/reactor.hpp"
 #include "simulation/process/process_user.hpp"
 #include "simulation/process/process_world.hpp"

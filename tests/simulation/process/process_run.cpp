@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/fork.hpp"
+#include "base/system/fork.hpp"
 
 namespace mortise::process_simulation {
 

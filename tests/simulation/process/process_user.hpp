@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "deployment/deployment.hpp"
-#include "lock/gate.hpp"
-#include "protocol/inbox.hpp"
+#include "deployment/api/deployment.hpp"
+#include "lock/gate/gate.hpp"
+#include "protocol/native/inbox.hpp"
 
 namespace mortise::process_simulation {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::process_simulation {
 

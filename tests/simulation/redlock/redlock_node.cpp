@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "protocol/wire.hpp"
-#include "redis/resp.hpp"
+#include "redis/resp/resp.hpp"
 
 namespace mortise::redlock_simulation {
 

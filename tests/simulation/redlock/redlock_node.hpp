@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "deployment/deployment.hpp"
+#include "deployment/api/deployment.hpp"
 #include "protocol/command.hpp"
 #include "simulation/process/process_world.hpp"
 #include "support/quiet_deployment.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "deployment/quorum.hpp"
+#include "deployment/redlock/quorum.hpp"
 #include "lock/lease.hpp"
 #include "simulation/process/process_run.hpp"
 #include "simulation/redlock/redlock_node.hpp"

@@ -1,0 +1,86 @@
+#include "cli/exec/process/program.hpp"
+
+#include <spawn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
+
+namespace mortise::cli::exec {
+namespace {
+
+class environment {
+ public:
+  explicit environment(const variables& more) {
+    for (auto* const* one = ::environ; *one != nullptr; ++one) {
+      if (!is_among(more, *one)) entries_.push_back(*one);
+    }
+    texts_.reserve(more.size());
+    for (const auto& [name, value] : more) {
+      entries_.push_back(texts_.emplace_back(name).append("=").append(value).data());
+    }
+    entries_.push_back(nullptr);
+  }
+
+  char* const* data() const { return entries_.data(); }
+
+ private:
+  static bool is_among(const variables& more, const char* entry) {
+    for (const auto& [name, value] : more) {
+      if (std::strncmp(entry, name.c_str(), name.size()) == 0 && entry[name.size()] == '=') {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::vector<std::string> texts_;
+  std::vector<char*> entries_;
+};
+
+std::vector<char*> words_of(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  words.reserve(command.size() + 1);
+  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  return words;
+}
+
+int spawn(pid_t& process, const std::vector<std::string>& command, const variables& more,
+          const sigset_t& mask) {
+  const environment variables_of_program(more);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigmask(&attributes, &mask);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int problem = ::posix_spawnp(&process, command.front().c_str(), nullptr, &attributes,
+                                     words_of(command).data(), variables_of_program.data());
+  ::posix_spawnattr_destroy(&attributes);
+  return problem;
+}
+
+}  // namespace
+
+pid_t start_program(const std::vector<std::string>& command, const variables& more,
+                    const sigset_t& mask) {
+  pid_t process = -1;
+  int problem = spawn(process, command, more, mask);
+  if (problem == ENOEXEC) {
+    // A script without an interpreter line runs in the shell, as with execvp.
+    std::vector<std::string> by_shell = {"/bin/sh"};
+    by_shell.insert(by_shell.end(), command.begin(), command.end());
+    problem = spawn(process, by_shell, more, mask);
+  }
+  if (problem == 0) return process;
+  const auto text = "cannot execute \"" + command.front() + "\": " + std::strerror(problem);
+  if (problem == ENOENT || problem == ENOTDIR) {
+    throw failure(exit_not_found, text + "; give a program in PATH, or its path");
+  }
+  if (problem == EAGAIN || problem == ENOMEM) throw failure(exit_system, text);
+  throw failure(exit_not_executable, text + "; give an executable file");
+}
+
+}  // namespace mortise::cli::exec

@@ -1,0 +1,283 @@
+#include "client/events/event_queue.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <limits>
+#include <utility>
+
+#include "base/text/decimal.hpp"
+#include "client/client.hpp"
+#include "net/threads/caller.hpp"
+#include "net/threads/futex.hpp"
+
+namespace mortise::client {
+
+struct event_queue::consumer {
+  net::caller caller{net::caller::wish::anything};
+  consumer* next = nullptr;
+};
+
+void event_chain::push(event_node& node) noexcept {
+  node.next_ = nullptr;
+  (last == nullptr ? first : last->next_) = &node;
+  last = &node;
+}
+
+event_node& event_chain::pop() noexcept {
+  auto& node = *first;
+  first = node.next_;
+  if (first == nullptr) last = nullptr;
+  return node;
+}
+
+event_queue::event_queue(std::int64_t capacity, std::shared_ptr<client> client)
+    : capacity_(capacity), client_(std::move(client)) {}
+
+event_queue::~event_queue() {
+  close();
+  if (event_fd_ >= 0) ::close(event_fd_);
+}
+
+outcome event_queue::open() {
+  event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (event_fd_ >= 0) return {};
+  return outcome::of(status::limit,
+                     "cannot create the queue: no file descriptor is left; raise the limit");
+}
+
+outcome event_queue::reserve_locked() {
+  if (is_shut_down_) return outcome::of(status::shut_down, "the queue was shut down");
+  if (reserved_ >= capacity_) {
+    return outcome::of(status::limit, "the queue is full (capacity ", decimal(capacity_),
+                       "); read its events or make it larger");
+  }
+  ++reserved_;
+  return {};
+}
+
+outcome event_queue::reserve() {
+  const std::lock_guard guard(mutex_);
+  return reserve_locked();
+}
+
+void event_queue::unreserve() noexcept {
+  const std::lock_guard guard(mutex_);
+  --reserved_;
+}
+
+outcome event_queue::admit(event_node& call) {
+  std::list<event_node*> place;
+  if (call.told.kind == event_kind::acquired) place.push_back(&call);
+  const std::lock_guard guard(mutex_);
+  call.is_watched_for = is_polled_;
+  auto admitted = reserve_locked();
+  if (!admitted.ok()) return admitted;
+  ++open_calls_;
+  call.is_waiting_acquire_ = !place.empty();
+  call.waiting_place_ = place.begin();
+  waiting_.splice(waiting_.end(), place);
+  return {};
+}
+
+void event_queue::dismiss(event_node& call) noexcept {
+  const std::lock_guard guard(mutex_);
+  --reserved_;
+  --open_calls_;
+  if (call.is_waiting_acquire_) waiting_.erase(call.waiting_place_);
+  call.is_waiting_acquire_ = false;
+  if (is_drained_locked()) wake_all_locked();
+}
+
+bool event_queue::is_shut_down() {
+  const std::lock_guard guard(mutex_);
+  return is_shut_down_;
+}
+
+std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> ended) noexcept {
+  const std::lock_guard guard(mutex_);
+  auto* const node = ended.get();
+  const bool is_notice =
+      node->told.kind == event_kind::lost || node->told.kind == event_kind::at_risk;
+  if (!is_notice) --open_calls_;
+  if (node->is_waiting_acquire_) waiting_.erase(node->waiting_place_);
+  node->is_waiting_acquire_ = false;
+  if (is_freed_) return ended;
+  static_cast<void>(ended.release());
+  ended_.push(*node);
+  signal_locked();
+  return nullptr;
+}
+
+bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (is_shut_down_) return false;
+  if (node->told.kind == event_kind::stats) {
+    if (std::exchange(is_stats_unread_, true)) return false;
+  } else {
+    if (unread_lines_ >= longest_reports) return false;
+    ++unread_lines_;
+  }
+  node->takes_place = false;
+  reports_.push(*node.release());
+  signal_locked();
+  return true;
+}
+
+void event_queue::signal_locked() noexcept {
+  call_one_locked();
+  if (!is_polled_ || is_signalled_) return;
+  is_signalled_ = true;
+  const std::uint64_t one = 1;
+  // Fails only if it is signalled already.
+  [[maybe_unused]] const auto written = write(event_fd_, &one, sizeof one);
+}
+
+void event_queue::call_one_locked() noexcept {
+  auto* const called = first_consumer_.load();
+  if (called == nullptr) return;
+  first_consumer_ = called->next;
+  called->caller.finish();  // the consumer lives until it has locked the mutex
+}
+
+void event_queue::wake_all_locked() noexcept {
+  while (first_consumer_.load() != nullptr) call_one_locked();
+}
+
+void event_queue::unsignal_locked() noexcept {
+  if (!is_signalled_ || !is_empty_locked() || is_shut_down_) return;
+  is_signalled_ = false;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto taken = read(event_fd_, &count, sizeof count);
+}
+
+event_node* event_queue::pop_locked() noexcept {
+  auto& node = (ended_.is_empty() ? reports_ : ended_).pop();
+  if (node.takes_place) --reserved_;
+  if (node.told.kind == event_kind::log) --unread_lines_;
+  if (node.told.kind == event_kind::stats) is_stats_unread_ = false;
+  return &node;
+}
+
+status event_queue::next(time_ns deadline, event& result) {
+  std::unique_lock guard(mutex_);
+  for (;;) {
+    if (!is_empty_locked()) {
+      const std::unique_ptr<event_node> node(pop_locked());
+      after_take_locked();
+      guard.unlock();
+      result = std::move(node->told);
+      result.tell(node->handle ? node->handle->name() : node->lock);
+      return status::ok;
+    }
+    unsignal_locked();
+    if (is_woken_.exchange(false)) return status::timed_out;
+    if (is_freed_ || is_drained_locked()) return status::shut_down;
+    if (boot_now() >= deadline) return status::timed_out;
+    wait_for_event(guard, deadline);
+  }
+}
+
+std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept {
+  const std::lock_guard guard(mutex_);
+  std::unique_ptr<event_node> taken;
+  auto* place = &taken;
+  for (; count > 0 && !is_empty_locked(); --count) {
+    place->reset(pop_locked());
+    place = &(*place)->behind;
+  }
+  after_take_locked();
+  return taken;
+}
+
+void event_queue::after_take_locked() noexcept {
+  unsignal_locked();
+  // Wakes another consumer for the remaining events, or all consumers if no event will come.
+  if (!is_empty_locked() || is_woken_.load()) call_one_locked();
+  if (is_drained_locked()) wake_all_locked();
+}
+
+void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline) {
+  {
+    consumer self;
+    self.next = first_consumer_.load();
+    first_consumer_.store(&self);
+    guard.unlock();
+    // A wake() that did not see this consumer is noticed now: each side writes before it reads.
+    if (!is_woken_.load()) {
+      if (client_) {
+        client_->servers().await_any(self.caller, deadline);
+      } else {
+        self.caller.wait(deadline);
+      }
+    }
+    guard.lock();
+    leave_locked(self);
+    guard.unlock();  // a waker may need the mutex before it wakes this consumer
+    outlast_wakers();
+  }
+  guard.lock();
+}
+
+void event_queue::leave_locked(const consumer& self) noexcept {
+  auto* at = first_consumer_.load();
+  if (at == &self) return first_consumer_.store(self.next);
+  for (; at != nullptr; at = at->next) {
+    if (at->next == &self) at->next = self.next;
+  }
+}
+
+void event_queue::outlast_wakers() noexcept {
+  while (const auto inside = wakers_.load()) net::futex_wait(wakers_, inside, time_never);
+}
+
+int event_queue::descriptor() {
+  const std::lock_guard guard(mutex_);
+  is_polled_ = true;
+  if (!is_empty_locked() || is_shut_down_) signal_locked();
+  return event_fd_;
+}
+
+// Only atomics and system calls: a signal handler may have interrupted the thread that holds the
+// mutex.
+void event_queue::wake() noexcept {
+  wakers_.fetch_add(1);
+  is_woken_.store(true);
+  if (auto* const called = first_consumer_.load()) called->caller.finish_from_signal();
+  if (wakers_.fetch_sub(1) == 1) net::futex_wake_all(&wakers_);
+}
+
+void event_queue::shut_down() noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    is_shut_down_ = true;
+    signal_locked();
+    wake_all_locked();
+  }
+  // Without the mutex, because gates deliver to this queue under their own mutex.
+  while (const auto handle = next_to_cancel()) handle->cancel();
+}
+
+// No acquire is added after a shutdown. Cancelled acquires move to the end of the list.
+std::shared_ptr<cancellable> event_queue::next_to_cancel() noexcept {
+  const std::lock_guard guard(mutex_);
+  if (waiting_.empty() || waiting_.front()->is_told_to_end_) return nullptr;
+  auto* const node = waiting_.front();
+  node->is_told_to_end_ = true;
+  waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+  return node->handle;
+}
+
+void event_queue::close() noexcept {
+  shut_down();
+  {
+    const std::lock_guard guard(mutex_);
+    is_freed_ = true;
+    signal_locked();
+    wake_all_locked();
+  }
+  auto unread = take_ready(std::numeric_limits<std::int64_t>::max());
+  while (unread) unread = std::move(unread->behind);
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,492 @@
+#include "client/handles/lock_handle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "base/text/printable.hpp"
+#include "client/client.hpp"
+#include "client/gate_driver.hpp"
+#include "lock/lease.hpp"
+#include "net/threads/caller.hpp"
+#include "protocol/listing/client_record.hpp"
+#include "protocol/listing/query.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// The use of a hold, by its mode.
+std::array<statistics::lock_use, 2> uses_of(lock::lock_kind kind) noexcept {
+  using enum statistics::lock_use;
+  switch (kind) {
+    case lock::lock_kind::rw:
+      return {writer, reader};
+    case lock::lock_kind::semaphore:
+      return {semaphore, semaphore};
+    case lock::lock_kind::mutex:
+      break;
+  }
+  return {mutex, mutex};
+}
+
+// A blocking call. Its result is on the caller's stack.
+template <class Base>
+class blocking_operation final : public Base {
+ public:
+  blocking_operation() { this->caller = &own_caller; }
+  void finish(const outcome& error, std::int64_t /*token*/) noexcept override {
+    if (!error.ok()) result = error;  // skips copies of texts
+    own_caller.finish();              // from now on the caller may have returned
+  }
+  net::caller own_caller;
+  outcome result;
+};
+
+// A call that ends in an event. It owns itself until it ends. Then its queue owns it.
+template <class Base>
+class queued final : public Base, public event_node {
+ public:
+  explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
+  void finish(const outcome& error, std::int64_t token) noexcept override {
+    if (!error.ok()) told.how = error;  // skips copies of texts
+    auto& owner_handle = static_cast<lock_handle&>(*handle);
+    owner_handle.describe(told, token);
+    const auto queue = std::move(queue_);
+    auto unread = queue->deliver(std::unique_ptr<event_node>(this));
+    if (unread) owner_handle.bury(std::move(unread));
+  }
+
+ private:
+  std::shared_ptr<event_queue> queue_;
+};
+
+}  // namespace
+
+lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
+                         std::string name, lock::lock_kind kind, const settings& terms,
+                         std::int64_t limit)
+    : client_(std::move(client)), gate_driver_(std::move(gate_driver)), name_(std::move(name)) {
+  owner_.handle = this;
+  owner_.lease_ms = terms.lease_ms;
+  owner_.max_hold_ms = terms.max_hold_ms;
+  owner_.renews = terms.renewal;
+  owner_.is_strict = terms.fair_strict;
+  owner_.unlocks_by_sending = terms.unlocks_by_sending;
+  owner_.retain_ms = terms.retain_ms;
+  owner_.drift_ppm = client_->defaults().drift_ppm;
+  owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
+  owner_.limit = limit;
+  // Independent of the drift, because all clients of such a lock have to agree on it.
+  const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
+  owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
+                         terms.read_lifetime_ms > 0 ? terms.read_lifetime_ms : lifetime_ms};
+  owner_.poll.interval_ms = terms.poll_interval_ms;
+  owner_.poll.attempts = terms.poll_attempts;
+  owner_.label = terms.label;
+  owner_.lock_name = name_.c_str();
+  const auto uses = uses_of(kind);
+  for (std::size_t mode = 0; mode < uses.size(); ++mode) {
+    owner_.counts[mode] = &client_->counts().of(name_, terms.label, uses[mode]);
+  }
+}
+
+lock_handle::~lock_handle() {
+  release();
+  client_->gates().release(*gate_driver_);
+}
+
+void lock_handle::release() noexcept {
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    gate.forget(owner_, now);
+    end_watch();
+  });
+}
+
+std::int64_t lock_handle::command_timeout_ms() const {
+  return client_->defaults().command_timeout_ms;
+}
+
+// ---- blocking -------------------------------------------------------------------------------
+
+template <class Operation, class Start>
+outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& start) {
+  outcome accepted;
+  time_ns begun = 0;
+  try {
+    accepted = gate_driver_->enter(start, &begun);
+  } catch (...) {
+    // Out of memory. A request of this thread may be in flight.
+    gate_driver_->enter(
+        [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::no_memory, now); });
+    static_cast<void>(client_->servers().await(gate_driver_->named(), call.own_caller, 0));
+    throw;
+  }
+  if (!accepted.ok()) return accepted;
+  call.own_caller.begins_at(begun);
+  const auto deadline = client::deadline_after(timeout_ms, begun);
+  if (!client_->servers().await(gate_driver_->named(), call.own_caller, deadline)) {
+    // After abandon() the call is finished, whatever happened since the deadline.
+    gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+      if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);
+    });
+  }
+  return std::move(call.result);
+}
+
+outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms) {
+  blocking_operation<lock::acquire_operation> call;
+  call.owner = &owner_;
+  call.is_try = timeout_ms == 0;
+  call.wanted = amount;
+  if (call.is_try) timeout_ms = command_timeout_ms();
+  return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
+    auto armed = rearm(gate, now);
+    return armed.ok() ? gate.acquire(call, now) : armed;
+  });
+}
+
+outcome lock_handle::try_acquire(const lock::amount& amount) { return acquire(amount, 0); }
+
+outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
+  blocking_operation<lock::operation> call;
+  return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
+    return end_hold(gate, mode, hold_number, &call, now);
+  });
+}
+
+// The number of an ended hold never unlocks a later hold of its handle.
+outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                              lock::operation* call, time_ns now) {
+  auto checked = owner_.check_number(hold_number);
+  return checked.ok() ? gate.unlock(owner_, mode, call, now) : checked;
+}
+
+outcome lock_handle::upgrade() {
+  blocking_operation<lock::operation> call;
+  return block(call, command_timeout_ms(),
+               [&](lock::gate& gate, time_ns now) { return gate.raise(owner_, call, now); });
+}
+
+outcome lock_handle::downgrade() {
+  blocking_operation<lock::operation> call;
+  return block(call, command_timeout_ms(),
+               [&](lock::gate& gate, time_ns now) { return gate.lower(owner_, 1, call, now); });
+}
+
+outcome lock_handle::extend(std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
+  blocking_operation<lock::operation> call;
+  return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
+    return gate.extend(owner_, lease_ms, call, now);
+  });
+}
+
+outcome lock_handle::resize(std::int64_t permits) {
+  return ask(protocol::resize(gate_driver_->keys(), permits), client_->command_deadline());
+}
+
+outcome lock_handle::force_release(std::string_view owner) {
+  const auto& rules = gate_driver_->rules();
+  if (rules.force_release.code == nullptr) {
+    return outcome::of(
+        status::refused, "protocol: cannot end a hold of ", rules.facts.name,
+        " by force, because its owner would not be notified; wait until its lease ends");
+  }
+  lock::step_request request;
+  request.limit = owner_.limit;
+  bool was_owner = false;
+  auto result = ask(protocol::force_release(rules, gate_driver_->keys(), owner, request, was_owner),
+                    client_->command_deadline());
+  if (!result.ok() || was_owner) return result;
+  return outcome::of(status::not_owner, "owner: ", printable(owner), " does not hold the lock");
+}
+
+outcome lock_handle::query(protocol::lock_info& info) {
+  lock::step_request request;
+  std::string mine;
+  request.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
+    if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
+    return gate.weight(owner_);
+  });
+  request.token = mine;
+  request.limit = owner_.limit;
+  request.lifetimes_ms = owner_.lifetimes_ms;
+  info = {};
+  const auto deadline = client_->command_deadline();
+  auto result =
+      ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), request, info), deadline);
+  if (!result.ok() || info.entries.empty()) return result;
+  result = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
+  if (result.ok()) client_->find_retained(info, name_, deadline);
+  return result;
+}
+
+outcome lock_handle::ask(const protocol::command& request, time_ns deadline) {
+  if (client_->is_closed()) return client_freed();
+  return client_->answered(client_->servers().ask(gate_driver_->named(), request, deadline));
+}
+
+// ---- asynchronous ---------------------------------------------------------------------------
+
+template <class Base, class Start>
+outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                            event_kind kind, std::int64_t timeout_ms, Start&& start) {
+  auto call = std::make_unique<queued<Base>>(queue);
+  call->told.kind = kind;
+  call->told.tag = tag;
+  call->handle = shared_from_this();
+  if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
+  call->comes_back = !call->is_watched_for;
+  outcome accepted;
+  try {
+    accepted = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+      call->deadline = client::deadline_after(timeout_ms, now);
+      // An unlock or an extension reports the token of its hold.
+      if (kind != event_kind::acquired) describe(call->told, owner_.token);
+      auto result = start(gate, *call, now);
+      // An accepted call owns itself. It may have ended already.
+      if (result.ok()) static_cast<void>(call.release());
+      return result;
+    });
+  } catch (const std::bad_alloc&) {
+    accepted = outcome::of(status::no_memory);  // the gate has not accepted the call
+  }
+  if (!accepted.ok()) queue->dismiss(*call);
+  return accepted;
+}
+
+outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   const lock::amount& amount, std::int64_t timeout_ms,
+                                   bool is_try) {
+  auto accepted = submit<lock::acquire_operation>(
+      queue, tag, event_kind::acquired, timeout_ms,
+      [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
+        call.owner = &owner_;
+        call.is_try = is_try;
+        call.wanted = amount;
+        auto armed = rearm(gate, now);
+        return armed.ok() ? gate.acquire(call, now) : armed;
+      });
+  // A shutdown in between has not cancelled the call.
+  if (accepted.ok() && queue->is_shut_down()) cancel();
+  return accepted;
+}
+
+outcome lock_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                               const lock::amount& amount) {
+  return start_acquire(queue, tag, amount, command_timeout_ms(), true);
+}
+
+outcome lock_handle::acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                   const lock::amount& amount, std::int64_t timeout_ms) {
+  if (timeout_ms == 0) return try_async(queue, tag, amount);
+  return start_acquire(queue, tag, amount, timeout_ms, false);
+}
+
+outcome lock_handle::unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                  lock::hold_mode mode, std::int64_t hold_number) {
+  return submit<lock::operation>(queue, tag, event_kind::unlocked, command_timeout_ms(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return end_hold(gate, mode, hold_number, &call, now);
+                                 });
+}
+
+outcome lock_handle::upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit<lock::operation>(queue, tag, event_kind::upgraded, command_timeout_ms(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.raise(owner_, call, now);
+                                 });
+}
+
+outcome lock_handle::downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
+  return submit<lock::operation>(queue, tag, event_kind::downgraded, command_timeout_ms(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.lower(owner_, 1, call, now);
+                                 });
+}
+
+outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                  std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
+  return submit<lock::operation>(queue, tag, event_kind::extended, command_timeout_ms(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.extend(owner_, lease_ms, call, now);
+                                 });
+}
+
+outcome lock_handle::start(lock::acquire_operation& call) {
+  call.owner = &owner_;
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    auto armed = rearm(gate, now);
+    return armed.ok() ? gate.acquire(call, now) : armed;
+  });
+}
+
+outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode,
+                                  std::int64_t hold_number) {
+  return gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { return end_hold(gate, mode, hold_number, &call, now); });
+}
+
+outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
+  if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
+  return gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.extend(owner_, lease_ms, call, now); });
+}
+
+bool lock_handle::start_top_up(lock::operation& call) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    if (owner_.renews || !gate.lasts(owner_, now)) return false;
+    const auto lease_ns = owner_.lease_ms * ns_per_ms;
+    if (gate.valid_until(owner_) - now > lease_ns - lease_ns / 10) return false;
+    return gate.extend(owner_, 0, call, now).ok();
+  });
+}
+
+void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
+  gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { end_hold(gate, mode, hold_number, nullptr, now); });
+}
+
+const std::string& lock_handle::key() const noexcept { return gate_driver_->key(); }
+
+outcome lock_handle::cancel() {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    if (gate.is_closed()) return client_freed();
+    if (owner_.pending == nullptr) {
+      return outcome::of(status::not_waiting, "no call of this handle is waiting");
+    }
+    gate.abandon(*owner_.pending, status::cancelled, now);
+    return outcome{};
+  });
+}
+
+outcome lock_handle::interrupt(bool is_on) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    if (gate.is_closed()) return client_freed();
+    gate.interrupt(owner_, is_on, now);
+    return outcome{};
+  });
+}
+
+// ---- notices --------------------------------------------------------------------------------
+
+outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns) {
+    if (gate.is_closed()) return client_freed();
+    end_watch();
+    notices_.queue = std::move(queue);
+    notices_.tag = tag;
+    auto armed = arm_notices();
+    if (!armed.ok()) end_watch();
+    return armed;
+  });
+}
+
+// Called before each acquire, because the previous hold may have used its notices. settle() detects
+// a loss of that hold first. Otherwise the loss would use a notice of the next hold. Under the
+// mutex.
+outcome lock_handle::rearm(lock::gate& gate, time_ns now) {
+  gate.settle(now);
+  auto armed = arm_notices();
+  if (armed.code != status::shut_down) return armed;
+  end_watch();  // events of that queue are no longer read
+  return {};
+}
+
+outcome lock_handle::arm_notices() {
+  if (!notices_.queue) return {};
+  if (!notices_.lost) {
+    auto node = std::make_unique<event_node>();
+    node->lock = name_;
+    if (auto reserved = notices_.queue->reserve(); !reserved.ok()) return reserved;
+    notices_.lost = std::move(node);
+  }
+  if (!notices_.at_risk) {
+    auto node = std::make_unique<event_node>();
+    node->lock = name_;
+    notices_.at_risk = std::move(node);
+    notices_.at_risk->takes_place = false;  // a watch takes one place
+  }
+  return {};
+}
+
+void lock_handle::end_watch() noexcept {
+  if (notices_.lost) notices_.queue->unreserve();
+  notices_ = {};
+}
+
+void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code,
+                         reason why) noexcept {
+  if (!slot) return;
+  slot->told.kind = kind;
+  slot->told.tag = notices_.tag;
+  describe(slot->told, owner_.token);
+  slot->told.how.code = code;
+  slot->told.how.why = why;
+  slot->told.how.cause = reason_text(why);
+  auto unread = notices_.queue->deliver(std::move(slot));
+  if (unread) bury(std::move(unread));
+}
+
+void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
+  gate_driver_->bury(std::move(node));
+}
+
+void lock_handle::describe(event& target, std::int64_t token) const noexcept {
+  if (token == 0) return;
+  target.token = token;
+  target.hold_number = owner_.hold_number;
+}
+
+void lock_handle::notice_lost() noexcept {
+  notice(notices_.lost, event_kind::lost, status::lost, owner_.loss);
+}
+
+void lock_handle::notice_at_risk(reason why) noexcept {
+  notice(notices_.at_risk, event_kind::at_risk, status::ok, why);
+}
+
+// ---- queries --------------------------------------------------------------------------------
+
+bool lock_handle::is_held() const {
+  return gate_driver_->look(
+      [&](const lock::gate& gate, time_ns now) { return gate.is_held(owner_, now); });
+}
+
+bool lock_handle::has_hold(lock::hold_mode mode) const {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) {
+    return gate.is_held(owner_, now) && owner_.has_hold(mode);
+  });
+}
+
+outcome lock_handle::check_held(lock::hold_mode mode) {
+  return gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, mode, now); });
+}
+
+std::int64_t lock_handle::valid_ms() const {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) -> std::int64_t {
+    if (!gate.is_held(owner_, now)) return 0;
+    return (gate.valid_until(owner_) - now) / ns_per_ms;
+  });
+}
+
+time_ns lock_handle::deadline_ns() const {
+  return gate_driver_->look([&](const lock::gate& gate, time_ns now) -> time_ns {
+    if (!gate.lasts(owner_, now)) return 0;
+    return exact_as_double(gate.valid_until(owner_));
+  });
+}
+
+std::int64_t lock_handle::hold_number() const {
+  return gate_driver_->look([&](const lock::gate&, time_ns) { return owner_.hold_number; });
+}
+
+std::int64_t lock_handle::token() const {
+  return gate_driver_->look([&](const lock::gate&, time_ns) { return owner_.token; });
+}
+
+}  // namespace mortise::client

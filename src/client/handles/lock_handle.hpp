@@ -1,0 +1,146 @@
+// A handle of any kind of lock: one owner of one name, and the calls of its user. A mutex and a
+// writer acquire in exclusive mode. A reader and a semaphore handle acquire in shared mode.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "client/events/event_queue.hpp"
+#include "lock/gate/owner.hpp"
+#include "lock/protocol_facts.hpp"
+
+namespace mortise::lock {
+class acquire_operation;
+class gate;
+class operation;
+}  // namespace mortise::lock
+namespace mortise::protocol {
+struct command;
+struct lock_info;
+}  // namespace mortise::protocol
+
+namespace mortise::client {
+
+class client;
+class gate_driver;
+
+class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
+ public:
+  // `limit` is the capacity of the lock. A mutex has 1.
+  lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
+              std::string name, lock::lock_kind kind, const settings& terms, std::int64_t limit);
+  // Releases the hold.
+  ~lock_handle() override;
+  lock_handle(const lock_handle&) = delete;
+  lock_handle& operator=(const lock_handle&) = delete;
+
+  // Blocking calls. The caller gives the timeout. -1 waits without limit.
+  outcome try_acquire(const lock::amount& amount);
+  outcome acquire(const lock::amount& amount, std::int64_t timeout_ms);
+  // Unlocks only the hold with this number. 0 is any hold.
+  outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
+  outcome extend(std::int64_t lease_ms);
+  // Turns a reader into the writer, and back.
+  outcome upgrade();
+  outcome downgrade();
+  outcome query(protocol::lock_info& info);
+  // Changes the capacity of a semaphore.
+  outcome resize(std::int64_t permits);
+  // Ends the hold of another handle, of any client.
+  outcome force_release(std::string_view owner);
+  // The same calls without blocking. An accepted call ends in one event.
+  outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                    const lock::amount& amount);
+  outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                        const lock::amount& amount, std::int64_t timeout_ms);
+  outcome unlock_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                       lock::hold_mode mode, std::int64_t hold_number = 0);
+  outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                       std::int64_t lease_ms);
+  outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
+  // The same for a caller that keeps the operation until it is finished.
+  outcome start(lock::acquire_operation& call);
+  outcome start_unlock(lock::operation& call, lock::hold_mode mode, std::int64_t hold_number);
+  outcome start_extend(lock::operation& call, std::int64_t lease_ms);
+  // Extends a hold without renewal that has used a tenth of its lease. False if no request was
+  // sent.
+  bool start_top_up(lock::operation& call);
+  // Releases the hold without waiting for the reply.
+  void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
+  // Ends a waiting acquire: ok, or not_waiting.
+  outcome cancel() override;
+  // The same for every acquire, until interrupt(false).
+  outcome interrupt(bool is_on);
+  // Reports losses and risks to this queue. nullptr ends the watch.
+  outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag);
+  // The user freed the handle: ends its waits and releases its hold.
+  void release() noexcept;
+
+  [[nodiscard]] bool is_held() const;
+  [[nodiscard]] bool has_hold(lock::hold_mode mode) const;
+  // ok, or why there is no hold in this mode.
+  outcome check_held(lock::hold_mode mode);
+  [[nodiscard]] std::int64_t valid_ms() const;
+  // End of the hold by CLOCK_BOOTTIME. 0 without a hold.
+  [[nodiscard]] time_ns deadline_ns() const;
+  [[nodiscard]] std::int64_t token() const;
+  // Of the current or the last hold. 0 before the first.
+  [[nodiscard]] std::int64_t hold_number() const;
+  // The capacity of the lock, as far as this handle knows.
+  [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
+  [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] const std::shared_ptr<client>& made_by() const noexcept { return client_; }
+
+  // For the gate_driver, under its mutex.
+  static lock_handle& of(lock::owner& owner) noexcept {
+    return *static_cast<handle_owner&>(owner).handle;
+  }
+  // Adds the hold to the event of an ended call. `token` is 0 if the call began no hold.
+  void describe(event& target, std::int64_t token) const noexcept;
+  void notice_lost() noexcept;
+  void notice_at_risk(reason why) noexcept;
+  // Keeps a finished node of a freed queue.
+  void bury(std::unique_ptr<event_node> node) noexcept;
+  [[nodiscard]] const std::string& key() const noexcept;
+
+ private:
+  struct handle_owner : lock::owner {
+    lock_handle* handle = nullptr;
+  };
+  // A watch, with the notices that have a reserved place.
+  struct notices {
+    std::shared_ptr<event_queue> queue;
+    std::int64_t tag = 0;
+    std::unique_ptr<event_node> lost;
+    std::unique_ptr<event_node> at_risk;
+  };
+
+  template <class Operation, class Start>
+  outcome block(Operation& call, std::int64_t timeout_ms, Start&& start);
+  template <class Base, class Start>
+  outcome submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag, event_kind kind,
+                 std::int64_t timeout_ms, Start&& start);
+  outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                        const lock::amount& amount, std::int64_t timeout_ms, bool is_try);
+  outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                   lock::operation* call, time_ns now);
+  outcome ask(const protocol::command& request, time_ns deadline);
+  outcome rearm(lock::gate& gate, time_ns now);
+  outcome arm_notices();
+  void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;
+  void end_watch() noexcept;
+  [[nodiscard]] std::int64_t command_timeout_ms() const;
+
+  const std::shared_ptr<client> client_;
+  const std::shared_ptr<gate_driver> gate_driver_;
+  const std::string name_;
+  handle_owner owner_;  // under the gate_driver's mutex
+  notices notices_;     // likewise
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,131 @@
+#include "client/presence/listing_responder.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/text/decimal.hpp"
+#include "client/client.hpp"
+#include "protocol/native/owner_token.hpp"
+#include "statistics/snapshot.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+constexpr time_ns page_cost_ns = ns_per_s / listing_responder::pages_per_second;
+// The maximum of characters for the retained claims of a lock. Further claims count as held.
+constexpr std::size_t most_claims_text = 200;
+
+const char* kind_text(lock::lock_kind kind) noexcept {
+  switch (kind) {
+    case lock::lock_kind::rw:
+      return "rw";
+    case lock::lock_kind::semaphore:
+      return "semaphore";
+    case lock::lock_kind::mutex:
+      break;
+  }
+  return "mutex";
+}
+
+// The buckets that are not empty, each with its bound in seconds.
+std::string text_of(const lock::gate_traffic& traffic) {
+  std::string text;
+  for (std::size_t i = 0; i < traffic.waits.size(); ++i) {
+    if (traffic.waits[i] == 0) continue;
+    if (!text.empty()) text += ' ';
+    text.append(statistics::bound_text(i)).append(":").append(decimal(traffic.waits[i]));
+  }
+  return text;
+}
+
+protocol::listing_entry entry_of(const gate_driver& driver) {
+  const auto report =
+      driver.look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
+  protocol::listing_entry one;
+  one.label = report.label;
+  one.name = driver.name();
+  one.kind = kind_text(driver.kind());
+  if (report.holds > 0 || report.retained > 0 || report.waiters > 0) {
+    one.mode = report.mode == lock::hold_mode::exclusive ? "exclusive" : "shared";
+  }
+  one.holds = static_cast<std::int64_t>(report.holds);
+  one.retained = static_cast<std::int64_t>(report.retained);
+  for (const auto& claim : report.retained_claims) {
+    if (one.retained_claims.size() >= most_claims_text) break;
+    one.retained_claims.append(protocol::split_owner_token(claim).attempt()).append(" ");
+  }
+  one.token = report.token;
+  one.held_ms = report.held_ns / ns_per_ms;
+  one.time_left_ms = report.left_ns / ns_per_ms;
+  one.permits = report.weight;
+  one.waiters = static_cast<std::int64_t>(report.waiters);
+  one.waited_ms = report.waited_ns / ns_per_ms;
+  one.grants = report.traffic.grants;
+  one.contended = report.traffic.contended;
+  one.waited_total_ms = report.traffic.waited_ns / ns_per_ms;
+  one.waits = text_of(report.traffic);
+  return one;
+}
+
+}  // namespace
+
+void listing_responder::on_message(std::string_view text) noexcept try {
+  auto request = protocol::read_request(text);
+  if (!request) return;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_new(request->serial) || !may_answer(boot_now())) return;
+    asked_.push_back(std::move(*request));
+  }
+  client_.reactor().post(*this);
+} catch (const std::bad_alloc&) {
+  // No memory for a reply. The other client repeats its request.
+}
+
+bool listing_responder::is_new(std::uint64_t serial) noexcept {
+  if (std::find(heard_.begin(), heard_.end(), serial) != heard_.end()) return false;
+  heard_[heard_count_++ % heard_.size()] = serial;
+  return true;
+}
+
+bool listing_responder::may_answer(time_ns now) noexcept {
+  paid_until_ = std::max(paid_until_, now);
+  if (paid_until_ - now >= ns_per_s) return false;
+  paid_until_ += page_cost_ns;
+  return true;
+}
+
+void listing_responder::run() noexcept try {
+  std::vector<protocol::listing_request> requests;
+  {
+    const std::lock_guard guard(mutex_);
+    requests.swap(asked_);
+  }
+  for (const auto& one : requests) {
+    const auto text = protocol::write_page(page_of(one));
+    client_.servers().new_broadcast(protocol::say_to_inbox(one.asker, text))->send();
+  }
+} catch (const std::bad_alloc&) {
+  // No memory for a reply. The other client repeats its request.
+}
+
+protocol::listing_page listing_responder::page_of(const protocol::listing_request& request) {
+  protocol::listing_page page{request.round, client_.id(), request.from, 0, {}};
+  std::size_t size = 0;
+  for (auto each = client_.gates().next(request.from); each;
+       each = client_.gates().next(each->id() + 1)) {
+    if (page.entries.size() == page_entries || size >= page_bytes) {
+      page.next = each->id();
+      break;
+    }
+    auto one = entry_of(*each);
+    size +=
+        one.name.size() + one.label.size() + one.waits.size() + one.retained_claims.size() + 100;
+    page.entries.push_back(std::move(one));
+  }
+  return page;
+}
+
+}  // namespace mortise::client

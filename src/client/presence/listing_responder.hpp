@@ -1,0 +1,50 @@
+// Replies to listing requests of other clients with this client's holds and waiters. Runs on the
+// I/O thread, after the messages that came with the request. A rate limit keeps requests from
+// occupying that thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "net/reactor.hpp"
+#include "protocol/listing/listing.hpp"
+
+namespace mortise::client {
+
+class client;
+class gate_driver;
+
+class listing_responder final : private net::task {
+ public:
+  // The maximum of entries per page, and the size at which a page ends.
+  static constexpr std::size_t page_entries = 512;
+  static constexpr std::size_t page_bytes = std::size_t{64} << 10U;
+  // The rate, and the largest burst. A request above the rate gets no reply, and its sender repeats
+  // it.
+  static constexpr std::int64_t pages_per_second = 50;
+
+  explicit listing_responder(client& owner) : client_(owner) {}
+  // An inbox message. Any thread.
+  void on_message(std::string_view text) noexcept;
+
+ private:
+  void run() noexcept override;
+  [[nodiscard]] protocol::listing_page page_of(const protocol::listing_request& request);
+  [[nodiscard]] bool is_new(std::uint64_t serial) noexcept;
+  [[nodiscard]] bool may_answer(time_ns now) noexcept;
+
+  client& client_;
+  std::mutex mutex_;
+  std::vector<protocol::listing_request> asked_;
+  // Serial numbers of the last requests. Several servers may deliver the same request.
+  std::array<std::uint64_t, 64> heard_{};
+  std::size_t heard_count_ = 0;
+  time_ns paid_until_ = 0;  // each page adds its cost, up to a limit
+};
+
+}  // namespace mortise::client

@@ -1,0 +1,261 @@
+#include "client/presence/listings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "client/client.hpp"
+#include "protocol/native/inbox.hpp"
+
+namespace mortise::client {
+
+namespace {
+
+// The maximum of open requests. It keeps a server's output buffer for this client far below the
+// size at which the server closes the connection.
+constexpr std::size_t most_awaited = 64;
+// How long an unanswered request counts as open. After this time it is repeated.
+constexpr time_ns patience_ns = 500 * ns_per_ms;
+// How often a waiting listing checks for that time.
+constexpr std::chrono::milliseconds look_interval(50);
+
+// The maximum of slots that are tried to find one whose server replies.
+constexpr int most_slots = 64;
+
+// Sends a command to all servers. A server without a reply after half of the time is missing, and
+// gets no further requests. So time remains for clients of the other servers. If no server has
+// replied, all servers get the whole time.
+outcome ask_present(deployment::deployment& servers, const protocol::command& command,
+                    time_ns deadline, protocol::missing_servers& missing) {
+  const auto before = missing;
+  const auto now = boot_now();
+  auto result = servers.ask_present(command, now + (deadline - now) / 2, missing);
+  if (result.code != status::unknown && result.code != status::unreachable) return result;
+  missing = before;
+  return servers.ask_present(command, deadline, missing);
+}
+
+// In a cluster a client receives messages only while it uses a slot. This object uses a slot for
+// the time of a listing.
+class ear final : private deployment::lock_requester {
+ public:
+  ear(deployment::deployment& servers, std::string_view client_id)
+      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
+    protocol::key_set keys{channel_, std::string(protocol::fence_key)};
+    static_cast<void>(servers_.place(keys));
+    is_cluster_ = !protocol::place_of(keys).empty();
+  }
+  ~ear() override {
+    if (use_) servers_.unlisten(lock(), channel_);
+  }
+  ear(const ear&) = delete;
+  ear& operator=(const ear&) = delete;
+
+  outcome open(time_ns deadline, protocol::missing_servers& missing) {
+    if (!is_cluster_) return {};
+    auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
+    // For a while after its start, a server may reply without serving a slot.
+    auto unfit = missing;
+    while (opened.ok() && !use_) {
+      find_slot(unfit);
+      opened = use(boot_now() + (deadline - boot_now()) / 2);
+      const auto server = servers_.server_of(lock());
+      if (opened.ok() || server.empty() || unfit.has(server) || boot_now() >= deadline) break;
+      unfit.add(server, opened);
+      opened = {};
+    }
+    return opened;
+  }
+  [[nodiscard]] bool is_cluster() const noexcept { return is_cluster_; }
+
+ private:
+  [[nodiscard]] deployment::named_key lock() const noexcept { return {channel_, key_}; }
+  void find_slot(const protocol::missing_servers& unfit) {
+    key_ = channel_;
+    for (int i = 0; i < most_slots && unfit.has(servers_.server_of(lock())); ++i) {
+      key_ = channel_ + std::to_string(i);
+    }
+  }
+  outcome use(time_ns deadline) {
+    auto use = servers_.new_request(*this, lock());
+    auto here = servers_.ask(lock(), protocol::ping(), deadline);
+    if (!here.ok()) return here;
+    servers_.listen(lock(), channel_);
+    use_ = std::move(use);
+    return here;
+  }
+  // No request is ever sent with this lock_request.
+  void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
+                 time_ns /*now*/) noexcept override {}
+
+  deployment::deployment& servers_;
+  const std::string channel_;
+  std::string key_;  // a key of the slot
+  bool is_cluster_ = false;
+  std::unique_ptr<deployment::lock_request> use_;
+};
+
+}  // namespace
+
+// One listing in progress.
+class listings::round {
+ public:
+  round(protocol::listing& target, const gate_numbers& only)
+      : into_(target), only_(only), number_(random_number()) {}
+
+  // Identifies the replies to this listing.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  // A live client, found at one of its servers.
+  void add(protocol::client_inbox found) {
+    const auto selected = only_.find(found.client);
+    if (!only_.empty() && selected == only_.end()) return;
+    auto& peer = all_.try_emplace(std::move(found.client)).first->second;
+    peer.channel = std::move(found.channel);
+    if (selected != only_.end()) peer.from = selected->second;
+  }
+  void take(protocol::listing_page page) {
+    const auto known = all_.find(page.client);
+    if (known == all_.end() || known->second.is_over || known->second.from != page.from) return;
+    auto& peer = known->second;
+    into_.entries.insert(into_.entries.end(), std::make_move_iterator(page.entries.begin()),
+                         std::make_move_iterator(page.entries.end()));
+    peer.is_heard = true;
+    peer.is_over = page.next <= page.from || !only_.empty();
+    peer.from = page.next;
+    peer.asked_at = 0;
+  }
+  [[nodiscard]] bool is_over() const {
+    return std::all_of(all_.begin(), all_.end(),
+                       [](const auto& one) { return one.second.is_over; });
+  }
+  // The channels of the clients to ask now, by the gate number at which they continue.
+  std::map<std::uint64_t, std::vector<std::string>> next(time_ns now) {
+    const auto is_awaited = [&](const auto& one) {
+      return !one.second.is_over && one.second.asked_at > now - patience_ns;
+    };
+    auto room = most_awaited;
+    room -= std::min(room,
+                     static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_awaited)));
+    std::map<std::uint64_t, std::vector<std::string>> channels;
+    // First the clients that were not asked yet.
+    for (const bool is_first : {true, false}) {
+      for (auto& one : all_) {
+        auto& peer = one.second;
+        if (room == 0 || peer.is_over || (peer.asked_at == 0) != is_first || is_awaited(one))
+          continue;
+        channels[peer.from].push_back(peer.channel);
+        peer.asked_at = now;
+        --room;
+      }
+    }
+    return channels;
+  }
+  void finish() {
+    for (const auto& [id, peer] : all_) {
+      if (peer.is_heard) ++into_.answered;
+      if (peer.is_heard && !peer.is_over) ++into_.truncated;
+      if (!peer.is_heard) into_.silent.push_back(id);
+    }
+  }
+
+ private:
+  struct party {
+    std::string channel;
+    std::uint64_t from = 0;  // gate number at which it continues
+    time_ns asked_at = 0;
+    bool is_heard = false;
+    bool is_over = false;
+  };
+
+  protocol::listing& into_;
+  const gate_numbers& only_;
+  const std::uint64_t number_;
+  std::map<std::string, party> all_;
+};
+
+outcome listings::take(protocol::listing& target, time_ns deadline, const gate_numbers& only) {
+  round taken(target, only);
+  {
+    std::unique_lock guard(mutex_);
+    while (present_ != nullptr && !is_closed_) {
+      if (boot_now() >= deadline) {
+        return outcome::because(status::busy, "another listing of this client is in progress");
+      }
+      changed_.wait_for(guard, look_interval);
+    }
+    if (is_closed_) return client_freed();
+    present_ = &taken;
+  }
+  const struct ending {
+    listings& self;
+    ~ending() {
+      const std::lock_guard guard(self.mutex_);
+      self.present_ = nullptr;
+      self.changed_.notify_all();
+    }
+  } at_end{*this};
+
+  ear listening(client_.servers(), client_.id());
+  if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
+  const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
+    const std::lock_guard guard(mutex_);
+    for (auto& one : inboxes) taken.add(std::move(one));
+  });
+  auto found = ask_present(client_.servers(), find, deadline, target.missing);
+  if (!found.ok()) return found;
+  auto result = ask_all(taken, target.missing, listening.is_cluster(), deadline);
+  const std::lock_guard guard(mutex_);
+  if (is_closed_) return client_freed();
+  // A client that was not asked in time is silent.
+  if (!result.ok() && boot_now() < deadline) return result;
+  taken.finish();
+  return {};
+}
+
+outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool is_cluster,
+                          time_ns deadline) {
+  auto serial = random_number();
+  std::unique_lock guard(mutex_);
+  while (!is_closed_ && !taken.is_over() && boot_now() < deadline) {
+    const auto channels = taken.next(boot_now());
+    if (channels.empty()) {
+      changed_.wait_for(guard, look_interval);
+      continue;
+    }
+    guard.unlock();
+    for (const auto& [from, those] : channels) {
+      const auto text = protocol::write_request({taken.number(), ++serial, from, client_.id()});
+      const auto command = protocol::say_to_inboxes(is_cluster, those, text);
+      auto result = ask_present(client_.servers(), command, deadline, missing);
+      if (!result.ok()) return result;
+    }
+    guard.lock();
+  }
+  return {};
+}
+
+void listings::on_message(std::string_view text) noexcept try {
+  auto page = protocol::read_page(text);
+  if (!page) return;
+  const std::lock_guard guard(mutex_);
+  if (present_ == nullptr || present_->number() != page->round) return;
+  present_->take(std::move(*page));
+  changed_.notify_all();
+} catch (const std::bad_alloc&) {
+  // The client is asked again.
+}
+
+void listings::close() noexcept {
+  const std::lock_guard guard(mutex_);
+  is_closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace mortise::client

@@ -1,0 +1,136 @@
+#include "deployment/cluster/cluster_slot.hpp"
+
+#include <new>
+#include <utility>
+
+#include "deployment/cluster/cluster_routes.hpp"
+#include "deployment/cluster/routing/slot.hpp"
+#include "deployment/cluster/routing/topology.hpp"
+#include "protocol/native/inbox.hpp"
+#include "protocol/refusal.hpp"
+#include "redis/resp/server_error.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// For a slot without a server.
+known_commands no_commands{redis::compare_and_delete::none};
+
+// Whether the server does not serve the slot.
+bool is_of_slot(std::string_view error) noexcept {
+  const auto* const unfit = redis::unfitness_of(error);
+  return unfit != nullptr && unfit->is_of_slot;
+}
+
+}  // namespace
+
+void waiting_list::push(cluster_request& item) noexcept {
+  item.next_ = nullptr;
+  (first_ == nullptr ? first_ : last_->next_) = &item;
+  last_ = &item;
+}
+
+cluster_request* waiting_list::pop() noexcept {
+  return first_ == nullptr ? nullptr : std::exchange(first_, first_->next_);
+}
+
+cluster_slot::cluster_slot(int slot, std::string_view client_id)
+    : number(slot),
+      place(cluster::tag_of(slot)),
+      inbox(protocol::inbox_channel(client_id) + place) {}
+
+cluster_request::cluster_request(cluster_routes& routes, cluster_slot& slot,
+                                 lock_requester& requester)
+    : server_request(requester), routes_(routes), slot_(slot) {}
+
+cluster_request::~cluster_request() { routes_.stop_using(slot_); }
+
+status cluster_request::send(const lock::step_request& step, const protocol::table& rules,
+                             const protocol::key_set& keys,
+                             const lock::operation* operation) noexcept {
+  auto* const at = slot_.here.load(std::memory_order_acquire);
+  const bool is_moving = step.what == lock::step::renew &&
+                         boot_now() < slot_.moving_until.load(std::memory_order_relaxed);
+  is_asking_ = is_halfway_ = false;
+  const auto written =
+      write(step, rules, keys, at != nullptr ? at->known() : no_commands, is_moving);
+  if (written != status::ok) return written;
+  if (at == nullptr) {
+    leave_unmeasured();
+    return routes_.wait(*this, slot_);
+  }
+  at_ = at;
+  const auto sent = submit(at->link(), at->known(), operation, {at->acks(), slot_.place});
+  if (sent == status::ok && operation != nullptr && operation->caller != nullptr &&
+      operation->caller->is_own()) {
+    operation->caller->lend_to(at);
+  }
+  if (sent == status::unreachable) routes_.on_missed(slot_);
+  return sent;
+}
+
+status cluster_request::send_on(cluster_server& at) noexcept {
+  at_ = &at;
+  return submit(at.link(), at.known(), nullptr, {at.acks(), slot_.place});
+}
+
+status cluster_request::send_asking(cluster_server& at) noexcept {
+  at_ = &at;
+  is_asking_ = true;
+  return submit_asking(at.link(), at.known());
+}
+
+void cluster_request::drop() noexcept {
+  lock::step_result result;
+  result.what = lock::answer::unsent;
+  tell(result, boot_now());
+}
+
+// Not if replicas must acknowledge. The replicas of the next server are waited for after the slot
+// has attached there.
+bool cluster_request::is_sent_on(std::string_view error) noexcept try {
+  if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
+  const auto ask = cluster::read_ask(error, at_->where());
+  return ask && routes_.send_asking(*this, ask->to);
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+bool cluster_request::is_astray(std::string_view error, lock::step_result& result) noexcept try {
+  const bool is_cut_short = cluster::is_cut_short(error);
+  // A server that rejects a request ahead of the slot does not know of the move.
+  is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
+                (is_asking_ && (cluster::read_moved(error, at_->where()) || is_of_slot(error)));
+  if (is_halfway_) {
+    result = protocol::read_error("TRYAGAIN");
+    // A script that was cut short may have done its work. A retry detects this.
+    result.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
+    return true;
+  }
+  if (const auto moved = cluster::read_moved(error, at_->where())) {
+    result.what = lock::answer::unsent;
+    routes_.on_moved(slot_, *at_, moved->to);
+    return true;
+  }
+  if (!is_of_slot(error)) return false;
+  result = protocol::read_error(error);
+  routes_.on_unserved(slot_, *at_);
+  return true;
+} catch (const std::bad_alloc&) {
+  result.what = lock::answer::unsent;
+  return true;
+}
+
+// After the result this may be reused or destroyed.
+void cluster_request::tell(const lock::step_result& result, time_ns now) noexcept {
+  auto& routes = routes_;
+  auto& slot = slot_;
+  const bool is_halfway = is_halfway_;
+  const bool is_missed = result.what == lock::answer::unsent || result.what == lock::answer::broken;
+  server_request::tell(result, now);
+  if (is_halfway) return routes.on_halfway(slot);
+  if (is_missed) routes.on_missed(slot);
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,82 @@
+// One slot of a cluster that this client uses, and the requests about its locks.
+#pragma once
+
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "deployment/cluster/cluster_server.hpp"
+#include "deployment/requests/server_request.hpp"
+
+namespace mortise::deployment {
+
+class cluster_request;
+class cluster_routes;
+
+// First in, first out; needs no memory.
+class waiting_list {
+ public:
+  void push(cluster_request& item) noexcept;
+  cluster_request* pop() noexcept;
+  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
+
+ private:
+  cluster_request* first_ = nullptr;
+  cluster_request* last_ = nullptr;
+};
+
+struct cluster_slot {
+  cluster_slot(int slot, std::string_view client_id);
+
+  const int number;
+  const std::string place;                     // the hash tag of the keys of its locks
+  const std::string inbox;                     // of the client
+  std::atomic<cluster_server*> here{nullptr};  // the attached server, or nullptr
+  std::atomic<std::int64_t> seen{0};           // the highest fencing token
+  std::atomic<time_ns> moving_until{0};        // until then its keys may be on two servers
+
+  // Under the mutex of the routes.
+  waiting_list waiting;
+  int expecting = 0;                            // number of waiters for messages
+  bool is_attached = false;                     // at least once
+  cluster::endpoint was_here;                   // the last attached server; port 0: none
+  bool is_missed = false;                       // a request failed, so on_up() must follow
+  bool is_elsewhere = false;                    // moved since an acknowledgement, to be reported
+  std::set<std::string, std::less<>> channels;  // further subscribed channels
+};
+
+// A request to the server of the slot. If the slot has moved or is not served, the request is not
+// carried out and never repeated automatically. The requester's intention may have changed by then,
+// and its next request must not be overtaken (hazard 16).
+//
+// While the slot is moved key by key, a request that names only the lock's own key follows that
+// key. It compares the owner token, so it changes nothing if it comes late (hazard 29).
+class cluster_request final : public server_request {
+ public:
+  cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& requester);
+  ~cluster_request() override;
+
+  status send(const lock::step_request& step, const protocol::table& rules,
+              const protocol::key_set& keys, const lock::operation* operation) noexcept override;
+  // Sends it to the target server of the slot's move, after the source server has rejected it.
+  status send_asking(cluster_server& at) noexcept;
+  // Sends a queued request; as redis::connection::submit.
+  status send_on(cluster_server& at) noexcept;
+  // Reports that a queued request will not be sent.
+  void drop() noexcept;
+
+ private:
+  friend class waiting_list;
+  bool is_sent_on(std::string_view error) noexcept override;
+  bool is_astray(std::string_view error, lock::step_result& result) noexcept override;
+  void tell(const lock::step_result& result, time_ns now) noexcept override;
+
+  cluster_routes& routes_;
+  cluster_slot& slot_;
+  cluster_server* at_ = nullptr;  // the server of the last request
+  bool is_asking_ = false;        // sent ahead of the slot's move
+  bool is_halfway_ = false;       // keys of the slot are on two servers
+  cluster_request* next_ = nullptr;
+};
+
+}  // namespace mortise::deployment

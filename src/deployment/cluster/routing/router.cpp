@@ -1,0 +1,521 @@
+#include "deployment/cluster/routing/router.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text/decimal.hpp"
+
+namespace mortise::cluster {
+
+namespace {
+
+// Pause between checks of detached slots. A random part of the same length is added.
+constexpr time_ns look_ns = 50 * ns_per_ms;
+// The same for slots with a lasting rejection.
+constexpr time_ns refused_ns = ns_per_s;
+// The pause of a rejecting server is the time of its rejections divided by this number.
+constexpr time_ns pauses_of_refusal = 8;
+// Pause before requests of a moving slot are repeated: the first and the longest.
+constexpr time_ns shortest_again_ns = 20 * ns_per_ms;
+constexpr time_ns longest_again_ns = 200 * ns_per_ms;
+// After more redirections the servers do not know the owner themselves.
+constexpr int most_hops = 5;
+// A cluster has at most some thousand servers. More addresses are a mistake.
+constexpr std::size_t most_servers = 4096;
+// A server that left the cluster is forgotten after this time. Its address may then belong to a
+// server of another cluster.
+constexpr time_ns forget_ns = 60 * ns_per_s;
+// Servers in containers or behind NAT announce an address of their own network by default.
+constexpr auto* remedy_announcement =
+    "; the cluster announces this address: if the client cannot reach it, set cluster-announce-ip "
+    "and cluster-announce-port at that server";
+
+}  // namespace
+
+outcome not_reached(std::string_view what) {
+  auto why = outcome::of(status::unreachable, what);
+  why.is_retryable = true;
+  return why;
+}
+
+router::router(io& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
+  owners_.fill(no_server);
+  problem_ = not_reached("no server of the cluster has answered in time");
+}
+
+void router::begin(const std::vector<endpoint>& seeds, time_ns now) {
+  for (const auto& where : seeds) {
+    const auto server = number_of(where, now);
+    if (std::find(seeds_.begin(), seeds_.end(), server) == seeds_.end()) seeds_.push_back(server);
+  }
+  want_topology(now);
+}
+
+// ---- servers --------------------------------------------------------------------------------
+
+int router::number_of(const endpoint& where, time_ns now) {
+  const auto known = std::find_if(servers_.begin(), servers_.end(),
+                                  [&](const server_state& one) { return one.where == where; });
+  if (known != servers_.end()) {
+    known->named_at = now;
+    return static_cast<int>(known - servers_.begin());
+  }
+  if (const auto left = find_reusable(now); left != no_server) {
+    reuse(left, where, now);
+    return left;
+  }
+  if (servers_.size() >= most_servers) return no_server;
+  const auto number = static_cast<int>(servers_.size());
+  servers_.emplace_back();
+  servers_.back().where = where;
+  servers_.back().named_at = now;
+  world_.add_server(number, where);
+  return number;
+}
+
+bool router::is_forgotten(const server_state& one, time_ns now) noexcept {
+  return !one.is_listed && !one.is_begun && !one.is_up && now - one.named_at >= forget_ns;
+}
+
+// A server that left the cluster and has no references.
+int router::find_reusable(time_ns now) const {
+  std::vector<bool> is_held(servers_.size());
+  const auto hold = [&](int server) {
+    if (server != no_server) is_held[static_cast<std::size_t>(server)] = true;
+  };
+  std::for_each(seeds_.begin(), seeds_.end(), hold);
+  std::for_each(owners_.begin(), owners_.end(), hold);
+  for (const auto& one : servers_) std::for_each(one.replicas.begin(), one.replicas.end(), hold);
+  for (const auto& [slot, state] : slots_) {
+    if (state.users > 0) hold(state.at);
+  }
+  for (const auto& [attempt, probe] : failover_probes_) hold(probe.first);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    if (!is_held[number] && is_forgotten(servers_[number], now)) return static_cast<int>(number);
+  }
+  return no_server;
+}
+
+// Unused slots may still refer to the old server. They must not mistake the new server for it
+// (hazard 7).
+void router::reuse(int server, const endpoint& where, time_ns now) {
+  server_state next;
+  next.where = where;
+  next.named_at = now;
+  const auto why = not_reached("its server left the cluster");
+  world_.change_server(server, where);
+  for (auto& [slot, state] : slots_) {
+    if (state.refused_by == server) state.refused_by = no_server;
+    if (state.at != server) continue;
+    if (state.phase != phase::detached) go_away(slot, state, why);
+    turn_to(slot, state, no_server);
+  }
+  servers_[static_cast<std::size_t>(server)] = std::move(next);
+}
+
+void router::connect(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.unused_since = time_never;
+  if (!std::exchange(one.is_begun, true)) world_.connect(server);
+}
+
+void router::on_up(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_up = one.was_up = true;
+  one.awaited_since = time_never;
+  one.overdue_until = 0;
+  one.problem = {};
+  one.refusing_since = time_never;
+  one.probe_at = 0;
+  for (auto& [slot, state] : slots_) {
+    if (state.at == server && state.users > 0) attach(slot, state);
+  }
+  if (topology_.is_wanted) ask_topology(now);
+}
+
+void router::on_down(int server, const outcome& why, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.is_up = false;
+  one.overdue_until = 0;
+  one.problem = one.is_begun ? why : outcome();
+  one.awaited_since = time_never;
+  if (!is_known_) problem_ = why;
+  if (topology_.asked == server) {
+    topology_.asked = no_server;
+    topology_.next = std::min(topology_.next, now + shortest_pause_ns);
+  }
+  bool is_missed = !is_known_;
+  for (auto& [slot, state] : slots_) {
+    if (state.at != server) continue;
+    is_missed = is_missed || state.users > 0;
+    go_away(slot, state, why);
+  }
+  if (!is_missed) return;
+  next_look_ = std::min(next_look_, now);
+  want_topology(now);
+}
+
+void router::on_overdue(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  if (!one.is_up) return;
+  // While replies are overdue, the next report comes sooner than that.
+  const bool is_news = now >= std::exchange(one.overdue_until, now + 2 * patience_ns_);
+  if (!is_news) return;
+  next_look_ = std::min(next_look_, now);
+  want_topology(now);
+}
+
+bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
+  return now < one.overdue_until || (!one.is_up && !one.problem.ok());
+}
+
+// Checks servers with a used slot.
+bool router::is_any_troubled(time_ns now) const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
+    const auto at = item.second.at;
+    return item.second.users > 0 && at != no_server &&
+           is_troubled(servers_[static_cast<std::size_t>(at)], now);
+  });
+}
+
+// ---- slots ----------------------------------------------------------------------------------
+
+void router::use(int slot, time_ns now) {
+  auto& state = slots_[slot];
+  if (state.users++ > 0 || state.phase != phase::detached) return;
+  turn_to(slot, state, owners_.at(static_cast<std::size_t>(slot)));
+  if (state.at == no_server) {
+    go_away(slot, state, not_reached("no server of the cluster has this slot"));
+    next_look_ = std::min(next_look_, now + look_ns);
+    return want_topology(now);
+  }
+  attach(slot, state);
+  next_look_ = std::min(next_look_, now + look_ns);
+}
+
+void router::stop_using(int slot) noexcept {
+  const auto known = slots_.find(slot);
+  if (known != slots_.end()) --known->second.users;
+}
+
+// The number distinguishes this attempt from earlier ones in flight.
+void router::attach(int slot, used_slot& state) {
+  const auto server = state.at;
+  if (server == no_server) return;
+  connect(server);
+  const auto& one = servers_[static_cast<std::size_t>(server)];
+  if (!one.is_up && !one.problem.ok()) return go_away(slot, state, one.problem);
+  if (state.phase == phase::attached) world_.on_detached(slot);
+  state.phase = phase::attaching;
+  state.attempt = ++attempts_;
+  if (one.is_up && !world_.attach(slot, server, state.attempt)) {
+    go_away(slot, state, not_reached("cannot send requests to the server now"));
+  }
+}
+
+void router::go_away(int slot, used_slot& state, const outcome& why) {
+  state.problem = why;
+  state.phase = phase::detached;
+  state.attempt = 0;
+  world_.on_detached(slot);
+}
+
+void router::turn_to(int slot, used_slot& state, int server) {
+  if (std::exchange(state.at, server) != server) world_.on_owner_changed(slot);
+}
+
+// Another server has the slot, or is believed to have it.
+void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
+  if (state.phase == phase::attached) go_away(slot, state, why);
+  turn_to(slot, state, server);
+  if (server == no_server) return go_away(slot, state, why);
+  if (++state.hops <= most_hops) return attach(slot, state);
+  go_away(slot, state, not_reached("servers of the cluster name each other as this slot's owner"));
+}
+
+void router::on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
+                           time_ns now) {
+  if (failover_probes_.find(attempt) != failover_probes_.end())
+    return on_failover_probe(server, attempt, came, now);
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.attempt != attempt) return;
+  auto& state = known->second;
+  switch (came.how) {
+    case attachment::end::attached:
+      owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(server);
+      state.phase = phase::attached;
+      state.hops = 0;
+      state.problem = {};
+      state.again_pause_ns = 0;
+      if (std::exchange(state.refused_by, no_server) == server) end_refusal(server);
+      return world_.on_attached(slot, server);
+    case attachment::end::moved:
+      return on_moved(slot, server, came.to, now);
+    case attachment::end::later:
+    case attachment::end::refused:
+      note_refusal(slot, server, came.how, now);
+      [[fallthrough]];
+    case attachment::end::again:
+      go_away(slot, state, came.why);
+      next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+      return;
+    case attachment::end::broken:
+      return;  // on_down() follows, or was called
+  }
+}
+
+void router::on_moved(int slot, int server, const endpoint& target, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;  // known already
+  const auto next = number_of(target, now);
+  if (next == no_server) return on_unserved(slot, server, now);
+  owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
+  if (next != server) topology_.last = next - 1;  // the best informed server is asked next
+  auto why = not_reached("the slot has moved to ");
+  why.say(why.words(), target.text());
+  go_on(slot, known->second, next, why);
+  next_look_ = std::min(next_look_, now + look_ns);
+  want_topology(now);
+}
+
+void router::on_unserved(int slot, int server, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;
+  if (known->second.phase != phase::attached) return;
+  note_refusal(slot, server, attachment::end::later, now);
+  go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
+  next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+}
+
+// The slot stays attached. Failed requests are repeated after a pause. The pause is short at first,
+// because a slot with few keys moves in milliseconds.
+void router::on_halfway(int slot, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end()) return;
+  auto& state = known->second;
+  if (state.phase != phase::attached || state.again_at != time_never) return;
+  state.again_pause_ns = std::clamp(2 * state.again_pause_ns, shortest_again_ns, longest_again_ns);
+  state.again_at = now + state.again_pause_ns + world_.random_below(state.again_pause_ns / 2);
+  next_again_ = std::min(next_again_, state.again_at);
+}
+
+void router::let_ask_again(time_ns now) {
+  auto next = time_never;
+  next_again_ = now;  // if memory runs out
+  for (auto& [slot, state] : slots_) {
+    if (state.again_at <= now) {
+      world_.on_again(slot);
+      state.again_at = time_never;
+    }
+    next = std::min(next, state.again_at);
+  }
+  next_again_ = next;
+}
+
+// The server reports that the slot has moved, but not the new owner. The attempt to attach returns
+// it.
+void router::on_unheard(int slot, int server, time_ns now) {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end() || known->second.at != server) return;
+  if (known->second.phase != phase::attached) return;
+  attach(slot, known->second);
+  next_look_ = std::min(next_look_, now + look_ns);
+}
+
+// ---- troubled servers -----------------------------------------------------------------------
+
+// Sends one slot of each troubled server to a server that may have become the master. True if a
+// troubled server has used slots.
+bool router::send_failover_probes(time_ns now) {
+  bool is_any = false;
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    auto& one = servers_[number];
+    const auto before = static_cast<int>(number);
+    if (!is_troubled(one, now)) continue;
+    const auto used = std::find_if(slots_.begin(), slots_.end(), [&](const auto& item) {
+      return item.second.at == before && item.second.users > 0;
+    });
+    if (used == slots_.end()) continue;
+    is_any = true;
+    if (one.replicas.empty()) continue;
+    const auto replica = one.replicas[one.next_failover_probe++ % one.replicas.size()];
+    connect(replica);
+    if (!servers_[static_cast<std::size_t>(replica)].is_up) continue;
+    const auto attempt = ++attempts_;
+    failover_probes_.emplace(attempt, std::pair(before, used->first));
+    if (!world_.attach(used->first, replica, attempt)) failover_probes_.erase(attempt);
+  }
+  return is_any;
+}
+
+void router::on_failover_probe(int server, std::uint64_t attempt, const attachment& came,
+                               time_ns now) {
+  const auto before = failover_probes_.at(attempt).first;
+  failover_probes_.erase(attempt);
+  auto after = no_server;
+  if (came.how == attachment::end::attached) after = server;
+  if (came.how == attachment::end::moved) after = number_of(came.to, now);
+  if (after == no_server || after == before) return;
+  if (!is_troubled(servers_[static_cast<std::size_t>(before)], now)) return;
+  follow(before, after);
+  want_topology(now);
+}
+
+// Assigns all slots of one server to the other, as far as they are known.
+void router::follow(int before, int after) {
+  for (auto& owner : owners_) {
+    if (owner == before) owner = static_cast<std::int16_t>(after);
+  }
+  auto& one = servers_[static_cast<std::size_t>(before)];
+  if (one.is_up) world_.leave(before, "another server has taken over");
+  const auto why = not_reached("its server has failed, and another has taken over");
+  for (auto& [slot, state] : slots_) {
+    if (state.at == before) go_on(slot, state, after, why);
+  }
+}
+
+// A server that rejects one slot most likely rejects all. So slots do not retry on their own: a
+// client with a thousand slots would occupy a server that is in trouble.
+void router::note_refusal(int slot, int server, attachment::end result, time_ns now) {
+  slots_.at(slot).refused_by = server;
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  if (now < one.probe_at && slot != one.probed) return;
+  one.refusing_since = std::min(one.refusing_since, now);
+  const auto shortest = result == attachment::end::refused ? refused_ns : look_ns;
+  const auto pause =
+      std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
+  one.probe_at = now + pause + world_.random_below(pause);
+}
+
+void router::end_refusal(int server) noexcept {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  one.refusing_since = time_never;
+  one.probe_at = 0;
+  next_look_ = 0;
+}
+
+// Slots take turns, because one of them may be rejected for a reason of its own.
+void router::probe(int server, time_ns now) {
+  auto& one = servers_[static_cast<std::size_t>(server)];
+  auto next = slots_.upper_bound(one.probed);
+  for (auto left = slots_.size(); left > 0; --left, ++next) {
+    if (next == slots_.end()) next = slots_.begin();
+    auto& [slot, state] = *next;
+    const bool is_waiting = state.users > 0 && state.phase == phase::detached;
+    if (!is_waiting || state.at != server || state.refused_by != server) continue;
+    one.probed = slot;
+    one.probe_at = now + patience_ns_;
+    return attach(slot, state);
+  }
+}
+
+// Handles a slot that is not attached.
+void router::look_after_slot(int slot, used_slot& state, time_ns now) {
+  if (state.phase == phase::attaching) {
+    // The server neither connects nor rejects, for example behind NAT. Callers get the reason
+    // before the attempt ends. The slot attaches once the server is up.
+    auto& one = servers_[static_cast<std::size_t>(state.at)];
+    if (one.is_up) return;
+    one.awaited_since = std::min(one.awaited_since, now);
+    if (now - one.awaited_since < patience_ns_) return;
+    return go_away(slot, state, not_reached("the server has not answered yet"));
+  }
+  state.hops = 0;
+  const auto owner = owners_.at(static_cast<std::size_t>(slot));
+  if (owner == no_server) return;
+  turn_to(slot, state, owner);
+  const auto& one = servers_[static_cast<std::size_t>(owner)];
+  const bool is_probed = state.refused_by == owner && one.refusing_since != time_never;
+  if (!is_probed && (one.is_up || !one.is_begun)) attach(slot, state);
+}
+
+void router::look_after_slots(time_ns now) {
+  bool is_amiss = send_failover_probes(now);
+  for (std::size_t number = 0; number < servers_.size(); ++number) {
+    const auto& one = servers_[number];
+    const bool is_refusing = one.is_up && one.refusing_since != time_never;
+    if (is_refusing && now >= one.probe_at) probe(static_cast<int>(number), now);
+  }
+  for (auto& [slot, state] : slots_) {
+    if (state.users <= 0 || state.phase == phase::attached) continue;
+    is_amiss = true;
+    look_after_slot(slot, state, now);
+  }
+  if (!is_amiss) return;
+  next_look_ = now + look_ns + world_.random_below(look_ns);
+  want_topology(now);
+}
+
+// ---- time -----------------------------------------------------------------------------------
+
+time_ns router::next_timer() const noexcept {
+  return std::min({next_look_, next_again_, topology_.next, next_end_});
+}
+
+void router::on_timer(time_ns now) {
+  if (now >= topology_.next) {
+    topology_.next = time_never;
+    topology_.is_wanted = true;
+    ask_topology(now);
+  }
+  if (now >= next_end_) leave_the_unused(now);
+  if (now >= next_again_) let_ask_again(now);
+  if (now < next_look_) return;
+  next_look_ = time_never;
+  look_after_slots(now);
+}
+
+// ---- queries --------------------------------------------------------------------------------
+
+router::phase router::phase_of(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known == slots_.end() ? phase::detached : known->second.phase;
+}
+
+bool router::is_used(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known != slots_.end() && known->second.users > 0;
+}
+
+int router::server_of(int slot) const noexcept {
+  const auto known = slots_.find(slot);
+  return known == slots_.end() ? no_server : known->second.at;
+}
+
+outcome router::problem(int slot) const {
+  const auto known = slots_.find(slot);
+  if (known == slots_.end()) return problem_;
+  if (known->second.phase != phase::detached) return {};
+  auto why = known->second.problem.ok() ? not_reached("not contacted yet") : known->second.problem;
+  if (known->second.at != no_server) {
+    const auto& one = servers_[static_cast<std::size_t>(known->second.at)];
+    const bool is_seed = std::find(seeds_.begin(), seeds_.end(), known->second.at) != seeds_.end();
+    const auto* const hint = one.was_up || is_seed ? "" : remedy_announcement;
+    why.say("slot ", decimal(slot), " at ", one.where.text(), ": ", why.words(), hint);
+  } else {
+    why.say("slot ", decimal(slot), ": ", why.words());
+  }
+  return why;
+}
+
+outcome router::problem() const { return problem_; }
+
+std::vector<int> router::masters() const {
+  std::vector<int> found(owners_.begin(), owners_.end());
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  found.erase(std::remove(found.begin(), found.end(), no_server), found.end());
+  return found;
+}
+
+int router::first_slot_of(int server) const noexcept {
+  const auto* const first = std::find(owners_.begin(), owners_.end(), server);
+  return static_cast<int>(first - owners_.begin()) % slot_count;
+}
+
+int router::count_covered() const noexcept {
+  return static_cast<int>(
+      std::count_if(owners_.begin(), owners_.end(), [](auto owner) { return owner != no_server; }));
+}
+
+}  // namespace mortise::cluster

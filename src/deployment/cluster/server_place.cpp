@@ -1,0 +1,43 @@
+#include "deployment/cluster/server_place.hpp"
+
+#include <utility>
+
+namespace mortise::deployment {
+
+server_place::server_place(cluster::endpoint at) : at_(std::move(at)), found_(find(at_)) {}
+
+cluster::endpoint server_place::at() const {
+  const std::lock_guard guard(mutex_);
+  return at_;
+}
+
+void server_place::change(cluster::endpoint at, std::shared_ptr<net::resolver> found) noexcept {
+  const std::lock_guard guard(mutex_);
+  std::swap(at_, at);
+  found_.swap(found);
+}
+
+std::shared_ptr<net::resolver> server_place::find(const cluster::endpoint& at) {
+  return net::resolver_for_host(at.host, at.port);
+}
+
+bool server_place::is_immediate() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return found_->is_immediate();
+}
+
+net::resolution server_place::resolve(time_ns deadline) {
+  std::shared_ptr<net::resolver> found;
+  {
+    const std::lock_guard guard(mutex_);
+    found = found_;
+  }
+  return found->resolve(deadline);
+}
+
+std::string server_place::text() const {
+  const std::lock_guard guard(mutex_);
+  return found_->text();
+}
+
+}  // namespace mortise::deployment

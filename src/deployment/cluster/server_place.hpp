@@ -1,0 +1,32 @@
+// The address of a server of a cluster, as a resolver. Another server may get the place later.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "deployment/cluster/routing/topology.hpp"
+#include "net/dial/resolver.hpp"
+
+namespace mortise::deployment {
+
+class server_place final : public net::resolver {
+ public:
+  explicit server_place(cluster::endpoint at);
+
+  [[nodiscard]] cluster::endpoint at() const;
+  // `found` resolves the address.
+  void change(cluster::endpoint at, std::shared_ptr<net::resolver> found) noexcept;
+  static std::shared_ptr<net::resolver> find(const cluster::endpoint& at);
+
+  [[nodiscard]] bool is_immediate() const noexcept override;
+  net::resolution resolve(time_ns deadline) override;
+  [[nodiscard]] std::string text() const override;
+
+ private:
+  mutable std::mutex mutex_;
+  cluster::endpoint at_;
+  std::shared_ptr<net::resolver> found_;
+};
+
+}  // namespace mortise::deployment

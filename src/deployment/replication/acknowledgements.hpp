@@ -1,0 +1,218 @@
+// Grants and renewals that wait until enough replicas have them: the options `acks` and
+// `durability` (hazards 7 to 10).
+//
+// WAIT blocks later commands, so it has its own connection to the same run of the same server. One
+// WAIT covers all earlier replies. Replies that come while it is in flight use the next one. If one
+// connection ends, the other is closed as well. A request from before the check of the data does
+// not count, because the data may have been replaced since.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "deployment/replication/acknowledgement_list.hpp"
+#include "deployment/replication/followed_server.hpp"
+#include "net/reactor.hpp"
+#include "protocol/native/acknowledgement.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::deployment {
+
+// The number of replicas in the Sentinels' list, and how many of them they did not report as down.
+struct listed_replicas {
+  std::int64_t all = 0;
+  std::int64_t up = 0;
+  time_ns asked_at = 0;
+};
+
+class acknowledgements final : private redis::session_listener,
+                               private redis::request,
+                               private net::timer {
+ public:
+  // Any thread, without an engine lock held. The first function is called on the I/O thread.
+  class listener {
+   public:
+    virtual ~listener() = default;
+    // Replies of the server can be acknowledged from now on.
+    virtual void on_acknowledging() noexcept = 0;
+    // Acknowledgements are impossible, so the server must be connected again. All waiting items
+    // were notified.
+    virtual void on_unacknowledging(const outcome& why) noexcept = 0;
+    // Fewer replicas than needed have the data.
+    virtual void on_shortfall() noexcept = 0;
+  };
+  // The replicas in the Sentinels' list. Nothing before their first report, or if their master is
+  // another server. A server of a cluster reports its replicas itself.
+  using count_listed = std::function<std::optional<listed_replicas>(const net::address& server)>;
+
+  [[nodiscard]] static bool is_wanted(const settings& terms) noexcept {
+    return terms.acks != 0 || terms.durability == "fsync";
+  }
+  // nullptr if the settings need no acknowledgements. `like` configures the server's own
+  // connection.
+  static std::unique_ptr<acknowledgements> make(net::reactor& loop,
+                                                const redis::connection_config& like,
+                                                const settings& terms, std::string_view client_id,
+                                                count_listed listed, listener& hears);
+  ~acknowledgements() override;
+
+  // meet(): the server is this one from now on. Returns whether its run differs from the last one.
+  // on_server_up(): requests can be sent, and on_acknowledging() follows. on_server_down():
+  // requests cannot be sent, and all waiting items are notified. The I/O thread.
+  bool meet(const redis::session_facts& server) noexcept;
+  void on_server_up() noexcept;
+  void on_server_down() noexcept;
+  // Connects, after meet(). Any thread. Repeated calls are allowed.
+  void begin() noexcept;
+  // Closes the connection until the next begin(). Any thread.
+  void rest() noexcept;
+  // Switches to another server with this name, after rest() and on_server_down(). Any thread.
+  void change_server(std::string name, std::shared_ptr<const std::string> shared_name) noexcept;
+  // No callback follows. Not from the I/O thread.
+  void close() noexcept;
+
+  [[nodiscard]] bool is_ready() const noexcept { return ready_since_.load() != 0; }
+  // Why it is not ready. ok if it is.
+  [[nodiscard]] outcome problem() const noexcept;
+  // Waits until it is ready, or until the problem needs a remedy. Returns the problem.
+  outcome await_ready(time_ns deadline);
+  // Notifies the item when it is ready. Otherwise like await().
+  void await_ready(unacknowledged& item, time_ns now) noexcept;
+
+  // `asked_at` is the time when the request was sent. Any thread, without an engine lock held. The
+  // item may be notified before the return.
+  void await(unacknowledged& item, std::string_view place, time_ns asked_at, time_ns now,
+             std::int64_t lease_ms) noexcept;
+
+ private:
+  // The requests after each connect.
+  struct introduction final : redis::request {
+    explicit introduction(acknowledgements& owner) : of(owner) {}
+    void on_reply(const redis::value& reply, time_ns now) noexcept override {
+      of.on_introduction(reply, now);
+    }
+    void on_broken(bool was_sent) noexcept override;
+    acknowledgements& of;
+    int part = 0;
+    bool is_open = false;
+    std::optional<protocol::replication> state;
+    std::string error;
+  };
+  // Repeats the introduction later.
+  struct look_timer final : net::timer {
+    explicit look_timer(acknowledgements& owner) : of(owner) {}
+    void on_timer(time_ns now) noexcept override { of.on_look(now); }
+    acknowledgements& of;
+  };
+  // The poll in flight: a mark, unless the last one still counts, a WAIT, and a query of the
+  // history.
+  struct poll {
+    int part = 0;
+    bool was_made = false;
+    std::string_view place;
+    std::string mark_error;
+    std::string wait_error;
+    std::int64_t had = 0;  // number of replicas that have the data
+    std::optional<protocol::replication> state;
+    std::optional<std::int64_t> replicas;
+
+    void take(const redis::value& reply, const protocol::acknowledgement_terms& terms) noexcept;
+  };
+  // The notifications that follow the release of the mutex.
+  struct ends {
+    acknowledgement_list done;
+    acknowledgement_list failed;
+    outcome why;  // of the failed items
+    acknowledgement_list lost;
+    bool is_short = false;
+    bool is_anew = false;  // all requests can be sent again
+  };
+
+  acknowledgements(net::reactor& loop, redis::connection_config config,
+                   std::shared_ptr<followed_server> where, const settings& terms,
+                   std::string_view client_id, count_listed listed, listener& hears);
+
+  void on_up(const redis::session_facts& facts) noexcept override;
+  void on_down(const outcome& why) noexcept override;
+  void on_failed(const outcome& why, bool is_definite) noexcept override;
+  void on_push(std::string_view /*channel*/, std::string_view /*payload*/,
+               time_ns /*now*/) noexcept override {}
+  void on_reply(const redis::value& reply, time_ns now) noexcept override;
+  void on_broken(bool was_sent) noexcept override;
+  void on_timer(time_ns now) noexcept override;
+
+  void on_introduction(const redis::value& reply, time_ns now) noexcept;
+  void introduce() noexcept;
+  void look_later() noexcept;
+  void on_look(time_ns now) noexcept;
+  [[nodiscard]] bool is_of_server() const noexcept;
+  void refuse(outcome why) noexcept;
+  void drop(ends& over) noexcept;
+
+  void ask(bool with_mark, time_ns now, ends& over) noexcept;
+  void go_on(time_ns now, ends& over) noexcept;
+  void read(poll& result, time_ns now, ends& over) noexcept;
+  void fail_all(ends& over, outcome why) noexcept;
+  void tell(ends& over, time_ns now) noexcept;
+  void plan(time_ns at) noexcept;
+  // The number of the last part of a poll with a mark.
+  [[nodiscard]] int last_part() const noexcept { return asks_its_cluster_ ? 5 : 4; }
+  [[nodiscard]] std::optional<std::int64_t> needed(time_ns now) const noexcept;
+  [[nodiscard]] bool is_list_old(time_ns now) const noexcept;
+  [[nodiscard]] outcome too_few(time_ns now) const noexcept;
+  [[nodiscard]] outcome refusal(std::string_view error) const noexcept;
+
+  net::reactor& loop_;
+  const protocol::acknowledgement_terms terms_;
+  const bool asks_its_cluster_;  // for the number of replicas
+  const time_ns patience_ns_;
+  const std::string client_id_;
+  const count_listed listed_;
+  listener& hears_;
+  const std::shared_ptr<followed_server> where_;
+  std::atomic<time_ns> ready_since_{0};  // when the data became the present ones; 0: unknown
+  std::atomic<std::uint32_t> turns_{0};  // counts changes of ready_since_ and problem_
+  look_timer looking_{*this};
+  introduction introduction_{*this};  // of the I/O thread, like lane_run_
+  std::string lane_run_;  // the run of the server on this connection; empty while it is down
+
+  std::atomic<bool> is_begun_{false};
+  std::atomic<bool> is_resting_{false};
+
+  mutable std::mutex mutex_;  // guards the members below
+  bool is_closed_ = false;
+  struct {
+    bool is_up = false;
+    std::string run;
+    std::string history;   // of its data; empty until it is known
+    std::string own_name;  // if a cluster is asked for its replicas
+  } server_;
+  outcome problem_;
+  struct {
+    acknowledgement_list early;    // until the server is ready
+    acknowledgement_list open;     // for the next WAIT
+    acknowledgement_list covered;  // by the last WAIT
+    time_ns armed_for = time_never;
+  } waiting_;
+  bool is_asking_ = false;
+  poll asked_;
+  struct {
+    std::int64_t had = 0;                 // replicas that have the data of the last WAIT
+    std::int64_t online = 0;              // replicas that are online
+    std::int64_t connected = 0;           // replicas in any state
+    std::optional<std::int64_t> counted;  // replicas in the cluster's list
+  } replicas_;
+
+  redis::connection lane_;  // last, because it calls back until its destruction
+};
+
+}  // namespace mortise::deployment

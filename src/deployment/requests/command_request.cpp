@@ -1,0 +1,133 @@
+#include "deployment/requests/command_request.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "protocol/refusal.hpp"
+
+namespace mortise::deployment {
+
+outcome command_request::ask(redis::connection& server, const protocol::command& command,
+                             time_ns deadline) {
+  outcome unanswered;  // after an unsuccessful attempt
+  for (bool with_text = false;;) {
+    const auto turns = server.turns();
+    auto [result, is_script_missing, may_be_asked_again] =
+        ask_once(server, command, with_text, deadline);
+    with_text = is_script_missing;
+    if (with_text) continue;
+    if (!may_be_asked_again || result.code == status::closed) return result;
+    if (result.code == status::unknown) unanswered = result;
+    if (server.await_turn(turns, deadline)) continue;
+    const auto problem = server.last_problem();
+    if (unanswered.ok()) return problem.ok() ? result : problem;
+    unanswered.say(unanswered.message, "; ", problem.message);
+    return unanswered;
+  }
+}
+
+command_request::answer command_request::ask_once(redis::connection& server,
+                                                  const protocol::command& command, bool with_text,
+                                                  time_ns deadline) {
+  const auto request = std::make_shared<command_request>(server, command, with_text);
+  auto result = request->await(deadline);
+  return {std::move(result), request->is_script_missing_, request->may_be_asked_again_};
+}
+
+command_request::command_request(redis::connection& server, const protocol::command& command,
+                                 bool with_text)
+    : server_(server), is_change_(command.is_change), login_(command.says), read_(command.read) {
+  says = login_.get();
+  command.write(bytes_, with_text);
+}
+
+// The command may contain a password.
+command_request::~command_request() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
+
+status command_request::submit(redis::flush flush) noexcept {
+  self_ = shared_from_this();
+  const auto submitted = server_.submit(*this, bytes_, flush);
+  if (submitted != status::ok) self_.reset();
+  return submitted;
+}
+
+void command_request::send() noexcept {
+  if (is_open_.exchange(true)) return;
+  if (submit(redis::flush::by_io_thread) != status::ok) is_open_ = false;
+}
+
+outcome command_request::await(time_ns deadline) {
+  caller = &caller_;
+  const auto submitted = submit(redis::flush::before_await);
+  if (submitted != status::ok) {
+    may_be_asked_again_ = submitted == status::unreachable;
+    auto problem = server_.last_problem();
+    if (!problem.ok()) return problem;
+    if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
+    return outcome::of(submitted);
+  }
+  if (!server_.await(caller_, deadline)) {
+    const std::lock_guard guard(mutex_);
+    if (!is_over_) {
+      is_given_up_ = true;
+      auto result = outcome::of(status::unknown, "the server did not answer in time");
+      result.is_retryable = true;
+      result.is_ambiguous = is_change_;
+      return result;
+    }
+  }
+  return how_;
+}
+
+void command_request::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    try {
+      if (!is_given_up_) read(reply);
+    } catch (...) {
+      how_.code = status::no_memory;
+    }
+    is_over_ = true;
+  }
+  end();
+}
+
+void command_request::read(const redis::value& reply) {
+  is_script_missing_ = reply.is_error() && reply.text().starts_with("NOSCRIPT");
+  if (is_script_missing_) return;
+  if (reply.is_error()) {
+    const auto error = protocol::read_error(reply.text());
+    may_be_asked_again_ = error.what == lock::answer::unsent;
+    how_ = error.details;
+    if (login_) login_->hide_in(how_);
+    server_.hide_login(how_);
+    how_.is_ambiguous = how_.is_ambiguous && is_change_;
+    // A read-only command with an unfinished script has changed nothing.
+    if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;
+  } else if (read_) {
+    read_(reply);
+  }
+}
+
+void command_request::on_broken(bool was_sent) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    is_over_ = true;
+    if (!is_given_up_) {
+      how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
+                         "the connection broke before the answer");
+      how_.is_retryable = true;
+      how_.is_ambiguous = was_sent && is_change_;
+      may_be_asked_again_ = !how_.is_ambiguous;
+    }
+  }
+  end();
+}
+
+void command_request::end() noexcept {
+  const auto keep = std::move(self_);
+  is_open_ = false;
+  caller_.finish();
+}
+
+}  // namespace mortise::deployment

@@ -1,0 +1,141 @@
+#include "deployment/requests/server_request.hpp"
+
+#include <new>
+
+#include "protocol/wire.hpp"
+#include "redis/resp/command.hpp"
+
+namespace mortise::deployment {
+
+namespace {
+
+// Whether the requester relies on the result for the length of a lease.
+bool is_relied_on(const lock::step_result& result) noexcept {
+  return result.what == lock::answer::granted || result.what == lock::answer::renewed;
+}
+
+}  // namespace
+
+class server_request::acknowledgement final : public unacknowledged {
+ public:
+  explicit acknowledgement(server_request& owner) : owner_(owner) {}
+  void await(lock::step_result result, time_ns now, std::int64_t lease_ms) noexcept {
+    said_ = std::move(result);
+    of.replicas->await(*this, of.place, sent, now, lease_ms);
+  }
+
+  witness of;
+  time_ns sent = 0;
+
+ private:
+  void on_acknowledged(const outcome& error, time_ns now) noexcept override {
+    auto result = std::move(said_);
+    if (!error.ok()) {
+      result.what = lock::answer::unacknowledged;
+      result.is_passing = error.is_retryable;
+      result.details = error;
+    }
+    owner_.tell(result, now);
+  }
+  void on_server_lost(time_ns now) noexcept override {
+    lock::step_result result;
+    result.what = lock::answer::broken;
+    owner_.tell(result, now);
+  }
+
+  server_request& owner_;
+  lock::step_result said_;  // not acknowledged yet
+};
+
+server_request::server_request(lock_requester& requester) : asker_(requester) {}
+server_request::~server_request() = default;
+
+// Returns false if memory is lacking.
+bool server_request::note_witness(witness source) noexcept try {
+  if (source.replicas == nullptr) return true;
+  if (!acknowledgement_) acknowledgement_ = std::make_unique<acknowledgement>(*this);
+  acknowledgement_->of = source;
+  acknowledgement_->sent = boot_now();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+status server_request::write(const lock::step_request& step, const protocol::table& rules,
+                             const protocol::key_set& keys, const known_commands& known,
+                             bool is_moving) noexcept try {
+  rules_ = &rules;
+  what_ = step.what;
+  lease_ms_ = step.ttl_ms;
+  asked_at_ = step.asked_at;
+  bytes_.clear();
+  const auto command = known.load(std::memory_order_relaxed);
+  is_without_script_ =
+      command != redis::compare_and_delete::none && protocol::is_compare_and_delete(rules, step);
+  const bool is_alone = is_moving && protocol::can_renew_alone(rules, step);
+  is_of_one_key_ = is_without_script_ || is_alone || rules.rows.of(step.what).keys == 1;
+  reply_count = 1;
+  if (is_without_script_) {
+    protocol::write_compare_and_delete(bytes_, command, step, keys);
+  } else if (is_alone) {
+    protocol::write_renewal_alone(bytes_, rules, step, keys);
+  } else {
+    reply_count = protocol::write_step(bytes_, rules, step, keys);
+  }
+  return status::ok;
+} catch (const std::bad_alloc&) {
+  return status::no_memory;
+}
+
+status server_request::submit(redis::connection& server, known_commands& known,
+                              const lock::operation* operation, witness source) noexcept {
+  server_ = &server;
+  if (!note_witness(source)) return status::no_memory;
+  known_ = &known;
+  caller = operation != nullptr && operation->awaits_answer ? operation->caller : nullptr;
+  return server.submit(*this, bytes_, flush_for(operation));
+}
+
+status server_request::submit_asking(redis::connection& server, known_commands& known) noexcept
+    try {
+  std::string asking;
+  redis::command_writer(asking).command({"ASKING"});
+  bytes_.insert(0, asking);
+  reply_count = 2;
+  return submit(server, known, nullptr, {});
+} catch (const std::bad_alloc&) {
+  return status::no_memory;
+}
+
+redis::flush server_request::flush_for(const lock::operation* operation) noexcept {
+  if (operation == nullptr) return redis::flush::by_io_thread;
+  if (!operation->awaits_answer) return redis::flush::sent;
+  if (operation->caller != nullptr) {
+    return operation->caller->is_own() ? redis::flush::before_await : redis::flush::now;
+  }
+  return operation->comes_back ? redis::flush::by_io_thread : redis::flush::unattended;
+}
+
+void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
+  if (asked_at_ != 0) server_->statistics().answered(now - asked_at_);
+  if (reply.is_error() && is_sent_on(reply.text())) return;
+  if (lock::step_result result; reply.is_error() && is_astray(reply.text(), result))
+    return tell(result, now);
+  if (is_without_script_ && reply.is_error()) {
+    // The retry uses a script, whatever the error is.
+    known_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
+  }
+  auto result = is_without_script_ ? protocol::read_compare_and_delete(reply)
+                                   : protocol::read_step(*rules_, what_, reply);
+  server_->hide_login(result.details);
+  if (!acknowledgement_ || !is_relied_on(result)) return tell(result, now);
+  acknowledgement_->await(std::move(result), now, lease_ms_);
+}
+
+void server_request::on_broken(bool was_sent) noexcept {
+  lock::step_result result;
+  result.what = was_sent ? lock::answer::broken : lock::answer::unsent;
+  tell(result, boot_now());
+}
+
+}  // namespace mortise::deployment

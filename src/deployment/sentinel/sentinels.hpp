@@ -1,0 +1,70 @@
+// The Sentinels of one master, as the resolver of its address. All are asked at once, and those
+// that know the latest failover are right. Their notifications are only hints.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deployment/sentinel/sentinel.hpp"
+#include "net/dial/resolver.hpp"
+#include "net/reactor.hpp"
+#include "redis/connection.hpp"
+
+namespace mortise::sentinel {
+
+class sentinels final : public net::resolver, private sentinel_listener {
+ public:
+  struct member {
+    std::string place;  // "host:port"
+    redis::connection_config config;
+  };
+  sentinels(net::reactor& loop, std::vector<member> members, std::string master, std::string name);
+  // Called after close().
+  ~sentinels() override;
+
+  // Connects to all in the background. `on_hint` reports that the master may have changed, on any
+  // thread.
+  outcome begin(std::function<void()> on_hint);
+  // Ends all connections and requests. No hint follows. Called while the reactor runs, and not on
+  // its thread. The reactor may end at the same time. May be called again.
+  void close() noexcept;
+
+  // The last report about the master's replicas, and the time of the request.
+  struct replica_report {
+    replica_count count;
+    time_ns asked_at = 0;
+  };
+  // nullopt if no Sentinel has reported it, or if this server was not the master.
+  [[nodiscard]] std::optional<replica_report> replicas_of(const net::address& server) const;
+
+  [[nodiscard]] bool is_immediate() const noexcept override { return false; }
+  net::resolution resolve(time_ns deadline) override;
+  [[nodiscard]] std::string text() const override { return name_; }
+
+ private:
+  class look;
+
+  void on_word() noexcept override;
+  void on_news(std::string_view text) noexcept override;
+  std::vector<word> ask_all(time_ns deadline);
+  [[nodiscard]] net::resolution resolve_places(const std::vector<word>& words, time_ns deadline);
+
+  const std::string master_;
+  const std::string name_;
+  std::function<void()> on_hint_;        // since begin()
+  std::atomic<std::uint32_t> words_{0};  // number of calls of on_word()
+  struct {
+    mutable std::mutex mutex;
+    std::vector<net::address> master;
+    std::optional<replica_report> replicas;
+  } last_;            // result of the last resolve()
+  std::mutex mutex_;  // protects the list, which is empty after close()
+  std::vector<std::unique_ptr<sentinel>> all_;
+};
+
+}  // namespace mortise::sentinel

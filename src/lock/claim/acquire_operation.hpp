@@ -1,0 +1,31 @@
+// An acquire or a try, from its acceptance by a gate until its end.
+#pragma once
+
+#include <list>
+#include <utility>
+
+#include "lock/amount.hpp"
+#include "lock/gate/owner.hpp"
+#include "lock/lock_io.hpp"
+
+namespace mortise::lock {
+
+class acquire_operation : public operation {
+ public:
+  acquire_operation* as_acquire() noexcept final { return this; }
+  lock::owner* owner = nullptr;
+  bool is_try = false;
+  amount wanted;
+  time_ns began = 0;
+
+  [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
+    return owner->counts_of(wanted.mode);
+  }
+
+ private:
+  friend class claim_queue;
+  bool has_found_taken_ = false;  // it has found the lock taken, and was counted
+  std::list<acquire_operation*>::iterator place_;
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,84 @@
+// The first phase of a claim, from its first request to the grant. The attempt sends a request, and
+// then waits at the server and checks again and again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "lock/claim_event.hpp"
+#include "lock/gate/contention.hpp"
+#include "lock/gate/step_requests.hpp"
+#include "lock/protocol_facts.hpp"
+
+namespace mortise::lock {
+
+// What a claim does when it does not get the lock at once. The two poll numbers are for protocols
+// without a queue.
+struct wait_terms {
+  bool waits = false;
+  std::int64_t poll_interval_ms = 100;
+  std::int64_t poll_attempts = -1;  // maximum number of requests; -1: no limit
+  bool follows_own = false;         // directly after a pending release of this client
+  contention expected = {};         // with a quorum
+};
+
+class attempt {
+ public:
+  attempt(const protocol_facts& protocol, const wait_terms& terms, std::int64_t grant_ms)
+      : protocol_(protocol), terms_(terms), grant_ms_(grant_ms) {}
+
+  // Same contract as the functions of the same name in `claim`. A granting reply counts from the
+  // time at which its request was sent.
+  void start(bool directly, const operation* requester, step_requests& requests, time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result,
+                        step_requests& requests, time_ns now);
+  // The time from which a grant by message counts, or nothing if the grant is not reliable.
+  std::optional<time_ns> on_grant(std::int64_t server_us, step_requests& requests, time_ns now);
+  void on_head(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept;
+  void on_free(step_requests& requests, time_ns now);
+  void on_up(step_requests& requests, time_ns now);
+  void on_timer(step_requests& requests, time_ns now);
+  void retry_later(step_requests& requests, time_ns now) noexcept {
+    ask_at_ = requests.retry_time(now);
+  }
+  void take_over(const wait_terms& terms) noexcept;
+
+  [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
+  [[nodiscard]] bool is_queued() const noexcept { return is_queued_; }
+  // Whether a server has reported another holder, or a waiter ahead.
+  [[nodiscard]] bool knows_of_others() const noexcept { return knows_of_others_; }
+  // Whether the last request was sent and its connection broke before the reply.
+  [[nodiscard]] bool was_broken() const noexcept { return was_broken_; }
+  [[nodiscard]] std::int64_t place() const noexcept { return place_; }
+  [[nodiscard]] contention next_contention() const noexcept { return terms_.expected.next(); }
+  // The lease of a grant by message. The server reads it from the owner token.
+  [[nodiscard]] std::int64_t grant_ms() const noexcept { return grant_ms_; }
+
+ private:
+  // Asks for the place in the queue, or for the grant if the lock is available.
+  void ask_again(step_requests& requests, time_ns now);
+  // Asks at a random time within the window, so that other clients have a chance. 0: at once.
+  void ask_within(time_ns window_ns, step_requests& requests, time_ns now);
+  void plan_split(step_requests& requests, time_ns now) noexcept;
+  claim_event on_not_free(const open_request& request, const step_result& result,
+                          step_requests& requests, time_ns now);
+  void plan_look(std::int64_t ttl_ms, std::int64_t place, step_requests& requests,
+                 time_ns now) noexcept;
+  void plan_poll(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept;
+
+  const protocol_facts& protocol_;
+  wait_terms terms_;
+  const std::int64_t grant_ms_;
+  bool is_queued_ = false;  // also after a refusal, while it waits
+  bool knows_of_others_ = false;
+  bool was_broken_ = false;
+  std::int64_t place_ = -1;
+  time_ns ask_at_ = time_never;    // the time of the next request
+  time_ns reference_ns_ = 0;       // send time of the last answered request, or the first
+  std::int64_t reference_us_ = 0;  // the server's time in that reply, or 0
+  bool told_free_ = false;         // a message reported a free lock after the open request
+  time_ns told_head_at_ = -1;      // when a message reported it as head of the queue
+  time_ns head_look_at_ = 0;       // the check that this message planned
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,116 @@
+// All handles of one client for one name: their holders, waiters and claim queues. All users of a
+// mutex share one claim queue. See claim_queue.hpp for the other kinds. Pure: its caller passes the
+// time, replies and messages. A `fair = strict` handle has a gate of its own, and so competes
+// alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "lock/claim/acquire_operation.hpp"
+#include "lock/gate/gate_context.hpp"
+#include "lock/gate/gate_report.hpp"
+#include "lock/queue/claim_queue.hpp"
+
+namespace mortise::lock {
+
+// Not thread-safe: its gate_driver serialises all calls.
+class gate {
+ public:
+  gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener);
+
+  // Each of these calls rejects the operation at once (the code is not ok), or accepts it and
+  // finishes it now or later.
+  outcome acquire(acquire_operation& acquire, time_ns now);
+  outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
+  outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
+  // ok if the owner holds in this mode and no other call is changing the hold.
+  outcome check_held(const owner& owner, hold_mode mode, time_ns now);
+  // raise() upgrades to exclusive mode if no other holder shares the lock. lower() downgrades to
+  // `weight`.
+  outcome raise(owner& owner, operation& done, time_ns now);
+  outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
+
+  // Ends and reports each hold that is lost by the clock. All calls above begin with it.
+  void settle(time_ns now);
+
+  // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. Its
+  // request is undone at the server in the background. No effect on a finished operation.
+  void abandon(operation& given_up, status why, time_ns now);
+  // Ends the wait of this handle, and rejects its acquires until `is_on` is false again.
+  void interrupt(owner& owner, bool is_on, time_ns now);
+  // The handle is being freed: releases its hold and ends its wait.
+  void forget(owner& owner, time_ns now);
+  // Ends all operations, releases all holds, and rejects all later calls. The gate then refers to
+  // no handle, so the handles may be freed in any order.
+  void close(time_ns now);
+  [[nodiscard]] bool is_closed() const noexcept { return common_.is_closed; }
+
+  // lasts(): the hold is not lost. is_held(): the hold is also reliable, which needs valid
+  // acknowledgements.
+  [[nodiscard]] bool lasts(const owner& owner, time_ns now) const noexcept {
+    return owner.state == owner_state::held && now < valid_until(owner);
+  }
+  [[nodiscard]] bool is_held(const owner& owner, time_ns now) const noexcept {
+    return lasts(owner, now) && claim_of(owner)->is_acknowledged();
+  }
+  [[nodiscard]] time_ns valid_until(const owner& owner) const noexcept {
+    return claim_of(owner) == nullptr ? 0 : owner.in->valid_until(owner);
+  }
+  // The owner token of the hold at the server, and the weight of the hold. Empty and 1 without a
+  // hold.
+  [[nodiscard]] std::string_view owner_token(const owner& owner) const noexcept {
+    const auto* const claim = claim_of(owner);
+    return claim == nullptr ? std::string_view() : std::string_view(claim->token());
+  }
+  [[nodiscard]] std::int64_t weight(const owner& owner) const noexcept {
+    const auto* const claim = claim_of(owner);
+    return claim == nullptr ? 1 : claim->weight();
+  }
+
+  // Events.
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
+                 time_ns now);
+  void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
+                bool others_wait, time_ns now);
+  void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
+  void on_wanted(std::string_view token, time_ns now);
+  void on_forced(std::string_view token, time_ns now);
+  void on_free(time_ns now);
+  void on_up(time_ns now);
+  // The replicas' acknowledgements of this client's holds are no longer valid.
+  void on_unacknowledged() noexcept;
+  void on_timer(time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+  // Whether a waiter exists that the server has refused or queued.
+  [[nodiscard]] bool is_queued() const noexcept;
+  // Whether a message is useful, and must not wait until the client sends a request.
+  [[nodiscard]] bool awaits_message() const noexcept;
+  [[nodiscard]] gate_report report(time_ns now) const;
+  // Whether the client retains a claim without a holder, and whether the retained claim has this
+  // owner token.
+  [[nodiscard]] bool is_retained() const noexcept;
+  [[nodiscard]] bool retains(std::string_view owner_token) const noexcept;
+  // Whether nothing is held, retained, awaited or being released.
+  [[nodiscard]] bool is_idle() const noexcept;
+
+ private:
+  // The claim of the owner's hold, or nullptr.
+  [[nodiscard]] static const lock::claim* claim_of(const owner& owner) noexcept {
+    const bool holds = owner.state == owner_state::held && owner.in != nullptr;
+    return holds ? owner.in->claim() : nullptr;
+  }
+  [[nodiscard]] outcome check_held(const owner& owner) const;
+  claim_queue& queue_for(const acquire_operation& acquire, time_ns now);
+  claim_queue& idle_queue();
+  // The claim queue whose claim has this owner token, or nullptr.
+  [[nodiscard]] claim_queue* queue_of(std::string_view token) const noexcept;
+  void add_holders(gate_report& report, const claim_queue& queue, time_ns now) const;
+
+  gate_context common_;
+  std::vector<std::unique_ptr<claim_queue>> queues_;
+};
+
+}  // namespace mortise::lock

@@ -1,0 +1,60 @@
+#include "lock/gate/gate_report.hpp"
+
+#include <algorithm>
+
+#include "lock/gate/gate.hpp"
+#include "lock/queue/claim_queue.hpp"
+
+namespace mortise::lock {
+
+namespace {
+
+// Counts the waiters, and describes the first of all.
+void add_waiters(gate_report& report, const claim_queue& queue, time_ns now) {
+  report.waiters += queue.waiter_count();
+  const auto* const first = queue.first_waiter();
+  if (first == nullptr || now - first->began < report.waited_ns) return;
+  report.waited_ns = now - first->began;
+  if (report.holds > 0 || report.retained > 0) return;
+  report.mode = first->wanted.mode;
+  report.label = first->owner->label;
+}
+
+void add_retained(gate_report& report, const claim_queue& queue, time_ns now) {
+  if (!queue.is_retained() || now >= queue.retained_until()) return;
+  ++report.retained;
+  report.retained_claims.push_back(queue.claim()->token());
+  if (report.holds > 0) return;
+  report.mode = queue.claim()->mode();
+  report.left_ns = std::max(report.left_ns, queue.retained_until() - now);
+}
+
+}  // namespace
+
+// Describes the holder that has held for the longest time.
+void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns now) const {
+  const auto before = report.holds;
+  queue.held_by().each([&](const lock::owner& holder) {
+    if (!lasts(holder, now)) return;
+    if (++report.holds > 1 && now - holder.held_since <= report.held_ns) return;
+    report.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
+    report.label = holder.label;
+    report.token = holder.token;
+    report.held_ns = now - holder.held_since;
+    report.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
+  });
+  // A writer's weight counts as 1, because its lock counts no permits.
+  const auto weight = report.holds == before ? 0 : queue.claim()->weight();
+  report.weight += weight == exclusive_permits ? 1 : weight;
+}
+
+gate_report gate::report(time_ns now) const {
+  gate_report report;
+  report.traffic = common_.traffic;
+  for (const auto& each : queues_) add_holders(report, *each, now);
+  for (const auto& each : queues_) add_retained(report, *each, now);
+  for (const auto& each : queues_) add_waiters(report, *each, now);
+  return report;
+}
+
+}  // namespace mortise::lock

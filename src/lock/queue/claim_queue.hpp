@@ -1,0 +1,158 @@
+// The owners of a client that share one claim at the servers: its waiters and its holders. All
+// users of a mutex share one claim queue, and the lock passes from one to the next. Readers of a
+// read-write lock may share one claim queue and hold together (claim_queue_sharing.cpp). A writer
+// or a user of permits has a claim queue of its own, and so its own place in the queue at the
+// server.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include "lock/claim/acquire_operation.hpp"
+#include "lock/claim/claim.hpp"
+#include "lock/claim_event.hpp"
+#include "lock/extensions.hpp"
+#include "lock/gate/gate_context.hpp"
+#include "lock/gate/holders.hpp"
+#include "lock/gate/passes.hpp"
+
+namespace mortise::lock {
+
+class claim_queue {
+ public:
+  explicit claim_queue(gate_context& context) : gate_(context) {}
+  claim_queue(const claim_queue&) = delete;
+  claim_queue& operator=(const claim_queue&) = delete;
+
+  // Accepts an acquire of an owner that is in no claim queue.
+  void enter(acquire_operation& acquire, time_ns now);
+  // The other calls are for an owner that holds or waits in this claim queue.
+  outcome acquire_again(acquire_operation& acquire);
+  outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
+  outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
+  outcome raise(owner& owner, operation& done, time_ns now);
+  outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
+  // ok unless a call is changing the mode of the hold.
+  [[nodiscard]] outcome check_free() const;
+  void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
+  [[nodiscard]] bool has_open(const operation& call) const noexcept {
+    return raising_ == &call || extensions_.has(call);
+  }
+  // An extension, an upgrade or a downgrade.
+  void abandon(operation& given_up, outcome result, status why, const outcome& problem);
+  void end_calls_of(owner& owner, const outcome& result);
+  void close(time_ns now);
+
+  // Whether a try would be refused, because another handle of this client is ahead.
+  [[nodiscard]] bool is_ahead_of_tries() const noexcept {
+    return !is_retained() && (current_ || !waiters_.empty());
+  }
+  [[nodiscard]] const char* who_is_ahead() const noexcept {
+    return holders_.is_empty() ? "another handle of this client is ahead"
+                               : "another handle of this client holds it";
+  }
+  // Whether this acquire may share the claim of other readers of this client.
+  [[nodiscard]] bool admits(const acquire_operation& reader, time_ns now) const noexcept;
+  // From now on no reader joins the holders or waiters of this claim queue.
+  void admit_no_more() noexcept {
+    if (is_shared_ && current_) current_->on_wanted();
+  }
+  // Whether the acquire may take the retained claim; and the end of the retention.
+  [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
+  void end_retention(time_ns now) {
+    if (is_retained()) release_claim(now);
+  }
+
+  // Events.
+  void on_answer(std::uint32_t serial, const step_result& result, time_ns now);
+  void on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
+  void on_wanted(time_ns now);
+  void on_forced(time_ns now);
+  void on_up(time_ns now);
+  void on_timer(time_ns now);
+  // Ends the holds that are over before a timer reports them.
+  void settle(time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+
+  // The claim at the servers, or nullptr.
+  [[nodiscard]] lock::claim* claim() const noexcept { return current_.get(); }
+  [[nodiscard]] bool is_idle() const noexcept { return !current_ && waiters_.empty(); }
+  [[nodiscard]] bool is_queued() const noexcept {
+    return current_ && current_->phase() == claim_phase::queued;
+  }
+  [[nodiscard]] bool is_retained() const noexcept { return retained_until_ != 0; }
+  [[nodiscard]] time_ns retained_until() const noexcept { return retained_until_; }
+  // Whether readers share the claim, so that more readers may join without a request.
+  [[nodiscard]] bool is_joined() const noexcept { return is_joined_; }
+  [[nodiscard]] const holders& held_by() const noexcept { return holders_; }
+  [[nodiscard]] std::size_t waiter_count() const noexcept { return waiters_.size(); }
+  // The first waiter, or nullptr.
+  [[nodiscard]] const acquire_operation* first_waiter() const noexcept {
+    return waiters_.empty() ? nullptr : waiters_.front();
+  }
+  [[nodiscard]] time_ns valid_until(const owner& holder) const noexcept {
+    return current_ ? std::min(current_->valid_until(), holder.joint.until) : 0;
+  }
+  // Records that others hold or await the lock, so the acquire waits or is refused.
+  void note_taken(acquire_operation& acquire) noexcept;
+
+ private:
+  void end_hold(lock::owner& owner, operation* done, time_ns now);
+  outcome lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now);
+  [[nodiscard]] outcome check_modes() const;
+  [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
+                                        time_ns now) const;
+  [[nodiscard]] outcome timed_out(const acquire_operation& given_up, time_ns now) const;
+
+  bool pass_on(time_ns now);
+  [[nodiscard]] bool may_pass(time_ns now) const noexcept;
+  [[nodiscard]] bool suits(const acquire_operation& next) const noexcept;
+  bool pass_to_next(time_ns now);
+  bool retain(const lock::owner& leaver, time_ns now);
+  void take_up(time_ns now);
+  [[nodiscard]] bool may_share(const acquire_operation& first) const noexcept;
+  [[nodiscard]] claim_reuse reuse_of(const acquire_operation& first) const noexcept;
+  void hold_on(lock::owner& owner, lease_terms terms, time_ns now);
+  static time_ns end_notice(const lock::owner& holder) noexcept;
+
+  void start_next(time_ns now) noexcept;
+  std::unique_ptr<lock::claim> new_claim(const acquire_operation& first, time_ns now);
+  void handle(claim_event what, time_ns now);
+  void grant_to_next(time_ns now);
+  void grant(acquire_operation& next, time_ns from, time_ns now);
+  [[nodiscard]] bool has_token() const noexcept;
+  std::int64_t next_token() noexcept;
+  void refuse_next(time_ns now);
+  void note_renewal(bool is_ok) noexcept;
+  void tell_risk() noexcept;
+  void raised(time_ns now);
+  void lose(time_ns now);
+  void lose_one(lock::owner& loser, reason why, bool is_risk_told, time_ns now);
+  void end_holds_in_time(time_ns now);
+  // Releases the claim, for an unlock that waits for it or is counted, if any.
+  void release_claim(time_ns now, pending_release leaving = {});
+  [[nodiscard]] outcome failure_of_request() const;
+  void finish(acquire_operation& ended, const outcome& result, time_ns now);
+  void finish_raise(const outcome& result);
+
+  gate_context& gate_;
+  std::list<acquire_operation*> waiters_;
+  std::unique_ptr<lock::claim> current_;
+  holders holders_;  // of current_: one owner, or several readers
+  passes passes_;
+  extensions extensions_{gate_.operations};
+  operation* raising_ = nullptr;
+  time_ns retained_until_ = 0;     // 0: current_ is not retained
+  bool may_retain_ = false;        // the owner token of current_ shows it to others
+  bool is_shared_ = false;         // readers of this client may join the holders of current_
+  bool is_joined_ = false;         // and readers have joined
+  std::int64_t shared_token_ = 0;  // the fencing token of these readers
+  time_ns next_end_ = time_never;  // no hold ends, and no end is reported, before
+  bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
+};
+
+}  // namespace mortise::lock

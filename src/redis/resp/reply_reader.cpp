@@ -1,0 +1,129 @@
+#include "redis/resp/reply_reader.hpp"
+
+#include <utility>
+
+namespace mortise::redis {
+
+namespace {
+
+// ["message", channel, payload], and the same for a channel of a cluster's slot.
+bool is_message(const value& item) {
+  const auto kind = item.at(0).text();
+  return item.size() == 3 && (kind == "message" || kind == "smessage");
+}
+
+// The replies to SUBSCRIBE, UNSUBSCRIBE and SSUBSCRIBE.
+bool is_confirmation(const value& item) {
+  const auto kind = item.at(0).text();
+  return item.is_error() || kind == "subscribe" || kind == "unsubscribe" || kind == "ssubscribe";
+}
+
+// ["sunsubscribe", channel, count]: the slot moved to another server. No request sends
+// SUNSUBSCRIBE, so this is never a reply.
+bool is_farewell(const value& item) { return item.at(0).text() == "sunsubscribe"; }
+
+}  // namespace
+
+bool reply_reader::take(std::size_t count, time_ns now) noexcept {
+  input_.received(count);
+  while (!input_.unread().empty() && !is_broken_) {
+    switch (parser_->parse(input_.unread())) {
+      case parse_result::complete:
+        dispatch(parser_->reply(), now);
+        input_.consume(parser_->consumed());
+        break;
+      case parse_result::incomplete:
+        return true;
+      case parse_result::no_memory:
+        break_off(outcome::of(status::no_memory, "cannot read a reply: out of memory"));
+        break;
+      case parse_result::violation:
+        break_off(violation());
+        break;
+    }
+  }
+  return !is_broken_;
+}
+
+void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
+  const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
+  if (may_be_message && is_message(reply)) {
+    // During the handshake there is no waiter for a message.
+    if (is_greeted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
+    return;
+  }
+  if (!is_greeted_) return listener_.on_handshake_reply(reply);
+  if (may_be_message && is_farewell(reply)) return listener_.on_unheard(reply.at(1).text());
+  // A subscription began or ended, or (`messages`) was refused.
+  if (may_be_message) return confirm(reply, now);
+  answer(reply, now);
+}
+
+void reply_reader::answer(const value& reply, time_ns now) noexcept {
+  if (replies_to_skip_ > 0) {
+    --replies_to_skip_;
+    return;
+  }
+  request* const item = find_oldest();
+  if (item == nullptr) {
+    return break_off(outcome::of(status::unreachable, "the server sent an unexpected reply"));
+  }
+  const bool is_last = --item->replies_left_ == 0;
+  if (!is_last && item->takes_each) return item->on_reply(reply, now);
+  if (!is_last && !reply.is_error()) return;
+  replies_to_skip_ = item->replies_left_;
+  open_.pop();
+  answered_.fetch_add(1, std::memory_order_relaxed);
+  if (reply.is_error()) listener_.on_error(*item, reply.text());
+  item->on_reply(reply, now);
+}
+
+void reply_reader::confirm(const value& reply, time_ns now) noexcept {
+  request* const item = find_oldest();
+  if (item == nullptr || !item->is_subscription || !is_confirmation(reply)) return;
+  open_.pop();
+  answered_.fetch_add(1, std::memory_order_relaxed);
+  item->on_reply(reply, now);
+}
+
+outcome reply_reader::violation() const noexcept {
+  // A TLS alert: the server's answer to a client without TLS.
+  auto why =
+      !is_greeted_ && input_.unread().starts_with("\x15\x03")
+          ? outcome::of(status::unreachable, "the port speaks TLS; give rediss://")
+          : outcome::of(status::unreachable, "the server broke the protocol (", parser_->problem(),
+                        "); check that the URL names a Redis or Valkey server");
+  why.is_retryable = false;
+  return why;
+}
+
+void reply_reader::break_off(outcome why) noexcept {
+  is_broken_ = true;
+  problem_ = std::move(why);
+}
+
+request* reply_reader::find_oldest() noexcept {
+  if (open_.first() == nullptr) {
+    auto submitted = listener_.take_submitted();
+    open_.take_all(submitted);
+  }
+  return open_.first();
+}
+
+request_list reply_reader::end(std::uint64_t submitted) noexcept {
+  answered_.store(submitted, std::memory_order_relaxed);
+  input_.clear();
+  parser_->reset();
+  replies_to_skip_ = 0;
+  is_greeted_ = is_broken_ = false;
+  problem_ = {};
+  return std::exchange(open_, {});
+}
+
+void reply_reader::release() noexcept {
+  if (!input_.unread().empty()) return;
+  input_.release();
+  parser_.emplace();
+}
+
+}  // namespace mortise::redis

@@ -1,0 +1,142 @@
+#include "redis/service/service_check.hpp"
+
+#include <array>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "redis/resp/command.hpp"
+
+namespace mortise::redis {
+
+namespace {
+
+struct tried_command {
+  const char* name;
+  std::array<std::string_view, 4> words;
+};
+
+// None of these changes anything. No client ever writes the key of EVAL, which a proxy needs.
+constexpr std::array<tried_command, 6> tried_commands{{
+    {"HELLO", {"HELLO", "3"}},
+    {"CLIENT", {"CLIENT", "ID"}},
+    {"MULTI", {"MULTI"}},
+    {"EVAL", {"EVAL", "return 1", "1", "mortise:probe"}},
+    {"SCRIPT", {"SCRIPT", "LOAD", "return 1"}},
+    {"SUBSCRIBE", {"SUBSCRIBE", "mortise:inbox"}},
+}};
+
+}  // namespace
+
+service_check::service_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
+                             net::transport_factory make_transport,
+                             service_check_listener& listener)
+    : loop_(loop),
+      listener_(listener),
+      dialer_(loop, std::move(where), std::move(make_transport), *this),
+      connection_(loop, *this, pipeline::purpose::messages, {}) {}
+
+service_check::~service_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
+
+void service_check::begin(const net::address& at, time_ns deadline) noexcept {
+  at_ = at;
+  is_on_ = true;
+  deadline_ = deadline;
+  lacking_ = {};
+  tried_ = 0;
+  is_given_up_ = false;
+  loop_.schedule(*this, deadline);
+  dial();
+}
+
+void service_check::end() noexcept {
+  is_given_up_ = true;
+  dialer_.cancel();
+  loop_.cancel(static_cast<net::timer&>(*this));
+  if (!connection_.is_attached()) is_on_ = false;
+  connection_.break_off(outcome::of(status::closed));
+}
+
+void service_check::finish() noexcept {
+  loop_.cancel(static_cast<net::timer&>(*this));
+  is_on_ = false;
+  if (is_given_up_) lacking_ = {};
+  listener_.on_service_checked(lacking_);
+}
+
+void service_check::dial() noexcept {
+  is_command_sent_ = is_answered_ = false;
+  dialer_.start_at(at_, deadline_);
+}
+
+void service_check::on_dialed(std::unique_ptr<net::transport> connected,
+                              const net::address& /*where*/) noexcept try {
+  connection_.attach(std::move(connected));
+  say_ping();
+} catch (const std::bad_alloc&) {
+  give_up();
+}
+
+void service_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {
+  is_given_up_ = true;
+  finish();
+}
+
+// Any reply is good enough, even an error.
+void service_check::say_ping() {
+  wiped_bytes bytes;
+  command_writer(bytes).command({"PING"});
+  connection_.greet(std::move(bytes));
+}
+
+void service_check::say_command() {
+  wiped_bytes bytes;
+  const auto& words = tried_commands.at(tried_).words;
+  std::size_t count = 0;
+  while (count < words.size() && !words.at(count).empty()) ++count;
+  command_writer(bytes).command(std::span(words).first(count));
+  is_command_sent_ = true;
+  connection_.greet(std::move(bytes));
+}
+
+void service_check::on_handshake_reply(pipeline& /*which*/, const value& /*reply*/) noexcept try {
+  if (is_command_sent_) {
+    is_answered_ = true;
+    return connection_.break_off(outcome::of(status::closed));
+  }
+  say_command();
+} catch (const std::bad_alloc&) {
+  give_up();
+}
+
+void service_check::on_torn(pipeline& /*which*/, const outcome& why) noexcept try {
+  take_end(why);
+} catch (const std::bad_alloc&) {
+  is_given_up_ = true;
+  finish();
+}
+
+void service_check::take_end(const outcome& why) {
+  // The service closed the connection. It was not broken off after an invalid reply.
+  const bool is_closed = why.code == status::unreachable && why.is_retryable;
+  if (!is_answered_) {
+    if (!is_command_sent_ || !is_closed) is_given_up_ = true;
+    if (!is_given_up_) lacking_.note(tried_commands.at(tried_).name);
+  }
+  ++tried_;
+  // A reply to HELLO shows that something other than HELLO ended the connection before.
+  const bool is_known_service = tried_ == 1 && is_answered_;
+  if (is_given_up_ || is_known_service || tried_ == tried_commands.size()) return finish();
+  dial();
+}
+
+void service_check::on_timer(time_ns /*now*/) noexcept { give_up(); }
+
+void service_check::give_up() noexcept {
+  is_given_up_ = true;
+  dialer_.cancel();
+  if (!connection_.is_attached()) return finish();
+  connection_.break_off(outcome::of(status::closed));
+}
+
+}  // namespace mortise::redis

@@ -1,0 +1,76 @@
+// Finds out which commands make a service end the connection, as the proxy twemproxy does with each
+// command that it does not pass on. Each command is tried on a separate connection, after the
+// answer to a PING. So a service that lacks the command differs from a server that starts, and from
+// a port of another protocol.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/dial/dialer.hpp"
+#include "net/dial/resolver.hpp"
+#include "net/reactor.hpp"
+#include "redis/pipeline.hpp"
+#include "redis/service/service_gaps.hpp"
+
+namespace mortise::redis {
+
+class service_check_listener {
+ public:
+  virtual ~service_check_listener() = default;
+  // No connection of the check is open now. Without gaps the check found nothing.
+  virtual void on_service_checked(const service_gaps& lacking) noexcept = 0;
+};
+
+// The I/O thread's.
+class service_check final : private pipeline_listener,
+                            private net::dial_listener,
+                            private net::timer {
+ public:
+  service_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
+                net::transport_factory make_transport, service_check_listener& listener);
+  // Only when is_over().
+  ~service_check() override;
+
+  // Ends in on_service_checked(), maybe before it returns. Needs no login: an error about a missing
+  // login is a reply too.
+  void begin(const net::address& at, time_ns deadline) noexcept;
+  // Ends the check. on_service_checked() follows if a connection is open.
+  void end() noexcept;
+  [[nodiscard]] bool is_over() const noexcept { return !is_on_; }
+
+ private:
+  void on_dialed(std::unique_ptr<net::transport> connected,
+                 const net::address& where) noexcept override;
+  void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
+  void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
+  void on_message(std::string_view, std::string_view, time_ns) noexcept override {}
+  void on_unheard(std::string_view) noexcept override {}
+  void on_overdue() noexcept override {}
+  void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void on_timer(time_ns now) noexcept override;
+  void dial() noexcept;
+  void say_ping();
+  void say_command();
+  void take_end(const outcome& why);
+  void give_up() noexcept;
+  void finish() noexcept;
+
+  net::reactor& loop_;
+  service_check_listener& listener_;
+  net::dialer dialer_;
+  pipeline connection_;
+  net::address at_;
+  time_ns deadline_ = 0;
+  bool is_on_ = false;
+  service_gaps lacking_;
+  std::size_t tried_ = 0;  // how many commands
+  bool is_command_sent_ = false;
+  bool is_answered_ = false;  // the command
+  bool is_given_up_ = false;
+};
+
+}  // namespace mortise::redis
