@@ -100,7 +100,7 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
     if (!is_in_time || !caller.is_leading()) break;
   }
   if (asked_ns > 0 && !net::leader_followers::has_open(caller, situation(true))) {
-    spin_.note_answer(asked_ns, received_ns_.load(std::memory_order_relaxed));
+    spin_.note_reply(asked_ns, received_ns_.load(std::memory_order_relaxed));
   }
   caller.end_leading();
 }
@@ -136,7 +136,6 @@ bool pipeline::spin(time_ns asked_ns, time_ns deadline) noexcept {
     now = boot_now();
     if (now >= deadline || !spin_.goes_on(now)) return false;
   }
-  spin_.note_find(received_ns_.load(std::memory_order_relaxed));
   return true;
 }
 

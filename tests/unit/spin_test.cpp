@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace mortise::testing::spin_test {
 namespace {
@@ -10,164 +11,287 @@ namespace {
 constexpr time_ns us = ns_per_us;
 constexpr time_ns ms = ns_per_ms;
 constexpr time_ns adaptive = -1;
+constexpr time_ns start_ns = 1000 * ns_per_s;
 
-// One caller that asks again and again, at a server that takes so long.
-class spin_test : public ::testing::Test {
- protected:
-  // Whether it spun. `away_ns`: for how long it does not run after its first look.
-  bool ask(time_ns trip_ns, time_ns away_ns = 0) {
+// A machine with a server, for one caller that asks again and again.
+struct machine {
+  time_ns server_ns = 25 * us;  // until the reply is in the socket
+  time_ns wake_ns = 25 * us;    // until a sleeping thread runs again
+  // Other threads want the core: a thread that has run for a slice loses the core for so long.
+  time_ns slice_ns = time_never;
+  time_ns others_ns = 0;
+  // The server has the same core: it runs when the caller sleeps.
+  bool is_shared_core = false;
+  int cores = 2;
+  // Events: `period_ns` apart, and so long. Either the caller loses the core, or the server stalls.
+  time_ns gap_period_ns = time_never;
+  time_ns gap_ns = 0;
+  time_ns stall_period_ns = time_never;
+  time_ns stall_ns = 0;
+  // Changes the machine as time passes.
+  std::function<void(machine&, time_ns)> change = [](machine&, time_ns) {};
+};
+
+class caller {
+ public:
+  caller(machine where, time_ns length_ns) : machine_(std::move(where)), spin_(length_ns) {}
+
+  // Asks until the time has passed, and returns the mean time of a wait.
+  time_ns mean_ns(time_ns for_ns) {
+    const auto begin_ns = now_;
+    const auto before = asks_;
+    while (now_ - begin_ns < for_ns) ask();
+    return (now_ - begin_ns) / (asks_ - before);
+  }
+  // Whether it spun.
+  bool ask() {
+    machine_.change(machine_, now_ - start_ns);
     const auto asked_ns = now_;
-    const auto answered_ns = asked_ns + trip_ns;
-    now_ += 5 * us;
-    bool has_spun = false;
-    if (spin_.is_due(asked_ns)) {
-      if (spin_.wants_cores(now_)) {
-        spin_.note_cores(cores_, now_);
-        ++counts_;
-      }
-      has_spun = spin_.begin(asked_ns, now_);
-    }
-    looks_ = 0;
-    for (bool goes_on = has_spun; goes_on;) {
-      now_ += us + (++looks_ == 1 ? away_ns : 0);
-      goes_on = now_ < answered_ns && spin_.goes_on(now_);
-      if (now_ >= answered_ns) spin_.note_find(now_);
-    }
-    now_ = std::max(now_, answered_ns);
-    spin_.note_answer(asked_ns, now_);
+    const bool has_spun = begins(asked_ns);
+    const auto ready_ns = ready_at(asked_ns, has_spun);
+    if (!has_spun || !polls(asked_ns, ready_ns)) sleeps(ready_ns);
+    ++asks_;
+    spins_ += has_spun ? 1 : 0;
+    spin_.note_reply(asked_ns, now_);
     return has_spun;
   }
-  // How many of them spun.
-  int ask_often(int times, time_ns trip_ns) {
-    int spun = 0;
-    for (int i = 0; i < times; ++i) spun += ask(trip_ns) ? 1 : 0;
-    return spun;
-  }
-  void warm_up() {
-    ask_often(8, 60 * us);
-    ASSERT_TRUE(ask(20 * us));
+  // How many of so many spun.
+  int asks(int times) {
+    const auto before = spins_;
+    while (times-- > 0) ask();
+    return static_cast<int>(spins_ - before);
   }
   // How long it does not spin.
   time_ns pause_ns() {
-    const auto start = now_;
-    while (!ask(20 * us) && now_ - start < 60 * ns_per_s) now_ += 100 * us;
-    return now_ - start;
+    const auto begin_ns = now_;
+    while (!ask() && now_ - begin_ns < 60 * ns_per_s) {
+    }
+    return now_ - begin_ns;
   }
 
-  net::spin spin_{adaptive};
-  time_ns now_ = 1000 * ns_per_s;
-  int cores_ = 2;
+  machine machine_;
+  net::spin spin_;
+  time_ns now_ = start_ns;
   int counts_ = 0;
-  int looks_ = 0;
+
+ private:
+  bool begins(time_ns asked_ns) {
+    if (!spin_.is_due(asked_ns)) return false;
+    if (spin_.wants_cores(now_)) {
+      spin_.note_cores(machine_.cores, now_);
+      ++counts_;
+    }
+    return spin_.begin(asked_ns, now_);
+  }
+  time_ns ready_at(time_ns asked_ns, bool has_spun) {
+    auto ready_ns = asked_ns + machine_.server_ns;
+    if (machine_.is_shared_core && has_spun) ready_ns = time_never;
+    if (now_ - stalled_ns_ >= machine_.stall_period_ns) {
+      stalled_ns_ = now_;
+      ready_ns += machine_.stall_ns;
+    }
+    return ready_ns;
+  }
+  // Polls once per microsecond. False when it gave up.
+  bool polls(time_ns asked_ns, time_ns ready_ns) {
+    for (;;) {
+      now_ += us;
+      ran_ns_ += us;
+      if (ran_ns_ > machine_.slice_ns) {
+        now_ += machine_.others_ns;
+        ran_ns_ = 0;
+      } else if (now_ - lost_ns_ >= machine_.gap_period_ns) {
+        lost_ns_ = now_;
+        now_ += machine_.gap_ns;
+      }
+      if (now_ >= ready_ns) return true;
+      if (!spin_.goes_on(now_)) return false;
+      EXPECT_LT(now_ - asked_ns, ns_per_s);
+    }
+  }
+  void sleeps(time_ns ready_ns) {
+    // The server runs now, where it could not run beside a spinning caller.
+    if (ready_ns == time_never) ready_ns = now_ + machine_.server_ns;
+    now_ = std::max(now_, ready_ns) + machine_.wake_ns;
+    ran_ns_ = 0;
+  }
+
+  time_ns ran_ns_ = 0;
+  time_ns lost_ns_ = start_ns;
+  time_ns stalled_ns_ = start_ns;
+  std::int64_t asks_ = 0;
+  std::int64_t spins_ = 0;
 };
 
-TEST_F(spin_test, spins_when_the_last_eight_answers_came_soon) {
-  EXPECT_EQ(ask_often(8, 150 * us), 0);
-  EXPECT_EQ(ask_often(100, 20 * us), 100);
+// The mean time of a wait over a minute, in percent of that of another caller.
+std::int64_t percent(const machine& where, time_ns other_length_ns) {
+  const auto mean = caller(where, adaptive).mean_ns(60 * ns_per_s);
+  return mean * 100 / caller(where, other_length_ns).mean_ns(60 * ns_per_s);
+}
+constexpr time_ns never = 0;
+constexpr time_ns always = 1000 * us;
+
+TEST(spin, a_quiet_machine_with_a_gap_per_second_loses_nothing) {
+  machine quiet;
+  quiet.gap_period_ns = ns_per_s;
+  quiet.gap_ns = 5 * ms;
+  EXPECT_LE(percent(quiet, always), 103);
+  EXPECT_LE(percent(quiet, never), 60);
 }
 
-TEST_F(spin_test, never_spins_for_a_server_that_is_far_away) {
-  EXPECT_EQ(ask_often(10'000, 151 * us), 0);
+TEST(spin, other_processes_with_a_tenth_of_the_core_stop_nothing) {
+  machine shared;
+  shared.gap_period_ns = 10 * ms;
+  shared.gap_ns = ms;
+  EXPECT_LE(percent(shared, always), 103);
 }
 
-TEST_F(spin_test, an_answer_that_is_late_has_to_be_made_up_for) {
-  ask_often(7, 60 * us);
-  EXPECT_FALSE(ask(200 * us));
-  EXPECT_EQ(ask_often(8, 60 * us), 0);
-  EXPECT_TRUE(ask(60 * us));
-}
-
-TEST_F(spin_test, stops_looking_in_time_for_what_is_late) {
-  warm_up();
-  EXPECT_TRUE(ask(5 * ms));
-  EXPECT_LE(looks_, 150);
-}
-
-TEST_F(spin_test, a_miss_is_followed_by_a_pause_that_doubles) {
-  warm_up();
-  for (const auto length : {2 * ms, 4 * ms, 8 * ms, 16 * ms}) {
-    EXPECT_TRUE(ask(300 * us));
-    const auto pause = pause_ns();
-    EXPECT_GT(pause, length - ms);
-    EXPECT_LT(pause, length + ms);
+TEST(spin, all_cores_busy_costs_at_most_two_percent) {
+  for (const time_ns others_ns : {4 * ms, 12 * ms}) {
+    machine busy;
+    busy.slice_ns = 3 * ms;
+    busy.others_ns = others_ns;
+    EXPECT_LE(percent(busy, never), 102) << others_ns;
   }
 }
 
-TEST_F(spin_test, the_pause_ends_somewhere) {
-  warm_up();
-  for (int i = 0; i < 30; ++i) {
-    ask(300 * us);
-    EXPECT_LT(pause_ns(), 10 * ns_per_s + 2 * ms);
+TEST(spin, a_control_group_that_is_throttled_costs_at_most_two_percent) {
+  machine throttled;
+  throttled.slice_ns = 10 * ms;
+  throttled.others_ns = 90 * ms;
+  EXPECT_LE(percent(throttled, never), 102);
+}
+
+TEST(spin, a_server_on_the_same_core_costs_at_most_two_percent) {
+  machine shared;
+  shared.is_shared_core = true;
+  EXPECT_LE(percent(shared, never), 102);
+}
+
+TEST(spin, never_spins_for_a_server_that_is_far_away) {
+  machine far;
+  far.server_ns = 300 * us;
+  EXPECT_EQ(caller(far, adaptive).asks(100'000), 0);
+}
+
+TEST(spin, a_server_that_stalls_stops_nothing) {
+  machine stalling;
+  for (const time_ns stall_ns : {5 * ms, 80 * ms}) {
+    stalling.stall_period_ns = 100 * ms;
+    stalling.stall_ns = stall_ns;
+    caller one(stalling, adaptive);
+    one.asks(8);
+    EXPECT_GE(one.asks(100'000), 99'000) << stall_ns;
   }
 }
 
-TEST_F(spin_test, the_pause_is_forgotten_when_it_goes_well) {
-  warm_up();
-  for (int i = 0; i < 4; ++i) {
-    ask(300 * us);
-    pause_ns();
+TEST(spin, follows_a_machine_that_changes_its_frequency) {
+  machine laptop;
+  laptop.change = [](machine& it, time_ns passed_ns) {
+    const auto factor = 1 + passed_ns / (2 * ns_per_s) % 3;  // a new one each two seconds
+    it.server_ns = factor * 20 * us;
+    it.wake_ns = factor * 20 * us;
+  };
+  EXPECT_LE(percent(laptop, always), 103);
+}
+
+TEST(spin, follows_a_server_that_moves_to_the_same_core_and_back) {
+  machine moving;
+  moving.change = [](machine& it, time_ns passed_ns) {
+    it.is_shared_core = passed_ns / (10 * ns_per_s) % 2 == 1;
+  };
+  caller one(moving, adaptive);
+  for (int period = 0; period < 4; ++period) {
+    const auto begin_ns = one.now_;
+    one.mean_ns(500 * ms);
+    const auto mean = one.mean_ns(begin_ns + 10 * ns_per_s - one.now_);
+    EXPECT_LE(mean, (period % 2 == 0 ? 27 : 51) * us) << period;
   }
-  for (const auto end = now_ + ns_per_s; now_ < end; now_ += 50 * us) EXPECT_TRUE(ask(20 * us));
-  EXPECT_TRUE(ask(300 * us));
-  EXPECT_LT(pause_ns(), 5 * ms);
 }
 
-// The answer is there when it runs again, or it is not.
-TEST_F(spin_test, who_loses_the_core_pauses_for_a_hundred_times_as_long) {
-  for (const time_ns trip_ns : {20 * us, 20 * ms}) {
-    spin_ = net::spin(adaptive);
-    warm_up();
-    EXPECT_TRUE(ask(trip_ns, 4 * ms));
-    EXPECT_LE(looks_, 1);
-    const auto pause = pause_ns();
-    EXPECT_GE(pause, 380 * ms);
-    EXPECT_LT(pause, 410 * ms);
-  }
+TEST(spin, a_machine_that_is_quiet_again_is_noticed_within_a_second) {
+  machine busy;
+  busy.slice_ns = 3 * ms;
+  busy.others_ns = 4 * ms;
+  caller one(busy, adaptive);
+  one.mean_ns(30 * ns_per_s);
+  one.machine_ = {};
+  EXPECT_LE(one.pause_ns(), ns_per_s);
+  EXPECT_LE(one.mean_ns(ns_per_s), 27 * us);
 }
 
-TEST_F(spin_test, an_interrupt_is_no_loss_of_the_core) {
-  warm_up();
-  EXPECT_TRUE(ask(20 * us, 100 * us));
-  EXPECT_TRUE(ask(20 * us));
+TEST(spin, one_lost_slice_stops_it_for_less_than_a_tenth_of_a_second) {
+  machine quiet;
+  caller one(quiet, adaptive);
+  one.mean_ns(ns_per_s);
+  one.machine_.gap_period_ns = 0;
+  one.machine_.gap_ns = 20 * ms;
+  one.ask();
+  one.machine_ = {};
+  EXPECT_LE(one.pause_ns(), 100 * ms);
 }
 
-TEST_F(spin_test, never_spins_on_one_core) {
-  cores_ = 1;
-  EXPECT_EQ(ask_often(100'000, 20 * us), 0);
+TEST(spin, warms_up_with_waits_that_sleep) {
+  caller one({}, adaptive);
+  EXPECT_EQ(one.asks(8), 0);
+  EXPECT_EQ(one.asks(100), 100);
 }
 
-TEST_F(spin_test, cores_are_counted_ten_times_a_second) {
-  warm_up();
-  const auto before = counts_;
-  for (const auto end = now_ + ns_per_s; now_ < end;) ask(20 * us);
-  EXPECT_LE(counts_ - before, 10);
-  cores_ = 1;
-  ask_often(5000, 20 * us);
-  EXPECT_FALSE(ask(20 * us));
-  cores_ = 2;
-  ask_often(5000, 20 * us);
-  EXPECT_TRUE(ask(20 * us));
+TEST(spin, polls_for_at_most_150_microseconds) {
+  caller one({}, adaptive);
+  one.asks(100);
+  one.machine_.server_ns = 10 * ms;
+  const auto before = one.now_;
+  EXPECT_TRUE(one.ask());
+  EXPECT_FALSE(one.spin_.goes_on(before + 150 * us));
 }
 
-TEST_F(spin_test, whoever_waits_for_no_answer_of_its_own_does_not_adapt) {
-  warm_up();
-  EXPECT_FALSE(spin_.is_due(0));
+TEST(spin, sleeps_for_a_few_of_many_waits_to_know_the_mean) {
+  caller one({}, adaptive);
+  one.asks(8);
+  const int times = 100'000;  // 2.5 s
+  const int sleeps = times - one.asks(times);
+  EXPECT_GE(sleeps, 20 * 8);
+  EXPECT_LE(sleeps, 26 * 8);
 }
 
-TEST_F(spin_test, a_length_that_was_set_is_kept_to_whatever_happens) {
-  spin_ = net::spin(50 * us);
-  cores_ = 1;
-  EXPECT_EQ(ask_often(100, 10 * ms), 100);
-  EXPECT_EQ(looks_, 50);
-  EXPECT_TRUE(ask(10 * us, 4 * ms));
-  EXPECT_TRUE(ask(10 * us));
-  EXPECT_TRUE(spin_.is_due(0));
+TEST(spin, never_spins_on_one_core) {
+  machine small;
+  small.cores = 1;
+  EXPECT_EQ(caller(small, adaptive).asks(100'000), 0);
 }
 
-TEST_F(spin_test, a_length_of_0_is_no_spin) {
-  spin_ = net::spin(0);
-  EXPECT_EQ(ask_often(1000, 20 * us), 0);
-  EXPECT_FALSE(spin_.is_due(0));
+TEST(spin, cores_are_counted_ten_times_a_second) {
+  caller one({}, adaptive);
+  one.mean_ns(ns_per_s);
+  EXPECT_LE(one.counts_, 10);
+  one.machine_.cores = 1;
+  one.mean_ns(200 * ms);
+  EXPECT_FALSE(one.ask());
+  one.machine_.cores = 2;
+  one.mean_ns(200 * ms);
+  EXPECT_TRUE(one.ask());
+}
+
+TEST(spin, a_caller_without_a_request_does_not_adapt) {
+  caller one({}, adaptive);
+  one.asks(100);
+  EXPECT_FALSE(one.spin_.is_due(0));
+}
+
+TEST(spin, a_given_length_is_kept_whatever_happens) {
+  machine busy;
+  busy.cores = 1;
+  busy.server_ns = 10 * ms;
+  caller one(busy, 50 * us);
+  EXPECT_EQ(one.asks(100), 100);
+  EXPECT_TRUE(one.spin_.is_due(0));
+}
+
+TEST(spin, a_length_of_0_is_no_spin) {
+  caller one({}, never);
+  EXPECT_EQ(one.asks(1000), 0);
+  EXPECT_FALSE(one.spin_.is_due(0));
 }
 
 }  // namespace

@@ -1,13 +1,18 @@
-// Whether a caller that leads and waits alone spins before it sleeps. To spin is to look for its
-// answer again and again. A wake-up takes longer than the answer of a near server. But others may
-// need the core. Then a spinning thread loses the core for a whole slice, or delays the very server
-// that has to answer. So an adaptive caller spins while the last answers came soon. It stops when
-// an answer is late, or when the thread did not run for a while between two looks. It tries again
-// after a pause that doubles with each failure. Pure: the times are arguments.
+// Decides whether a caller that leads and waits alone spins before it sleeps. To spin is to poll
+// for the reply again and again. A wake-up takes longer than the reply of a near server. But other
+// threads may need the core. Then a spinning thread loses the core for a whole slice, or delays the
+// server whose reply it polls for. Both show in the time until the reply.
+//
+// An adaptive caller therefore compares times. It knows the mean time of a wait that sleeps, and it
+// keeps a credit. Each wait that spun adds the time that it saved, or takes away the time that it
+// lost. The caller spins while the credit lasts. Saved time fills the credit up to some slices, so
+// a lost slice on a quiet machine stops nothing. Without credit the caller sleeps, and each sleep
+// earns a hundredth of its time for the next try. So the tries cost 1 % of the time of all waits
+// where spinning always loses. A caller that spins also sleeps for a few waits from time to time,
+// because the mean changes with the load. Pure: the times are arguments.
 #pragma once
 
 #include <algorithm>
-#include <utility>
 
 #include "base/time.hpp"
 
@@ -18,10 +23,10 @@ class spin {
   // `length_ns`: how long each wait spins. 0: not at all. Negative: as long as it pays off.
   explicit spin(time_ns length_ns) noexcept : length_ns_(length_ns) {}
 
-  // Whether to begin(), for the answer to a request of that time; 0 without a request.
+  // Whether to begin(), for the reply to a request of that time; 0 without a request.
   [[nodiscard]] bool is_due(time_ns asked_ns) const noexcept {
     if (!is_adaptive()) return length_ns_ > 0;
-    return asked_ns > 0 && asked_ns >= resume_ns_ && short_trips_ >= wanted_trips;
+    return asked_ns > 0 && is_worthwhile_ && samples_left_ == 0 && asked_ns >= resume_ns_;
   }
   // Whether note_cores() is due before begin(): a thread may be moved at any time.
   [[nodiscard]] bool wants_cores(time_ns now) const noexcept {
@@ -32,62 +37,79 @@ class spin {
     count_ns_ = now + count_interval_ns;
     if (count < 2) resume_ns_ = count_ns_;
   }
-  // A caller is about to look. False when it must not.
+  // A caller is about to poll. False when it must not.
   bool begin(time_ns asked_ns, time_ns now) noexcept {
     if (!is_due(asked_ns)) return false;
-    end_ns_ = is_adaptive() ? asked_ns + longest_trip_ns : now + length_ns_;
-    look_ns_ = now;
+    end_ns_ = is_adaptive() ? asked_ns + longest_spin_ns : now + length_ns_;
+    spin_asked_ns_ = asked_ns;
+    stopped_ns_ = 0;
     return true;
   }
-  // A look found nothing. Returns whether to look again.
+  // A poll found nothing. Returns whether to poll again.
   bool goes_on(time_ns now) noexcept {
-    const auto gap_ns = now - std::exchange(look_ns_, now);
     if (now < end_ns_) return true;
-    if (is_adaptive()) fail(gap_ns, now);
+    stopped_ns_ = now;
     return false;
   }
-  // A look found something.
-  void note_find(time_ns now) noexcept {
-    if (!is_adaptive()) return;
-    const auto gap_ns = now - look_ns_;
-    if (gap_ns > longest_look_ns) return fail(gap_ns, now);
-    // It has gone well for the length of the pause.
-    if (pause_ns_ > 0 && now - resume_ns_ >= pause_ns_) {
-      pause_ns_ /= 2;
-      resume_ns_ = now;
+  // The reply came, by a poll or after a sleep.
+  void note_reply(time_ns asked_ns, time_ns now) noexcept {
+    if (!is_adaptive() || asked_ns <= 0) return;
+    if (spin_asked_ns_ == asked_ns) {
+      count_spin(asked_ns, now);
+    } else {
+      count_sleep(now - asked_ns);
     }
-  }
-  // The answer came, by a look or after a sleep.
-  void note_answer(time_ns asked_ns, time_ns now) noexcept {
-    const bool is_short = now - asked_ns <= longest_trip_ns;
-    short_trips_ = is_short ? std::min(short_trips_ + 1, wanted_trips) : 0;
+    is_worthwhile_ =
+        sleeps_ == warm_up_sleeps && sleep_mean_ns_ <= longest_spin_ns && credit_ns_ > 0;
   }
 
  private:
   // A longer wait is not worth a spin: the wake-up is a small part of it.
-  static constexpr time_ns longest_trip_ns = 150 * ns_per_us;
-  static constexpr int wanted_trips = 8;
-  // A look takes a microsecond or two. An interrupt and its wake-ups take some more. A longer gap
-  // means that another thread needed the core and got it.
-  static constexpr time_ns longest_look_ns = 200 * ns_per_us;
-  static constexpr time_ns shortest_pause_ns = 2 * ns_per_ms;
-  static constexpr time_ns longest_pause_ns = 10 * ns_per_s;
-  // The pause is so many times the loss. So retries cost next to nothing, however long slices are.
-  static constexpr time_ns pause_share = 100;
+  static constexpr time_ns longest_spin_ns = 150 * ns_per_us;
+  static constexpr int warm_up_sleeps = 8;
+  // More than the slices that a quiet machine takes from a thread within a moment.
+  static constexpr time_ns most_credit_ns = 30 * ns_per_ms;
+  // Where each try ends in the throttling of a control group, the loss is many slices.
+  static constexpr time_ns least_credit_ns = -200 * ns_per_ms;
+  static constexpr time_ns try_share = 100;
+  // A few sleeps for the mean, among so many waits that they cost nearly nothing.
+  static constexpr int sample_sleeps = 8;
+  static constexpr int spins_between_samples = 512;
+  static constexpr time_ns sample_interval_ns = 100 * ns_per_ms;
   static constexpr time_ns count_interval_ns = 100 * ns_per_ms;
 
   [[nodiscard]] bool is_adaptive() const noexcept { return length_ns_ < 0; }
-  void fail(time_ns lost_ns, time_ns now) noexcept {
-    pause_ns_ = std::clamp(std::max(2 * pause_ns_, pause_share * lost_ns), shortest_pause_ns,
-                           longest_pause_ns);
-    resume_ns_ = now + pause_ns_;
+  // A wait that gave up is charged for the spin only: a server that is late is late for sleepers,
+  // too.
+  void count_spin(time_ns asked_ns, time_ns now) noexcept {
+    const time_ns spent_ns =
+        stopped_ns_ == 0 ? now - asked_ns
+                         : std::min(now - asked_ns, stopped_ns_ - asked_ns + sleep_mean_ns_);
+    credit_ns_ =
+        std::clamp(credit_ns_ + sleep_mean_ns_ - spent_ns, least_credit_ns, most_credit_ns);
+    if (++spins_ < spins_between_samples || now < sample_ns_) return;
+    spins_ = 0;
+    samples_left_ = sample_sleeps;
+    sample_ns_ = now + sample_interval_ns;
+  }
+  void count_sleep(time_ns length_ns) noexcept {
+    sleep_mean_ns_ += sleeps_ == 0 ? length_ns : (length_ns - sleep_mean_ns_) / 8;
+    sleeps_ = std::min(sleeps_ + 1, warm_up_sleeps);
+    if (samples_left_ > 0) --samples_left_;
+    if (credit_ns_ <= 0) credit_ns_ += length_ns / try_share;
   }
 
   time_ns length_ns_;
-  int short_trips_ = 0;  // consecutive short trips
-  time_ns end_ns_ = 0;
-  time_ns look_ns_ = 0;  // time of the last look
-  time_ns pause_ns_ = 0;
+  bool is_worthwhile_ = false;
+  time_ns credit_ns_ = 0;
+  time_ns sleep_mean_ns_ = 0;  // of waits that slept
+  int sleeps_ = 0;             // up to warm_up_sleeps
+  int spins_ = 0;              // since the last sample
+  int samples_left_ = 0;       // waits that sleep for the mean
+  time_ns sample_ns_ = 0;      // the earliest time of the next sample
+  time_ns spin_asked_ns_ = 0;  // the request of the last spin
+  time_ns end_ns_ = 0;         // when that spin ends
+  time_ns stopped_ns_ = 0;     // when it ended without a reply; 0 if it did not
   time_ns resume_ns_ = 0;
   time_ns count_ns_ = 0;  // when to count the cores
 };
