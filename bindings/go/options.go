@@ -17,7 +17,7 @@ type Option struct {
 	apply func(options uintptr) error
 }
 
-// WithLease sets how long a hold lasts unless it is renewed: 50 ms to 366 days, 30 s by default.
+// WithLease sets how long a hold lasts unless it is renewed: 50 ms to 366 days, 15 s by default.
 func WithLease(lease time.Duration) Option {
 	return durationOption(optionLease, lease, swig.Options_set_lease_ms)
 }

@@ -27,7 +27,7 @@ Wait
       --verbose                also report on stderr that the lock was not acquired
 
 Hold
-      --lease TIME             how long the lock stays held if this host fails (default: 30s)
+      --lease TIME             how long the lock stays held if this host fails (default: 15s)
       --grace TIME             time from SIGTERM to SIGKILL for a command that has to end
                                (default: 5s, at most a third of the lease)
       --at-least TIME          keep the lock this long, even if the command ends sooner

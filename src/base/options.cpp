@@ -171,7 +171,7 @@ constexpr const char* folder_form = "the full path of a folder";
 // `./dev generate` writes documentation and constants from this table.
 constexpr option option_table[] = {
     {"lease", taker::every_lock,
-     option::number{&settings::lease_ms, &milliseconds, shortest_lease_ms, longest_ms}, "30s",
+     option::number{&settings::lease_ms, &milliseconds, shortest_lease_ms, longest_ms}, "15s",
      "How long a hold lasts unless it is renewed"},
     {"renewal", taker::every_lock, option::toggle{&settings::renewal}, "on",
      "Whether holds are renewed automatically, at a third of the lease"},
@@ -227,7 +227,7 @@ constexpr option option_table[] = {
     {"release_at_exit", taker::client, option::toggle{&settings::release_at_exit}, "off",
      "Whether exit() releases the client's holds"},
     {"drift", taker::client, option::number{&settings::drift_ppm, &millionths, 1'000, 200'000},
-     "10%", "How far this machine's clock and the server's may differ in speed"},
+     "1%", "How far this machine's clock and the server's may differ in speed"},
     {"connect", taker::client, option::toggle{&settings::connects_lazily, "lazy", "wait"}, "wait",
      "Whether a client connects in the background"},
     {"tls_ca_file", taker::server,

@@ -16,7 +16,7 @@
 namespace mortise {
 
 // The largest difference in speed of the client's and the server's clocks, in millionths.
-constexpr std::int64_t default_drift_ppm = 100'000;
+constexpr std::int64_t default_drift_ppm = 10'000;
 
 // Options of a client with TLS.
 struct tls_settings {

@@ -180,9 +180,9 @@ static void the_url_overrides_the_options(void) {
 
 static void defaults_are_as_documented(void) {
   mortise_client *client = open_client(server);
-  check_near(30000, lease_seen(client, NULL));
+  check_near(15000, lease_seen(client, NULL));
   mortise_options *options = mortise_options_new();
-  check_near(30000, lease_seen(client, options));
+  check_near(15000, lease_seen(client, options));
   mortise_lock *lock = open_lock_with(client, "plain", options);
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_lock_try(lock, NULL));

@@ -49,7 +49,7 @@ static void holder_and_free_lock_are_told(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_query(lock, info, NULL));
   CHECK_NUMBER(1, mortise_info_is_held(info));
   CHECK_NUMBER(1, mortise_info_is_mine(info));
-  CHECK(mortise_info_time_left_ms(info) > 20000 && mortise_info_time_left_ms(info) < 40000);
+  CHECK(mortise_info_time_left_ms(info) > 10000 && mortise_info_time_left_ms(info) < 20000);
   CHECK(mortise_info_latest_token(info) >= mortise_lock_token(lock));
   CHECK_NUMBER(0, mortise_info_waiter_count(info));
   CHECK_NUMBER(1, mortise_info_entry_count(info));

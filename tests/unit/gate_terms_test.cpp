@@ -162,6 +162,7 @@ TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_
 TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal) {
   first_.renews = false;
   first_.lease_ms = 1000;
+  first_.drift_ppm = 100'000;
   gate_.acquire(first_call_, start_ns);
   answer_last(said(answer::not_free), start_ns + ms(1));
   const auto token = link_.last().token;
@@ -171,7 +172,7 @@ TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal
   ASSERT_EQ(first_call_.result.code, status::ok);
   EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
   EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000));
+  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000, 100'000));
   answer_last(said(answer::renewed), granted_at + ms(10));
   EXPECT_EQ(gate_.valid_until(first_), granted_at + ms(1000));
   // That is all: what is not renewed ends with its lease.

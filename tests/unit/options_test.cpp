@@ -29,7 +29,7 @@ std::string set_to(settings& into, std::string_view key, std::int64_t number) {
 
 TEST(options, defaults_are_the_documented_ones) {
   const settings values;
-  EXPECT_EQ(values.lease_ms, 30'000);
+  EXPECT_EQ(values.lease_ms, 15'000);
   EXPECT_EQ(values.max_hold_ms, 3'600'000);
   EXPECT_TRUE(values.renewal);
   EXPECT_FALSE(values.reentrant_read || values.reentrant_write);
@@ -342,7 +342,7 @@ TEST(options, a_password_file_is_a_whole_path_and_else_not_shown) {
 
 TEST(options, drift_is_percent_or_millionths) {
   settings values;
-  EXPECT_EQ(values.drift_ppm, 100'000);
+  EXPECT_EQ(values.drift_ppm, 10'000);
   const std::pair<const char*, std::int64_t> good[] = {
       {"1%", 10'000},     {"0.1%", 1'000},       {"0.5%", 5'000},      {"20%", 200'000},
       {"20.0%", 200'000}, {"12.3456%", 123'456}, {"1000ppm", 1'000},   {"200000ppm", 200'000},

@@ -447,7 +447,7 @@ MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
  */
 
 /**
- * Makes options with the defaults: lease 30 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
+ * Makes options with the defaults: lease 15 s, renewal on, max_hold 1 h, not reentrant, fair=batch,
  * no label, command_timeout 3 s.
  *
  * Options given to `mortise_client_new` are the defaults of all its handles. Options given to
@@ -485,7 +485,7 @@ MORTISE_API mortise_status mortise_options_set(mortise_options *options, const c
                                                size_t key_len, const char *value, size_t value_len,
                                                mortise_error *error);
 /**
- * How long a hold lasts unless it is renewed. Default 30000.
+ * How long a hold lasts unless it is renewed. Default 15000.
  * @param lease_ms MORTISE_MIN_LEASE_MS to MORTISE_MAX_MS.
  */
 MORTISE_API mortise_status mortise_options_set_lease_ms(mortise_options *options, int64_t lease_ms,
@@ -1998,7 +1998,7 @@ MORTISE_API int32_t mortise_info_is_held(const mortise_info *info);
 MORTISE_API int32_t mortise_info_is_mine(const mortise_info *info);
 /**
  * Milliseconds until the holder's lease ends at the server, or -1 without a holder. The server
- * keeps the lease 2 ms and the share `drift` (10 % by default) longer than the holder itself.
+ * keeps the lease 2 ms and the share `drift` (1 % by default) longer than the holder itself.
  */
 MORTISE_API int64_t mortise_info_time_left_ms(const mortise_info *info);
 /**

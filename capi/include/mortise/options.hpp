@@ -38,7 +38,7 @@ class options {
     settings_.emplace_back(key, value);
     return *this;
   }
-  /** How long a hold lasts unless it is renewed. Default 30 s. */
+  /** How long a hold lasts unless it is renewed. Default 15 s. */
   template <class Count, class Period>
   options &lease(std::chrono::duration<Count, Period> lease) {
     return set_ms(MORTISE_OPTION_LEASE, detail::to_lease_ms(lease));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lock/lease.hpp"
 #include "protocol/health/health.hpp"
 
 namespace mortise::protocol {
@@ -22,6 +23,8 @@ constexpr std::int64_t clock_tolerance_us = us_per_s;
 constexpr std::int64_t most_lag_s = 10;
 constexpr std::int64_t most_behind_bytes = 1 << 20U;
 constexpr time_ns long_round_trip_ns = 100 * ns_per_ms;
+constexpr std::int64_t short_lease_ms = 1000;
+constexpr std::int64_t lease_trips = 20;
 constexpr std::int64_t least_script_ms = 100;
 constexpr std::int64_t most_script_ms = 60'000;
 
@@ -359,6 +362,17 @@ judgement judge_round_trip(const server_facts& facts, const checking_client&) {
           in_ms(facts.round_trip_ns / ns_per_us)};
 }
 
+// Renewals are at most 11/30 of the lease apart (hazard 18).
+judgement judge_lease(const server_facts& facts, const checking_client& client) {
+  const auto pause_ms = client.lease_ms - client.lease_ms * 11 / 30;
+  const bool is_short = client.lease_ms < short_lease_ms ||
+                        client.lease_ms / lease_trips * ns_per_ms < facts.round_trip_ns;
+  return {is_short ? finding_severity::warn : finding_severity::ok,
+          std::to_string(client.lease_ms) + " ms; a crash costs up to " +
+              std::to_string(lock::server_ttl_ms(client.lease_ms, client.drift_ppm)) +
+              " ms, and a pause of " + std::to_string(pause_ms) + " ms costs no hold"};
+}
+
 judgement judge_tls_verify(const server_facts&, const checking_client& client) {
   return client.verifies_tls ? judgement{finding_severity::ok, "on"}
                              : judgement{finding_severity::bad, "off"};
@@ -441,6 +455,9 @@ constexpr finding_rule all_rules[] = {
     {"round_trip", "the shorter of two", "more than 100 ms", "",
      "each acquire takes this long, and longer when others wait",
      "use a nearer server, or find out why it is slow", judge_round_trip},
+    {"lease", "the client's options", "below 1 s, or below 20 round trips", "",
+     "a slow reply or a short pause of the program costs the hold",
+     "set lease to twice the longest pause that must not cost a hold", judge_lease},
     {"tls_verify", "the client's option", "", "off",
      "anyone between client and server can impersonate the server",
      "set tls_verify=on, and tls_ca_file if a private CA signed the server's certificate",

@@ -15,7 +15,7 @@ namespace {
 // Never written.
 constexpr std::string_view checked_key = "{mortise:health}";
 constexpr std::string_view key_at_place = "mortise:health";
-constexpr std::string_view channel = "mortise:inbox:health";
+constexpr std::string_view checked_channel = "mortise:inbox:health";
 constexpr std::string_view no_script = "0000000000000000000000000000000000000000";
 // An ID that no client has.
 constexpr std::string_view no_client = "9007199254740991";
@@ -50,8 +50,8 @@ constexpr trial trials[] = {
     {{"client|kill", false}},
     // A connection without this right is not established: see handshake.
     {{"subscribe", true}},
-    {{"publish", false}, {"PUBLISH", channel, ""}},
-    {{"pubsub|numsub", false}, {"PUBSUB", "NUMSUB", channel}},
+    {{"publish", false}, {"PUBLISH", checked_channel, ""}},
+    {{"pubsub|numsub", false}, {"PUBSUB", "NUMSUB", checked_channel}},
     {{"multi", true}},
     {{"exec", true}},
     {{"eval", true}},

@@ -96,7 +96,7 @@ def java(main, *jars):
 
 def mortise_sides():
     version = mortise_version()
-    defaults = "defaults: leases of 30 s, renewed; "
+    defaults = "defaults: leases of 15 s, renewed; "
     return {
         "mortise-c": Side("Mortise", "C", version, defaults + "a thread and a handle for each waiter",
                           [LIBRARY / "bench_peers_c"]),

@@ -68,7 +68,7 @@ class node {
 
 struct cluster_terms {
   int masters = 3;
-  std::int64_t drift_ppm = 25'000;
+  std::int64_t drift_ppm = 4'900;
   time_ns clock_spread_ns = 0;  // how far the servers' clocks are apart
   time_ns gossip_ns = 50 * ns_per_ms;
   // How much a promoted replica may have missed; then a master that was replaced does not know that

@@ -37,7 +37,7 @@ struct plan {
   time_ns think_ns = 50 * ns_per_ms;
   time_ns hold_ns = 50 * ns_per_ms;
   std::int64_t command_timeout_ms = 3000;
-  std::int64_t drift_ppm = 25'000;  // clocks run at most this much faster or slower than truth
+  std::int64_t drift_ppm = 4'900;  // clocks run at most this much faster or slower than truth
   int strict_per_mille = 200;
   int try_per_mille = 200;
   int write_per_mille = 500;

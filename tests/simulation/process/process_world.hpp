@@ -52,7 +52,7 @@ struct terms {
   int rw_names = 0;  // of these, the first are read-write locks
   std::int64_t write_per_mille = 300;
   std::int64_t lease_ms = 1000;
-  std::int64_t drift_ppm = 25'000;
+  std::int64_t drift_ppm = 4'900;
   time_ns think_ns = 50 * ns_per_ms;
   time_ns hold_ns = 100 * ns_per_ms;
 };

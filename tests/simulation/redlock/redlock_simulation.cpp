@@ -42,7 +42,7 @@ plan make_plan(std::uint64_t seed) {
   made.processes = static_cast<int>(dice.between(1, 5));
   made.names = static_cast<int>(dice.between(1, 2));
   made.lease_ms = dice.one_of<std::int64_t>({200, 1000, 1000, 5000, 30'000});
-  made.quarantine_ms = lock::server_ttl_ms(made.lease_ms, 100'000) + dice.below(1000);
+  made.quarantine_ms = lock::server_ttl_ms(made.lease_ms) + dice.below(1000);
   made.latency_ns =
       20 * ns_per_us + dice.spread(std::min(to_ns(made.lease_ms) / 20, 50 * ns_per_ms));
   made.think_ns = 100 * ns_per_us + dice.spread(300 * ns_per_ms);
@@ -122,7 +122,7 @@ std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::r
   }
   settings terms;
   terms.quarantine_ms = plan_.quarantine_ms;
-  terms.drift_ppm = 100'000;
+  terms.drift_ppm = mortise::default_drift_ppm;
   return deployment::make_quorum(urls, loop, terms, of.id(), hears);
 }
 

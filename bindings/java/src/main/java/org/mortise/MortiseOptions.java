@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  */
 public final class MortiseOptions {
   /**
-   * No option is set. A client then has a lease of 30 s that is renewed for an hour, is not
+   * No option is set. A client then has a lease of 15 s that is renewed for an hour, is not
    * reentrant, and has fair=batch and a command timeout of 3 s. An owner has the options of its
    * client.
    */
