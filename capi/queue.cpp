@@ -49,7 +49,7 @@ mortise_status mortise_queue_next_batch(mortise_queue* queue, int64_t timeout_ms
       int64_t* const record = records + *count * MORTISE_RECORD_FIELDS;
       record[0] = static_cast<int64_t>(event.kind);
       record[1] = event.tag;
-      record[2] = code_of(event.how.code);
+      record[2] = code_of(event.error.code);
       record[3] = event.token;
       record[4] = event.hold_number;
       ++*count;
@@ -90,7 +90,7 @@ int64_t mortise_event_tag(const mortise_event* event) {
 }
 
 mortise_status mortise_event_status(const mortise_event* event) {
-  return event == nullptr ? MORTISE_OK : code_of(event->told.how.code);
+  return event == nullptr ? MORTISE_OK : code_of(event->told.error.code);
 }
 
 int64_t mortise_event_token(const mortise_event* event) {
@@ -102,27 +102,28 @@ int64_t mortise_event_hold_number(const mortise_event* event) {
 }
 
 const char* mortise_event_message(const mortise_event* event) {
-  return event == nullptr ? "" : event->told.how.message.c_str();
+  return event == nullptr ? "" : event->told.error.message.c_str();
 }
 
 const char* mortise_event_lock_name(const mortise_event* event, size_t* name_len) {
-  return text_of(event == nullptr ? nullptr : event->told.how.lock.get(), name_len);
+  return text_of(event == nullptr ? nullptr : event->told.error.lock.get(), name_len);
 }
 
 const char* mortise_event_server_text(const mortise_event* event) {
-  return event == nullptr ? "" : event->told.how.server_text.c_str();
+  return event == nullptr ? "" : event->told.error.server_text.c_str();
 }
 
 int32_t mortise_event_is_retryable(const mortise_event* event) {
-  return event != nullptr && event->told.how.is_retryable ? 1 : 0;
+  return event != nullptr && event->told.error.is_retryable ? 1 : 0;
 }
 
 int32_t mortise_event_is_ambiguous(const mortise_event* event) {
-  return event != nullptr && event->told.how.is_ambiguous ? 1 : 0;
+  return event != nullptr && event->told.error.is_ambiguous ? 1 : 0;
 }
 
 mortise_reason mortise_event_reason(const mortise_event* event) {
-  return event == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(event->told.how.why);
+  return event == nullptr ? MORTISE_REASON_NONE
+                          : static_cast<mortise_reason>(event->told.error.why);
 }
 
 mortise_log_level mortise_event_log_level(const mortise_event* event) {

@@ -83,7 +83,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   const auto limit = kind == lock::lock_kind::mutex ? 1
                      : kind == lock::lock_kind::rw  ? lock::exclusive_permits
                                                     : permits;
-  know_scripts(*rules);
+  load_scripts(*rules);
   auto keys = rules->keys(name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
   const auto joined = gates_.join(
@@ -117,7 +117,7 @@ outcome client::check_lease(std::int64_t lease_ms) const {
 
 // Every server has the scripts of the common mutex. Other kinds load theirs with the first handle,
 // so unused kinds cost no memory.
-void client::know_scripts(const protocol::table& rules) {
+void client::load_scripts(const protocol::table& rules) {
   if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(mutex_);
@@ -229,7 +229,7 @@ void client::unlisten(const deployment::named_key& lock, std::string_view channe
 }
 
 void client::on_up(const deployment::name_set& names, time_ns /*now*/) noexcept {
-  subscriptions_.begin_anew(names);
+  subscriptions_.mark_new(names);
   gates_.enter_each_of(names, [](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
@@ -237,16 +237,16 @@ void client::on_unacknowledged(const deployment::name_set& names, time_ns /*now*
   gates_.enter_each_of(names, [](lock::gate& gate, time_ns) { gate.on_unacknowledged(); });
 }
 
-void client::on_said(std::string_view channel) noexcept {
+void client::on_channel_message(std::string_view channel) noexcept {
   std::uint64_t last = 0;
-  while ((last = subscriptions_.next_listener(channel, last)) != 0) look_anew(last);
+  while ((last = subscriptions_.next_listener(channel, last)) != 0) check_gate(last);
 }
 
 void client::on_listening(std::string_view channel) noexcept {
-  while (const auto gate_id = subscriptions_.next_newcomer(channel)) look_anew(gate_id);
+  while (const auto gate_id = subscriptions_.next_new_subscriber(channel)) check_gate(gate_id);
 }
 
-void client::look_anew(std::uint64_t gate_id) noexcept {
+void client::check_gate(std::uint64_t gate_id) noexcept {
   gates_.enter(gate_id, [](lock::gate& gate, time_ns now) { gate.on_free(now); });
 }
 

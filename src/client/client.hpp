@@ -108,17 +108,17 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
  private:
   void close_multis() noexcept;
-  void know_scripts(const protocol::table& rules);
+  void load_scripts(const protocol::table& rules);
 
   // deployment::listener
   void on_up(const deployment::name_set& names, time_ns now) noexcept override;
   void on_unacknowledged(const deployment::name_set& names, time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
-  void on_said(std::string_view channel) noexcept override;
+  void on_channel_message(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override;
   void on_note(log_subject what, const outcome& error) noexcept override { log_.note(what, error); }
   // Notifies the gate that its lock may be free.
-  void look_anew(std::uint64_t gate_id) noexcept;
+  void check_gate(std::uint64_t gate_id) noexcept;
 
   const std::string id_;
   settings defaults_;

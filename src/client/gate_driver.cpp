@@ -13,10 +13,10 @@ namespace mortise::client {
 namespace {
 
 // Retry delay of a gate that could not subscribe for lack of memory.
-constexpr time_ns deaf_ns = 50 * ns_per_ms;
+constexpr time_ns subscribe_pause_ns = 50 * ns_per_ms;
 
 // A renewal may downgrade a writer to a reader.
-bool may_give_back(lock::step what) noexcept {
+bool may_release(lock::step what) noexcept {
   switch (what) {
     case lock::step::renew:
     case lock::step::release_alone:
@@ -49,12 +49,12 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       order_(key()),
       gate_(rules.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)),
-      chance_(random_number() | 1U) {}
+      random_state_(random_number() | 1U) {}
 
 gate_driver::~gate_driver() { client_.reactor().cancel(*this); }
 
 void gate_driver::plan() noexcept {
-  if (!channel_.empty()) listen_or_not();
+  if (!channel_.empty()) update_subscription();
   is_idle_.store(gate_.is_idle() && free_requests_.size() == requests_.size());
   // Expects a grant, or a message about a waiter for a retained claim. Without it the client learns
   // of that waiter only with its next request.
@@ -65,23 +65,23 @@ void gate_driver::plan() noexcept {
   // A timer that fires too early costs one check. Setting it again costs a system call. So it is
   // only moved to an earlier time.
   auto next = gate_.next_timer();
-  if (is_deaf_) next = std::min(next, boot_now() + deaf_ns);
+  if (is_unsubscribed_) next = std::min(next, boot_now() + subscribe_pause_ns);
   if (next >= armed_for_) return;
   armed_for_ = next;
   client_.reactor().schedule(*this, next);
 }
 
 // Subscribes only while a waiter is queued, so a free lock costs no more.
-void gate_driver::listen_or_not() noexcept try {
-  const bool is_wanted = gate_.is_queued();
-  is_deaf_ = false;
-  if (std::exchange(is_listening_, is_wanted) == is_wanted) return;
-  if (is_wanted) return client_.listen(named(), channel_, id_);
+void gate_driver::update_subscription() noexcept try {
+  const bool is_queued = gate_.is_queued();
+  is_unsubscribed_ = false;
+  if (std::exchange(is_listening_, is_queued) == is_queued) return;
+  if (is_queued) return client_.listen(named(), channel_, id_);
   client_.unlisten(named(), channel_, id_);
 } catch (const std::bad_alloc&) {
   client_.unlisten(named(), channel_, id_);
   is_listening_ = false;
-  is_deaf_ = true;
+  is_unsubscribed_ = true;
 }
 
 void gate_driver::on_timer(time_ns /*now*/) noexcept {
@@ -107,7 +107,7 @@ bool gate_driver::ask(const lock::step_request& request, const lock::operation* 
   auto* const next = free_requests_.back();
   next->claim_id = request.claim_id;
   next->serial = request.serial;
-  if (may_give_back(request.what)) order_.before_giving_back();
+  if (may_release(request.what)) order_.before_release();
   last_sent_ = next->send(request, rules_, keys_, requester);
   if (last_sent_ != status::ok) return false;
   free_requests_.pop_back();
@@ -146,10 +146,11 @@ std::string gate_driver::new_owner_token(std::string_view label, std::int64_t gr
 
 std::int64_t gate_driver::random_below(std::int64_t bound) noexcept {
   // xorshift64 (Marsaglia): no system call for a number that only spreads timers.
-  chance_ ^= chance_ << 13U;
-  chance_ ^= chance_ >> 7U;
-  chance_ ^= chance_ << 17U;
-  return bound <= 0 ? 0 : static_cast<std::int64_t>(chance_ % static_cast<std::uint64_t>(bound));
+  random_state_ ^= random_state_ << 13U;
+  random_state_ ^= random_state_ >> 7U;
+  random_state_ ^= random_state_ << 17U;
+  return bound <= 0 ? 0
+                    : static_cast<std::int64_t>(random_state_ % static_cast<std::uint64_t>(bound));
 }
 
 bool gate_driver::is_granted_by_message() const noexcept {
@@ -172,12 +173,12 @@ outcome gate_driver::lack() const noexcept {
 }
 
 void gate_driver::on_lost(lock::owner& loser) noexcept {
-  lock_handle::of(loser).notice_lost();
+  lock_handle::handle_of(loser).notice_lost();
   client_.log().note(log_subject::lost, outcome::lost(loser.loss), name_);
 }
 
 void gate_driver::on_at_risk(lock::owner& holder, reason why) noexcept {
-  lock_handle::of(holder).notice_at_risk(why);
+  lock_handle::handle_of(holder).notice_at_risk(why);
 }
 
 void gate_driver::on_not_released(const outcome& error) noexcept {

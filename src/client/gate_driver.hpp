@@ -53,8 +53,8 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   // An inbox message for this gate.
   void on_message(const protocol::message& message) noexcept;
   // Keeps a finished node of a freed queue until enter() ends. Called inside enter().
-  void bury(std::unique_ptr<event_node> node) noexcept {
-    node->behind = std::move(unread_);
+  void keep_unread(std::unique_ptr<event_node> node) noexcept {
+    node->next_finished = std::move(unread_);
     unread_ = std::move(node);
   }
 
@@ -81,7 +81,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   };
 
   void plan() noexcept;
-  void listen_or_not() noexcept;
+  void update_subscription() noexcept;
 
   // lock::lock_io
   bool ask(const lock::step_request& request, const lock::operation* requester) noexcept override;
@@ -112,7 +112,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;
-  std::uint64_t chance_;  // state of a small random generator that only spreads timers
+  std::uint64_t random_state_;  // state of a small random generator that only spreads timers
   std::vector<std::unique_ptr<deployment::lock_request>> requests_;  // all of them
   std::vector<deployment::lock_request*> free_requests_;
   std::unique_ptr<event_node> unread_;
@@ -120,7 +120,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   status last_sent_ = status::ok;  // result of the last send
   bool awaits_message_ = false;    // as last reported to the servers
   bool is_listening_ = false;      // to the channel
-  bool is_deaf_ = false;           // no memory to subscribe: retried soon
+  bool is_unsubscribed_ = false;   // no memory to subscribe: retried soon
   std::atomic<bool> is_idle_{true};
 };
 

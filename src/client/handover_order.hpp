@@ -16,7 +16,7 @@ class handover_order {
   explicit handover_order(std::string_view lock_key) noexcept
       : word_(words.at(std::hash<std::string_view>()(lock_key) % words.size()).value) {}
 
-  void before_giving_back() noexcept { word_.fetch_add(1, std::memory_order_release); }
+  void before_release() noexcept { word_.fetch_add(1, std::memory_order_release); }
   // A read-modify-write, because it sees the newest value and a plain load might not.
   void after_grant() noexcept { word_.fetch_add(1, std::memory_order_acquire); }
 

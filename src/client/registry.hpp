@@ -110,9 +110,9 @@ class registry {
   }
   // Removes all gates.
   void clear() noexcept {
-    decltype(all_) gone;  // destroyed without the mutex
+    decltype(all_) removed;  // destroyed without the mutex
     const std::lock_guard guard(mutex_);
-    gone.swap(all_);
+    removed.swap(all_);
     for (auto& shared : shared_) shared.clear();
   }
 

@@ -35,7 +35,7 @@ void subscriptions::remove(deployment::deployment& servers, const deployment::na
   servers.unlisten(lock, channel);
 }
 
-void subscriptions::begin_anew(const deployment::name_set& names) noexcept {
+void subscriptions::mark_new(const deployment::name_set& names) noexcept {
   const std::lock_guard guard(mutex_);
   for (auto& [channel, list] : by_channel_) {
     for (auto& item : list) item.is_new = item.is_new || names.has({item.name, item.key});
@@ -51,7 +51,7 @@ std::uint64_t subscriptions::next_listener(std::string_view channel, std::uint64
   return next == list.end() ? 0 : next->gate_id;
 }
 
-std::uint64_t subscriptions::next_newcomer(std::string_view channel) noexcept {
+std::uint64_t subscriptions::next_new_subscriber(std::string_view channel) noexcept {
   const std::lock_guard guard(mutex_);
   const auto known = by_channel_.find(channel);
   if (known == by_channel_.end()) return 0;

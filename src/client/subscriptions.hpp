@@ -21,12 +21,12 @@ class subscriptions {
               std::string_view channel, std::uint64_t gate_id) noexcept;
 
   // The connection for these names is new, so earlier messages were missed.
-  void begin_anew(const deployment::name_set& names) noexcept;
+  void mark_new(const deployment::name_set& names) noexcept;
   // The next listener of a channel: the first gate with a number above `after`, or 0.
   std::uint64_t next_listener(std::string_view channel, std::uint64_t after) noexcept;
   // A gate that has not checked its lock since the subscription was confirmed. It may have missed
   // earlier messages. Returns each gate once, then 0.
-  std::uint64_t next_newcomer(std::string_view channel) noexcept;
+  std::uint64_t next_new_subscriber(std::string_view channel) noexcept;
 
  private:
   struct subscriber {

@@ -47,7 +47,7 @@ outcome system_failure(const std::string& what, int error) {
 }
 
 // The last line that the server wrote before it died.
-std::string last_words(int folder_fd) {
+std::string last_log_line(int folder_fd) {
   const descriptor log(::openat(folder_fd, "local.log", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (log.get() < 0) return {};
   std::array<char, 512> tail{};
@@ -168,9 +168,9 @@ outcome starter::start() {
 // A supervisor that was killed during its idle check leaves its server under another name, perhaps
 // with locks in it.
 bool starter::bring_back_socket() const {
-  net::address away;
-  if (!net::address::from_path(settings_.folder + "/local.away", away)) return false;
-  if (probe(away) == presence::accepts) {
+  net::address hidden;
+  if (!net::address::from_path(settings_.folder + "/local.away", hidden)) return false;
+  if (probe(hidden) == presence::accepts) {
     return ::renameat(folder_.get(), "local.away", folder_.get(), "local.sock") == 0;
   }
   ::unlinkat(folder_.get(), "local.away", 0);
@@ -178,7 +178,7 @@ bool starter::bring_back_socket() const {
 }
 
 outcome starter::start_failure() const {
-  const auto words = last_words(folder_.get());
+  const auto words = last_log_line(folder_.get());
   return outcome::of(status::unreachable, "local: the server did not start" +
                                               (words.empty() ? "" : ": " + words) +
                                               "; its log is " + settings_.folder + "/local.log");

@@ -6,7 +6,7 @@ namespace mortise::local {
 // may be a JVM of gigabytes. A library has no executable to run.
 const char* const supervisor_script = R"SCRIPT(
 folder=$1 server=$2 client=$3 idle_limit=$4
-socket=$folder/local.sock away=$folder/local.away
+socket=$folder/local.sock hidden=$folder/local.away
 umask 077
 cd /
 
@@ -17,14 +17,14 @@ count_locks="$count_locks - redis.call([[EXISTS]], [[mortise:fence]]) end return
 
 # Looks at the server behind socket $1, in one connection. Fails when it does not answer in time.
 look() {
-  process='' clients='' arrivals='' locks=''
+  process='' clients='' connections='' locks=''
   answer=$(printf '%s\n' 'INFO server' 'INFO clients' 'INFO stats' \
     "EVAL \"$count_locks\" 0" | timeout 1 "$client" -s "$1" | tr -d '\r')
   while IFS=: read -r field value; do
     case $field in
       process_id) process=$value ;;
       connected_clients) clients=$value ;;
-      total_connections_received) arrivals=$value ;;
+      total_connections_received) connections=$value ;;
       *[!0-9]* | '') ;;
       *) locks=$field ;;
     esac
@@ -34,11 +34,12 @@ END
   [ -n "$process" ] && [ -n "$locks" ]
 }
 
-# Only this look is connected, no client has come since the last look, and no lock is kept. Arrivals
-# count because a client that has just found the server running may be about to connect for good.
+# Only this look is connected, no client has come since the last look, and no lock is kept. All
+# connections count, because a client that has just found the server may be about to connect for
+# good.
 is_quiet() {
-  last=$known known=$arrivals
-  [ -n "$last" ] && [ "$arrivals" -eq $((last + 1)) ] && [ "$clients" -eq 1 ] &&
+  last=$known known=$connections
+  [ -n "$last" ] && [ "$connections" -eq $((last + 1)) ] && [ "$clients" -eq 1 ] &&
     [ "$locks" -eq 0 ]
 }
 
@@ -89,12 +90,12 @@ keep() {
     # by the name alone, or that client finds no server. (A plain `exec` that failed would end us.)
     idle=0
     command exec 3>>"$folder/local.lock" || continue
-    if flock -n 3 && look "$socket" && is_quiet && mv "$socket" "$away"; then
-      if look "$away" && is_quiet; then
-        rm -f "$away"
+    if flock -n 3 && look "$socket" && is_quiet && mv "$socket" "$hidden"; then
+      if look "$hidden" && is_quiet; then
+        rm -f "$hidden"
         end
       fi
-      mv "$away" "$socket"
+      mv "$hidden" "$socket"
     fi
     unlock
   done

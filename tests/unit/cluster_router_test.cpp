@@ -81,13 +81,13 @@ TEST_F(routers, that_another_server_has_a_slot_is_told) {
 
 TEST_F(routers, who_is_told_nothing_more_asks_where_the_slot_is) {
   know_and_use();
-  ways.on_unheard(slot, 0, now);
+  ways.on_unsubscribed(slot, 0, now);
   expect("100 is away, attach 100 at 0");
 }
 
 TEST_F(routers, a_slot_on_its_way_is_tried_again) {
   know_and_use();
-  ways.on_unheard(slot, 0, now);
+  ways.on_unsubscribed(slot, 0, now);
   expect("100 is away, attach 100 at 0");
   end_attachment(end::again);
   expect("100 is away");
@@ -157,8 +157,8 @@ TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
   time_ns pause = 0;
   for (int turn = 0; turn < 8; ++turn) {
     const auto before = now;
-    ways.on_halfway(slot, now);
-    ways.on_halfway(slot, now);  // another of its locks
+    ways.on_migrating(slot, now);
+    ways.on_migrating(slot, now);  // another of its locks
     wait();
     expect("100 again");
     EXPECT_EQ(phase::attached, ways.phase_of(slot));
@@ -167,11 +167,11 @@ TEST_F(routers, a_slot_that_is_being_moved_is_asked_again_less_and_less_often) {
   }
   EXPECT_GE(pause, 100 * ns_per_ms);
   EXPECT_LE(pause, ns_per_s);
-  ways.on_unheard(slot, 0, now);
+  ways.on_unsubscribed(slot, 0, now);
   end_attachment(end::attached);
   take();
   const auto before = now;
-  ways.on_halfway(slot, now);
+  ways.on_migrating(slot, now);
   wait();
   expect("100 again");
   EXPECT_LT(now - before, pause);

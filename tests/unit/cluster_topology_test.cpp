@@ -109,10 +109,10 @@ TEST(moved, says_where_a_slot_has_gone) {
   const auto plain = read_moved("MOVED 3999 127.0.0.1:6381", asked);
   ASSERT_TRUE(plain);
   EXPECT_EQ(3999, plain->slot);
-  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), plain->to);
-  EXPECT_EQ((endpoint{"::1", 6381}), read_moved("MOVED 1 ::1:6381", asked)->to);
-  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 :7", asked)->to);
-  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 ?:7", asked)->to);
+  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), plain->target);
+  EXPECT_EQ((endpoint{"::1", 6381}), read_moved("MOVED 1 ::1:6381", asked)->target);
+  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 :7", asked)->target);
+  EXPECT_EQ((endpoint{"seed.example", 7}), read_moved("MOVED 1 ?:7", asked)->target);
   EXPECT_TRUE(read_moved("EXECABORT Transaction discarded because of: MOVED 1 a:7", asked));
 }
 
@@ -124,16 +124,17 @@ TEST(moved, another_error_says_nothing) {
 }
 
 TEST(moved, a_slot_on_its_way_is_something_else) {
-  EXPECT_TRUE(cluster::is_on_its_way("ASK 1 a:7"));
-  EXPECT_TRUE(cluster::is_on_its_way("TRYAGAIN Multiple keys request during rehashing of slot"));
-  EXPECT_FALSE(cluster::is_on_its_way("MOVED 1 a:7"));
-  EXPECT_FALSE(cluster::is_on_its_way("CLUSTERDOWN The cluster is down"));
+  EXPECT_TRUE(cluster::is_migration_error("ASK 1 a:7"));
+  EXPECT_TRUE(
+      cluster::is_migration_error("TRYAGAIN Multiple keys request during rehashing of slot"));
+  EXPECT_FALSE(cluster::is_migration_error("MOVED 1 a:7"));
+  EXPECT_FALSE(cluster::is_migration_error("CLUSTERDOWN The cluster is down"));
 }
 
 TEST(moved, a_key_that_has_gone_ahead_of_its_slot_has_an_address) {
   const auto ask = cluster::read_ask("ASK 3999 127.0.0.1:6381", asked);
   ASSERT_TRUE(ask);
-  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), ask->to);
+  EXPECT_EQ((endpoint{"127.0.0.1", 6381}), ask->target);
   EXPECT_FALSE(cluster::read_ask("MOVED 3999 127.0.0.1:6381", asked));
   EXPECT_FALSE(cluster::read_ask("ASK", asked));
   EXPECT_FALSE(cluster::read_ask("TRYAGAIN Multiple keys request", asked));

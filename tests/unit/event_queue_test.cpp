@@ -19,21 +19,21 @@ using client::event_queue;
 
 std::unique_ptr<event_node> notice(std::int64_t tag) {
   auto node = std::make_unique<event_node>();
-  node->told.kind = event_kind::lost;
-  node->told.tag = tag;
+  node->content.kind = event_kind::lost;
+  node->content.tag = tag;
   return node;
 }
 
 std::unique_ptr<event_node> line(std::int64_t tag) {
   auto node = std::make_unique<event_node>();
-  node->told.kind = event_kind::log;
-  node->told.tag = tag;
+  node->content.kind = event_kind::log;
+  node->content.tag = tag;
   return node;
 }
 
 std::unique_ptr<event_node> due() {
   auto node = std::make_unique<event_node>();
-  node->told.kind = event_kind::stats;
+  node->content.kind = event_kind::stats;
   return node;
 }
 
@@ -94,7 +94,7 @@ TEST(event_queue, a_shutdown_waits_for_the_calls_that_are_open) {
   event_queue queue(2);
   ASSERT_TRUE(queue.open().ok());
   auto call = std::make_unique<event_node>();
-  call->told.kind = event_kind::unlocked;
+  call->content.kind = event_kind::unlocked;
   ASSERT_TRUE(queue.admit(*call).ok());
   queue.shut_down();
   event told;
@@ -186,9 +186,9 @@ TEST(event_log, tells_what_is_as_bad_as_its_level_or_worse) {
   const auto told = next_line(*queue);
   EXPECT_EQ(told.tag, 7);
   EXPECT_EQ(told.level, log_level::error);
-  EXPECT_EQ(told.how.why, reason::replaced);
-  EXPECT_EQ(*told.how.lock, "it");
-  EXPECT_EQ(told.how.message, std::string("\"it\": ") + reason_text(reason::replaced));
+  EXPECT_EQ(told.error.why, reason::replaced);
+  EXPECT_EQ(*told.error.lock, "it");
+  EXPECT_EQ(told.error.message, std::string("\"it\": ") + reason_text(reason::replaced));
   ASSERT_TRUE(log.watch(nullptr, 0, log_level::none).ok());
   log.note(log_subject::lost, outcome::lost(reason::expired), "late");
   event none;

@@ -143,7 +143,7 @@ class routers : public ::testing::Test, private cluster::router::io {
     log_.push_back(std::to_string(of) + " is here at " + std::to_string(server));
   }
   void on_detached(int of) noexcept override { log_.push_back(std::to_string(of) + " is away"); }
-  void on_again(int of) override { log_.push_back(std::to_string(of) + " again"); }
+  void on_repeat(int of) override { log_.push_back(std::to_string(of) + " again"); }
   void on_owner_changed(int of) noexcept override { ++owner_changes_[of]; }
   std::int64_t random_below(std::int64_t) noexcept override { return 0; }
   void note(const char* what, int server) {

@@ -23,24 +23,24 @@ std::vector<std::string> answers_of_one(std::int64_t all, int down, std::int64_t
   };
 }
 
-word told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
-  word one;
-  for (const auto& answer : answers_of_one(all, down, epoch)) {
+sentinel_result told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
+  sentinel_result one;
+  for (const auto& reply : answers_of_one(all, down, epoch)) {
     redis::parser reader;
-    EXPECT_EQ(redis::parse_result::complete, reader.parse(answer));
-    one.said.take(reader.reply());
+    EXPECT_EQ(redis::parse_result::complete, reader.parse(reply));
+    one.content.take(reader.reply());
   }
   return one;
 }
 
-word of_nobody() {
-  word one;
+sentinel_result of_nobody() {
+  sentinel_result one;
   one.problem = outcome::of(status::unreachable, "did not answer in time");
   return one;
 }
 
-std::int64_t up_of(const std::vector<word>& words) {
-  const auto count = most_replicas(words);
+std::int64_t up_of(const std::vector<sentinel_result>& results) {
+  const auto count = most_replicas(results);
   return count ? count->up : -1;
 }
 
@@ -66,12 +66,12 @@ TEST(replicas_of_sentinels, hazard_7_count_when_those_who_say_otherwise_may_be_c
 // A replica is counted unless all that is said of it is that it is down (hazard 31).
 TEST(replicas_of_sentinels, hazard_7_count_where_a_sentinel_gives_flags_twice) {
   const std::string twice = "*1\r\n*4\r\n+flags\r\n+slave\r\n+flags\r\n+s_down,slave\r\n";
-  word other;
-  for (const auto& answer : answers_of_one(1, 0, 7)) {
+  sentinel_result other;
+  for (const auto& reply : answers_of_one(1, 0, 7)) {
     redis::parser reader;
-    const auto& bytes = answer.find("flags") == std::string::npos ? answer : twice;
+    const auto& bytes = reply.find("flags") == std::string::npos ? reply : twice;
     EXPECT_EQ(redis::parse_result::complete, reader.parse(bytes));
-    other.said.take(reader.reply());
+    other.content.take(reader.reply());
   }
   EXPECT_EQ(1, up_of({other}));
 }

@@ -155,7 +155,7 @@ TEST_F(client_on_shards, one_that_is_back_has_only_its_own_names_ask_again) {
     ASSERT_TRUE(handles[i]->unlock(whole.mode).ok());
     client::event told;
     ASSERT_EQ(queue.next(time_never, told), status::ok);
-    EXPECT_TRUE(told.how.ok()) << told.how.words();
+    EXPECT_TRUE(told.error.ok()) << told.error.words();
   }
 }
 

@@ -42,11 +42,11 @@ void event_log::note(log_subject what, const outcome& result,
 std::unique_ptr<event_node> event_log::line(log_subject what, const outcome& result,
                                             const std::string& lock_name) const {
   auto node = std::make_unique<event_node>();
-  auto& record = node->told;
+  auto& record = node->content;
   record.kind = event_kind::log;
   record.tag = tag_;
-  record.how = result;
-  if (record.how.message.empty()) record.how.say(result.words());
+  record.error = result;
+  if (record.error.message.empty()) record.error.say(result.words());
   record.level = level_of(what);
   record.subject = what;
   record.dropped_records = dropped_records_ - 1;  // without this record

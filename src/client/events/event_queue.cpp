@@ -68,14 +68,14 @@ void event_queue::unreserve() noexcept {
 
 outcome event_queue::admit(event_node& call) {
   std::list<event_node*> place;
-  if (call.told.kind == event_kind::acquired) place.push_back(&call);
+  if (call.content.kind == event_kind::acquired) place.push_back(&call);
   const std::lock_guard guard(mutex_);
   call.is_watched_for = is_polled_;
   auto admitted = reserve_locked();
   if (!admitted.ok()) return admitted;
   ++open_calls_;
   call.is_waiting_acquire_ = !place.empty();
-  call.waiting_place_ = place.begin();
+  call.waiting_position_ = place.begin();
   waiting_.splice(waiting_.end(), place);
   return {};
 }
@@ -84,7 +84,7 @@ void event_queue::dismiss(event_node& call) noexcept {
   const std::lock_guard guard(mutex_);
   --reserved_;
   --open_calls_;
-  if (call.is_waiting_acquire_) waiting_.erase(call.waiting_place_);
+  if (call.is_waiting_acquire_) waiting_.erase(call.waiting_position_);
   call.is_waiting_acquire_ = false;
   if (is_drained_locked()) wake_all_locked();
 }
@@ -98,9 +98,9 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
   const std::lock_guard guard(mutex_);
   auto* const node = ended.get();
   const bool is_notice =
-      node->told.kind == event_kind::lost || node->told.kind == event_kind::at_risk;
+      node->content.kind == event_kind::lost || node->content.kind == event_kind::at_risk;
   if (!is_notice) --open_calls_;
-  if (node->is_waiting_acquire_) waiting_.erase(node->waiting_place_);
+  if (node->is_waiting_acquire_) waiting_.erase(node->waiting_position_);
   node->is_waiting_acquire_ = false;
   if (is_freed_) return ended;
   static_cast<void>(ended.release());
@@ -112,13 +112,13 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
 bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
   const std::lock_guard guard(mutex_);
   if (is_shut_down_) return false;
-  if (node->told.kind == event_kind::stats) {
+  if (node->content.kind == event_kind::stats) {
     if (std::exchange(is_stats_unread_, true)) return false;
   } else {
     if (unread_lines_ >= longest_reports) return false;
     ++unread_lines_;
   }
-  node->takes_place = false;
+  node->uses_capacity = false;
   reports_.push(*node.release());
   signal_locked();
   return true;
@@ -153,9 +153,9 @@ void event_queue::unsignal_locked() noexcept {
 
 event_node* event_queue::pop_locked() noexcept {
   auto& node = (ended_.is_empty() ? reports_ : ended_).pop();
-  if (node.takes_place) --reserved_;
-  if (node.told.kind == event_kind::log) --unread_lines_;
-  if (node.told.kind == event_kind::stats) is_stats_unread_ = false;
+  if (node.uses_capacity) --reserved_;
+  if (node.content.kind == event_kind::log) --unread_lines_;
+  if (node.content.kind == event_kind::stats) is_stats_unread_ = false;
   return &node;
 }
 
@@ -166,8 +166,8 @@ status event_queue::next(time_ns deadline, event& result) {
       const std::unique_ptr<event_node> node(pop_locked());
       after_take_locked();
       guard.unlock();
-      result = std::move(node->told);
-      result.tell(node->handle ? node->handle->name() : node->lock);
+      result = std::move(node->content);
+      result.complete_message(node->handle ? node->handle->name() : node->lock);
       return status::ok;
     }
     unsignal_locked();
@@ -184,7 +184,7 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
   auto* place = &taken;
   for (; count > 0 && !is_empty_locked(); --count) {
     place->reset(pop_locked());
-    place = &(*place)->behind;
+    place = &(*place)->next_finished;
   }
   after_take_locked();
   return taken;
@@ -214,7 +214,7 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     guard.lock();
     leave_locked(self);
     guard.unlock();  // a waker may need the mutex before it wakes this consumer
-    outlast_wakers();
+    await_wakers();
   }
   guard.lock();
 }
@@ -227,7 +227,7 @@ void event_queue::leave_locked(const consumer& self) noexcept {
   }
 }
 
-void event_queue::outlast_wakers() noexcept {
+void event_queue::await_wakers() noexcept {
   while (const auto inside = wakers_.load()) net::futex_wait(wakers_, inside, time_never);
 }
 
@@ -261,9 +261,9 @@ void event_queue::shut_down() noexcept {
 // No acquire is added after a shutdown. Cancelled acquires move to the end of the list.
 std::shared_ptr<cancellable> event_queue::next_to_cancel() noexcept {
   const std::lock_guard guard(mutex_);
-  if (waiting_.empty() || waiting_.front()->is_told_to_end_) return nullptr;
+  if (waiting_.empty() || waiting_.front()->is_cancelled_) return nullptr;
   auto* const node = waiting_.front();
-  node->is_told_to_end_ = true;
+  node->is_cancelled_ = true;
   waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
   return node->handle;
 }
@@ -277,7 +277,7 @@ void event_queue::close() noexcept {
     wake_all_locked();
   }
   auto unread = take_ready(std::numeric_limits<std::int64_t>::max());
-  while (unread) unread = std::move(unread->behind);
+  while (unread) unread = std::move(unread->next_finished);
 }
 
 }  // namespace mortise::client

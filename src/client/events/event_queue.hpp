@@ -46,16 +46,17 @@ struct event {
   std::int64_t tag = 0;
   std::int64_t token = 0;
   std::int64_t hold_number = 0;
-  outcome how;
+  outcome error;
   // Of a log record: its level, its subject, and how many records were dropped before it.
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
   std::int64_t dropped_records = 0;
   // Completes the message on the reader's thread. An at_risk event has a message although nothing
   // failed.
-  void tell(const std::string& name) noexcept {
-    if (kind == event_kind::at_risk) how.message = joined({how.cause != nullptr ? how.cause : ""});
-    if (!how.words().empty()) how.name(name);
+  void complete_message(const std::string& name) noexcept {
+    if (kind == event_kind::at_risk)
+      error.message = joined({error.cause != nullptr ? error.cause : ""});
+    if (!error.words().empty()) error.name(name);
   }
 };
 
@@ -64,9 +65,9 @@ struct event {
 class event_node {
  public:
   virtual ~event_node() = default;
-  event told;
+  event content;
   // Whether it counts against the queue's capacity.
-  bool takes_place = true;
+  bool uses_capacity = true;
   // Whether the queue's descriptor was in use at admit().
   bool is_watched_for = false;
   // The handle lives at least until its event has been read.
@@ -74,15 +75,15 @@ class event_node {
   // The lock name of a notice or log record, which keeps no handle.
   std::string lock;
   // The next node in a chain of finished nodes, which its owner takes apart one by one.
-  std::unique_ptr<event_node> behind;
+  std::unique_ptr<event_node> next_finished;
 
  private:
   friend class event_queue;
   friend struct event_chain;
   event_node* next_ = nullptr;
   bool is_waiting_acquire_ = false;
-  bool is_told_to_end_ = false;  // by a shutdown
-  std::list<event_node*>::iterator waiting_place_;
+  bool is_cancelled_ = false;  // by a shutdown
+  std::list<event_node*>::iterator waiting_position_;
 };
 
 // An ordered list of nodes that it does not own.
@@ -130,8 +131,8 @@ class event_queue {
     event first;
     if (const auto error = next(deadline, first); error != status::ok) return error;
     take(first);
-    for (auto rest = take_ready(capacity - 1); rest; rest = std::move(rest->behind)) {
-      take(rest->told);
+    for (auto rest = take_ready(capacity - 1); rest; rest = std::move(rest->next_finished)) {
+      take(rest->content);
     }
     return status::ok;
   }
@@ -154,7 +155,7 @@ class event_queue {
   void after_take_locked() noexcept;
   void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
   void leave_locked(const consumer& self) noexcept;
-  void outlast_wakers() noexcept;
+  void await_wakers() noexcept;
   void call_one_locked() noexcept;
   void signal_locked() noexcept;
   void wake_all_locked() noexcept;

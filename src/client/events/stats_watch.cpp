@@ -36,8 +36,8 @@ void stats_watch::on_timer(time_ns now) noexcept {
   loop_.schedule(*this, now + interval_ns_);
   std::unique_ptr<event_node> due(new (std::nothrow) event_node);
   if (!due) return;  // the next interval retries
-  due->told.kind = event_kind::stats;
-  due->told.tag = tag_;
+  due->content.kind = event_kind::stats;
+  due->content.tag = tag_;
   // An unread earlier event reports the same.
   static_cast<void>(queue_->report(std::move(due)));
 }

@@ -50,12 +50,12 @@ class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
   void finish(const outcome& error, std::int64_t token) noexcept override {
-    if (!error.ok()) told.how = error;  // skips copies of texts
+    if (!error.ok()) content.error = error;  // skips copies of texts
     auto& owner_handle = static_cast<lock_handle&>(*handle);
-    owner_handle.describe(told, token);
+    owner_handle.describe(content, token);
     const auto queue = std::move(queue_);
     auto unread = queue->deliver(std::unique_ptr<event_node>(this));
-    if (unread) owner_handle.bury(std::move(unread));
+    if (unread) owner_handle.keep_unread(std::move(unread));
   }
 
  private:
@@ -205,12 +205,12 @@ outcome lock_handle::force_release(std::string_view owner) {
 
 outcome lock_handle::query(protocol::lock_info& info) {
   lock::step_request request;
-  std::string mine;
+  std::string own_token;
   request.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
-    if (gate.lasts(owner_, now)) mine = gate.owner_token(owner_);
+    if (gate.lasts(owner_, now)) own_token = gate.owner_token(owner_);
     return gate.weight(owner_);
   });
-  request.token = mine;
+  request.token = own_token;
   request.limit = owner_.limit;
   request.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
@@ -234,8 +234,8 @@ template <class Base, class Start>
 outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                             event_kind kind, std::int64_t timeout_ms, Start&& start) {
   auto call = std::make_unique<queued<Base>>(queue);
-  call->told.kind = kind;
-  call->told.tag = tag;
+  call->content.kind = kind;
+  call->content.tag = tag;
   call->handle = shared_from_this();
   if (auto admitted = queue->admit(*call); !admitted.ok()) return admitted;
   call->comes_back = !call->is_watched_for;
@@ -244,7 +244,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
     accepted = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       call->deadline = client::deadline_after(timeout_ms, now);
       // An unlock or an extension reports the token of its hold.
-      if (kind != event_kind::acquired) describe(call->told, owner_.token);
+      if (kind != event_kind::acquired) describe(call->content, owner_.token);
       auto result = start(gate, *call, now);
       // An accepted call owns itself. It may have ended already.
       if (result.ok()) static_cast<void>(call.release());
@@ -408,7 +408,7 @@ outcome lock_handle::arm_notices() {
     auto node = std::make_unique<event_node>();
     node->lock = name_;
     notices_.at_risk = std::move(node);
-    notices_.at_risk->takes_place = false;  // a watch takes one place
+    notices_.at_risk->uses_capacity = false;  // a watch takes one place
   }
   return {};
 }
@@ -421,18 +421,18 @@ void lock_handle::end_watch() noexcept {
 void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code,
                          reason why) noexcept {
   if (!slot) return;
-  slot->told.kind = kind;
-  slot->told.tag = notices_.tag;
-  describe(slot->told, owner_.token);
-  slot->told.how.code = code;
-  slot->told.how.why = why;
-  slot->told.how.cause = reason_text(why);
+  slot->content.kind = kind;
+  slot->content.tag = notices_.tag;
+  describe(slot->content, owner_.token);
+  slot->content.error.code = code;
+  slot->content.error.why = why;
+  slot->content.error.cause = reason_text(why);
   auto unread = notices_.queue->deliver(std::move(slot));
-  if (unread) bury(std::move(unread));
+  if (unread) keep_unread(std::move(unread));
 }
 
-void lock_handle::bury(std::unique_ptr<event_node> node) noexcept {
-  gate_driver_->bury(std::move(node));
+void lock_handle::keep_unread(std::unique_ptr<event_node> node) noexcept {
+  gate_driver_->keep_unread(std::move(node));
 }
 
 void lock_handle::describe(event& target, std::int64_t token) const noexcept {

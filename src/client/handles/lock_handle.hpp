@@ -94,10 +94,10 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // The capacity of the lock, as far as this handle knows.
   [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
-  [[nodiscard]] const std::shared_ptr<client>& made_by() const noexcept { return client_; }
+  [[nodiscard]] const std::shared_ptr<client>& owner_client() const noexcept { return client_; }
 
   // For the gate_driver, under its mutex.
-  static lock_handle& of(lock::owner& owner) noexcept {
+  static lock_handle& handle_of(lock::owner& owner) noexcept {
     return *static_cast<handle_owner&>(owner).handle;
   }
   // Adds the hold to the event of an ended call. `token` is 0 if the call began no hold.
@@ -105,7 +105,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
   // Keeps a finished node of a freed queue.
-  void bury(std::unique_ptr<event_node> node) noexcept;
+  void keep_unread(std::unique_ptr<event_node> node) noexcept;
   [[nodiscard]] const std::string& key() const noexcept;
 
  private:

@@ -14,7 +14,7 @@ multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_han
                        std::vector<multi_handle::member> members, purpose what, time_ns deadline,
                        std::int64_t lease_ms)
     : client_(std::move(client)),
-      of_(std::move(owner)),
+      owner_(std::move(owner)),
       members_(std::move(members)),
       what_(what),
       deadline_(deadline),
@@ -28,7 +28,7 @@ multi_call::multi_call(std::shared_ptr<client> client, std::shared_ptr<multi_han
 
 multi_call::~multi_call() { client_->reactor().cancel(*this); }
 
-event_kind multi_call::ends_in() const noexcept {
+event_kind multi_call::end_kind() const noexcept {
   if (what_ == purpose::unlock) return event_kind::unlocked;
   return what_ == purpose::extend ? event_kind::extended : event_kind::acquired;
 }
@@ -41,15 +41,15 @@ void multi_call::start() {
     acquiring_.comes_back = comes_back;
     for (auto& step : member_steps_) step.comes_back = comes_back;
   }
-  go_on();
+  advance();
 }
 
-void multi_call::go_on() noexcept {
+void multi_call::advance() noexcept {
   {
     const std::lock_guard guard(mutex_);
     if (is_over_) return;
     try {
-      if (go_on_with(what_)) return;
+      if (run_steps(what_)) return;
     } catch (...) {
       result_.code = status::no_memory;
     }
@@ -59,7 +59,7 @@ void multi_call::go_on() noexcept {
   finish();
 }
 
-bool multi_call::go_on_with(purpose what) {
+bool multi_call::run_steps(purpose what) {
   switch (what) {
     case purpose::unlock:
       return unlock_all();
@@ -95,8 +95,8 @@ bool multi_call::end_step() {
   if (is_topped_up_) ended = {};
   if (is_started_ && ended.ok()) ++acquired_;
   is_started_ = false;
-  if (!given_up_.ok()) {
-    ended = acquired_ < members_.size() ? about(given_up_, acquired_) : given_up_;
+  if (!end_reason_.ok()) {
+    ended = acquired_ < members_.size() ? about(end_reason_, acquired_) : end_reason_;
   }
   result_ = std::move(ended);
   return true;
@@ -107,7 +107,7 @@ bool multi_call::start_next() {
   const auto& next = members_[acquired_];
   acquiring_.call = this;
   acquiring_.is_try = what_ == purpose::try_acquire;
-  acquiring_.wanted = next.wanted;
+  acquiring_.wanted = next.amount;
   acquiring_.deadline = deadline_;
   {
     const std::lock_guard steps(steps_mutex_);
@@ -155,7 +155,7 @@ bool multi_call::start_top_up(member_step& step) noexcept try {
 void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].handle->has_hold(members_[i].wanted.mode)) continue;
+      if (members_[i].handle->has_hold(members_[i].amount.mode)) continue;
       result_ =
           about(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
       break;
@@ -164,14 +164,14 @@ void multi_call::end_acquire() noexcept {
   if (result_.ok()) return;
   while (acquired_ > 0) {
     const auto& item = members_[--acquired_];
-    item.handle->give_back(item.wanted.mode, 0);
+    item.handle->give_back(item.amount.mode, 0);
   }
 }
 
 bool multi_call::give_up(const outcome& result) {
   const std::lock_guard guard(mutex_);
   if (is_over_ || what_ == purpose::unlock) return false;
-  given_up_ = result;
+  end_reason_ = result;
   if (is_acquire() && acquired_ < members_.size()) members_[acquired_].handle->cancel();
   return true;
 }
@@ -205,9 +205,9 @@ bool multi_call::unlock_all() {
 outcome multi_call::start_unlock(member_step& step) noexcept {
   const auto& item = members_[step.member];
   try {
-    return item.handle->start_unlock(step, item.wanted.mode, item.hold_number);
+    return item.handle->start_unlock(step, item.amount.mode, item.hold_number);
   } catch (const std::bad_alloc&) {
-    item.handle->give_back(item.wanted.mode, item.hold_number);
+    item.handle->give_back(item.amount.mode, item.hold_number);
     return outcome::of(status::no_memory);
   }
 }
@@ -219,7 +219,7 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      auto held = members_[i].handle->check_held(members_[i].wanted.mode);
+      auto held = members_[i].handle->check_held(members_[i].amount.mode);
       if (held.ok() && members_[i].is_of_hold()) continue;
       if (held.ok()) {
         held = outcome::of(status::not_owner,
@@ -232,7 +232,7 @@ bool multi_call::extend_all() {
   }
   const std::lock_guard steps(steps_mutex_);
   if (open_steps_ > 0) return true;
-  result_ = given_up_.ok() ? step_result_ : given_up_;
+  result_ = end_reason_.ok() ? step_result_ : end_reason_;
   return false;
 }
 
@@ -258,9 +258,9 @@ void multi_call::member_step::finish(const outcome& result, std::int64_t /*token
 void multi_call::step_ended(const outcome& result, std::size_t member) noexcept {
   {
     const std::lock_guard steps(steps_mutex_);
-    const bool says_more =
+    const bool is_worse =
         step_result_.ok() || (result.code == status::lost && step_result_.code != status::lost);
-    if (!result.ok() && says_more) step_result_ = about(result, member);
+    if (!result.ok() && is_worse) step_result_ = about(result, member);
     if (--open_steps_ > 0) return;
   }
   client_->reactor().post(*this);
@@ -286,9 +286,9 @@ void multi_call::close() noexcept {
 void multi_call::finish() noexcept {
   const auto keep = std::move(self_);
   multi_handle::name(result_, members_);
-  of_->finished(*this);
+  owner_->finished(*this);
   if (!event) return caller.finish();
-  event->told.how = result_;
+  event->content.error = result_;
   const auto unread = queue->deliver(std::move(event));
 }
 

@@ -34,7 +34,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }
   // The kind of its event.
-  [[nodiscard]] event_kind ends_in() const noexcept;
+  [[nodiscard]] event_kind end_kind() const noexcept;
   [[nodiscard]] bool is_acquire() const noexcept {
     return what_ == purpose::acquire || what_ == purpose::try_acquire;
   }
@@ -57,8 +57,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
     void finish(const outcome& result, std::int64_t token) noexcept override;
   };
 
-  void run() noexcept override { go_on(); }
-  void go_on() noexcept;
+  void run() noexcept override { advance(); }
+  void advance() noexcept;
   // Each function advances as far as possible without waiting. True if it now waits for a step.
   bool acquire_rest();
   bool unlock_all();
@@ -72,13 +72,13 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   outcome start_unlock(member_step& step) noexcept;
   outcome start_extend(member_step& step) noexcept;
   void end_acquire() noexcept;
-  [[nodiscard]] bool go_on_with(purpose what);
+  [[nodiscard]] bool run_steps(purpose what);
   void step_ended(const outcome& result, std::size_t member) noexcept;
   [[nodiscard]] outcome about(const outcome& result, std::size_t member) const noexcept;
   void finish() noexcept;
 
   const std::shared_ptr<client> client_;
-  const std::shared_ptr<multi_handle> of_;
+  const std::shared_ptr<multi_handle> owner_;
   const std::vector<multi_handle::member> members_;
   const purpose what_;
   const time_ns deadline_;
@@ -90,7 +90,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   std::size_t acquired_ = 0;          // number of acquired members, from the first
   bool is_started_ = false;           // the acquire step, or all unlock or extension steps
   bool is_over_ = false;
-  outcome given_up_;  // not ok: why the call must end
+  outcome end_reason_;  // not ok: why the call must end
   acquire_step acquiring_;
   bool is_topped_up_ = false;  // acquire: all are held, and short leases are extended
   std::vector<member_step> member_steps_;

@@ -25,7 +25,7 @@ outcome multi_handle::add(std::shared_ptr<lock_handle> handle, const lock::amoun
   if (open_ || is_held_) {
     return outcome::of(status::busy, "cannot add a member: this multi is held or being acquired");
   }
-  if (handle->made_by() != client_) {
+  if (handle->owner_client() != client_) {
     return refuse("belongs to another client; give a handle of this multi's client");
   }
   if (members_.size() == most_members) {
@@ -118,8 +118,8 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
                              const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                              std::int64_t hold_number) {
   auto event = std::make_unique<event_node>();
-  event->told.kind = call->ends_in();
-  event->told.tag = tag;
+  event->content.kind = call->end_kind();
+  event->content.tag = tag;
   event->handle = shared_from_this();
   if (auto admitted = queue->admit(*event); !admitted.ok()) return admitted;
   outcome begun;
@@ -216,7 +216,7 @@ void multi_handle::finished(const multi_call& call) noexcept {
   const bool begins_hold = call.is_acquire() && call.result().ok();
   if (begins_hold) ++hold_number_;
   if (call.event && (begins_hold || !call.is_acquire())) {
-    call.event->told.hold_number = hold_number_;
+    call.event->content.hold_number = hold_number_;
   }
   if (call.what() == multi_call::purpose::extend) {
     std::erase_if(extensions_, [&](const auto& open) { return open.get() == &call; });
@@ -254,7 +254,7 @@ void multi_handle::release() noexcept {
     if (std::exchange(is_held_, false)) held.swap(members_);
   }
   while (!held.empty()) {
-    held.back().handle->give_back(held.back().wanted.mode, held.back().hold_number);
+    held.back().handle->give_back(held.back().amount.mode, held.back().hold_number);
     held.pop_back();
   }
 }
@@ -267,7 +267,7 @@ bool multi_handle::member::is_of_hold() const { return handle->hold_number() == 
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);
   return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
-           return item.handle->has_hold(item.wanted.mode) && item.is_of_hold();
+           return item.handle->has_hold(item.amount.mode) && item.is_of_hold();
          });
 }
 

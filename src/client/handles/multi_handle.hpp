@@ -21,7 +21,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
  public:
   struct member {
     std::shared_ptr<lock_handle> handle;
-    lock::amount wanted;
+    lock::amount amount;
     std::int64_t hold_number = 0;  // of its part of the current hold
 
     [[nodiscard]] bool is_of_hold() const;

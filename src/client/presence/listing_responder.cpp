@@ -77,7 +77,7 @@ void listing_responder::on_message(std::string_view text) noexcept try {
   {
     const std::lock_guard guard(mutex_);
     if (!is_new(request->serial) || !may_answer(boot_now())) return;
-    asked_.push_back(std::move(*request));
+    requests_.push_back(std::move(*request));
   }
   client_.reactor().post(*this);
 } catch (const std::bad_alloc&) {
@@ -85,8 +85,9 @@ void listing_responder::on_message(std::string_view text) noexcept try {
 }
 
 bool listing_responder::is_new(std::uint64_t serial) noexcept {
-  if (std::find(heard_.begin(), heard_.end(), serial) != heard_.end()) return false;
-  heard_[heard_count_++ % heard_.size()] = serial;
+  if (std::find(recent_serials_.begin(), recent_serials_.end(), serial) != recent_serials_.end())
+    return false;
+  recent_serials_[serial_count_++ % recent_serials_.size()] = serial;
   return true;
 }
 
@@ -101,7 +102,7 @@ void listing_responder::run() noexcept try {
   std::vector<protocol::listing_request> requests;
   {
     const std::lock_guard guard(mutex_);
-    requests.swap(asked_);
+    requests.swap(requests_);
   }
   for (const auto& one : requests) {
     const auto text = protocol::write_page(page_of(one));

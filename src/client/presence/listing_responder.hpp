@@ -40,10 +40,10 @@ class listing_responder final : private net::task {
 
   client& client_;
   std::mutex mutex_;
-  std::vector<protocol::listing_request> asked_;
+  std::vector<protocol::listing_request> requests_;
   // Serial numbers of the last requests. Several servers may deliver the same request.
-  std::array<std::uint64_t, 64> heard_{};
-  std::size_t heard_count_ = 0;
+  std::array<std::uint64_t, 64> recent_serials_{};
+  std::size_t serial_count_ = 0;
   time_ns paid_until_ = 0;  // each page adds its cost, up to a limit
 };
 

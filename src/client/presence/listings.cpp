@@ -43,19 +43,19 @@ outcome ask_present(deployment::deployment& servers, const protocol::command& co
 
 // In a cluster a client receives messages only while it uses a slot. This object uses a slot for
 // the time of a listing.
-class ear final : private deployment::lock_requester {
+class inbox_slot final : private deployment::lock_requester {
  public:
-  ear(deployment::deployment& servers, std::string_view client_id)
+  inbox_slot(deployment::deployment& servers, std::string_view client_id)
       : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
     protocol::key_set keys{channel_, std::string(protocol::fence_key)};
     static_cast<void>(servers_.place(keys));
     is_cluster_ = !protocol::place_of(keys).empty();
   }
-  ~ear() override {
+  ~inbox_slot() override {
     if (use_) servers_.unlisten(lock(), channel_);
   }
-  ear(const ear&) = delete;
-  ear& operator=(const ear&) = delete;
+  inbox_slot(const inbox_slot&) = delete;
+  inbox_slot& operator=(const inbox_slot&) = delete;
 
   outcome open(time_ns deadline, protocol::missing_servers& missing) {
     if (!is_cluster_) return {};
@@ -84,11 +84,11 @@ class ear final : private deployment::lock_requester {
   }
   outcome use(time_ns deadline) {
     auto use = servers_.new_request(*this, lock());
-    auto here = servers_.ask(lock(), protocol::ping(), deadline);
-    if (!here.ok()) return here;
+    auto reached = servers_.ask(lock(), protocol::ping(), deadline);
+    if (!reached.ok()) return reached;
     servers_.listen(lock(), channel_);
     use_ = std::move(use);
-    return here;
+    return reached;
   }
   // No request is ever sent with this lock_request.
   void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
@@ -107,7 +107,7 @@ class ear final : private deployment::lock_requester {
 class listings::round {
  public:
   round(protocol::listing& target, const gate_numbers& only)
-      : into_(target), only_(only), number_(random_number()) {}
+      : target_(target), only_(only), number_(random_number()) {}
 
   // Identifies the replies to this listing.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -124,9 +124,9 @@ class listings::round {
     const auto known = all_.find(page.client);
     if (known == all_.end() || known->second.is_over || known->second.from != page.from) return;
     auto& peer = known->second;
-    into_.entries.insert(into_.entries.end(), std::make_move_iterator(page.entries.begin()),
-                         std::make_move_iterator(page.entries.end()));
-    peer.is_heard = true;
+    target_.entries.insert(target_.entries.end(), std::make_move_iterator(page.entries.begin()),
+                           std::make_move_iterator(page.entries.end()));
+    peer.has_answered = true;
     peer.is_over = page.next <= page.from || !only_.empty();
     peer.from = page.next;
     peer.asked_at = 0;
@@ -159,9 +159,9 @@ class listings::round {
   }
   void finish() {
     for (const auto& [id, peer] : all_) {
-      if (peer.is_heard) ++into_.answered;
-      if (peer.is_heard && !peer.is_over) ++into_.truncated;
-      if (!peer.is_heard) into_.silent.push_back(id);
+      if (peer.has_answered) ++target_.answered;
+      if (peer.has_answered && !peer.is_over) ++target_.truncated;
+      if (!peer.has_answered) target_.silent.push_back(id);
     }
   }
 
@@ -170,11 +170,11 @@ class listings::round {
     std::string channel;
     std::uint64_t from = 0;  // gate number at which it continues
     time_ns asked_at = 0;
-    bool is_heard = false;
+    bool has_answered = false;
     bool is_over = false;
   };
 
-  protocol::listing& into_;
+  protocol::listing& target_;
   const gate_numbers& only_;
   const std::uint64_t number_;
   std::map<std::string, party> all_;
@@ -202,7 +202,7 @@ outcome listings::take(protocol::listing& target, time_ns deadline, const gate_n
     }
   } at_end{*this};
 
-  ear listening(client_.servers(), client_.id());
+  inbox_slot listening(client_.servers(), client_.id());
   if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
   const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
@@ -230,9 +230,9 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
       continue;
     }
     guard.unlock();
-    for (const auto& [from, those] : channels) {
+    for (const auto& [from, group] : channels) {
       const auto text = protocol::write_request({taken.number(), ++serial, from, client_.id()});
-      const auto command = protocol::say_to_inboxes(is_cluster, those, text);
+      const auto command = protocol::say_to_inboxes(is_cluster, group, text);
       auto result = ask_present(client_.servers(), command, deadline, missing);
       if (!result.ok()) return result;
     }

@@ -13,14 +13,14 @@ constexpr time_ns pause_ns = ns_per_s;
 }  // namespace
 
 admission::admission(net::reactor& loop, redis::connection& server, std::string where,
-                     const settings& terms, std::int64_t database, listener& hears)
+                     const settings& terms, std::int64_t database, listener& events)
     : loop_(loop),
       server_(server),
       rule_(terms.health_check == "strict" ? rule::strict
             : terms.health_check == "warn" ? rule::warn
                                            : rule::off),
       database_(database),
-      hears_(hears),
+      listener_(events),
       is_open_(rule_ != rule::strict),
       where_(std::move(where)) {
   client_.lease_ms = terms.lease_ms;
@@ -46,7 +46,7 @@ void admission::on_up() noexcept {
     is_up_ = true;
     is_checked_ = false;
   }
-  if (rule_ != rule::strict) hears_.on_admitted();
+  if (rule_ != rule::strict) listener_.on_admitted();
   if (rule_ != rule::off) begin();
 }
 
@@ -123,7 +123,7 @@ void admission::run() noexcept {
     if (!is_up_) return;
     is_good = is_checked_;
   }
-  if (rule_ == rule::strict && is_good && !is_open_.exchange(true)) hears_.on_admitted();
+  if (rule_ == rule::strict && is_good && !is_open_.exchange(true)) listener_.on_admitted();
   if (rule_ == rule::strict && !is_good) loop_.schedule(*this, boot_now() + pause_ns);
   end_await();
 }

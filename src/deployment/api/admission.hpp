@@ -27,7 +27,7 @@ class admission final : private health_request_listener, private net::task, priv
   };
 
   admission(net::reactor& loop, redis::connection& server, std::string where, const settings& terms,
-            std::int64_t database, listener& hears);
+            std::int64_t database, listener& events);
   ~admission() override;
 
   // The connection has opened, or has broken. The I/O thread.
@@ -71,7 +71,7 @@ class admission final : private health_request_listener, private net::task, priv
   redis::connection& server_;
   const rule rule_;
   const std::int64_t database_;
-  listener& hears_;
+  listener& listener_;
   std::atomic<bool> is_open_;
 
   mutable std::mutex mutex_;

@@ -80,7 +80,7 @@ class listener {
   // A message to this client's inbox.
   virtual void on_message(std::string_view text, time_ns now) noexcept = 0;
   // A message on a subscribed channel.
-  virtual void on_said(std::string_view channel) noexcept = 0;
+  virtual void on_channel_message(std::string_view channel) noexcept = 0;
   // No message is missed from now on while the connection lives. Follows listen() and each on_up().
   virtual void on_listening(std::string_view channel) noexcept = 0;
   // An event for the log. Any thread.

@@ -22,8 +22,8 @@ outcome read_shards(std::string_view urls, settings& terms, maker& target) {
   std::vector<single_url> shards;
   if (auto read = read_url_list(urls, terms, shards); !read.ok()) return read;
   target = [shards = std::move(shards)](net::reactor& loop, const settings& own_terms,
-                                        std::string_view client_id, listener& hears) {
-    return make_sharded(shards, loop, own_terms, client_id, hears);
+                                        std::string_view client_id, listener& listener) {
+    return make_sharded(shards, loop, own_terms, client_id, listener);
   };
   return {};
 }
@@ -58,8 +58,8 @@ outcome read_quorum(std::string_view urls, settings& terms, maker& target) {
   if (auto result = check_alike(servers); !result.ok()) return result;
   terms = std::move(read);
   target = [servers = std::move(servers)](net::reactor& loop, const settings& own_terms,
-                                          std::string_view client_id, listener& hears) {
-    return make_quorum(servers, loop, own_terms, client_id, hears);
+                                          std::string_view client_id, listener& listener) {
+    return make_quorum(servers, loop, own_terms, client_id, listener);
   };
   return {};
 }

@@ -14,7 +14,7 @@ namespace mortise::deployment {
 
 // Makes a deployment for the client with this id. It is not connected yet.
 using maker = std::function<std::unique_ptr<deployment>(
-    net::reactor& loop, const settings& terms, std::string_view client_id, listener& hears)>;
+    net::reactor& loop, const settings& terms, std::string_view client_id, listener& listener)>;
 
 // Finds the maker for the URL. The URL's query overrides the settings.
 outcome read_url(std::string_view url, settings& terms, maker& target);

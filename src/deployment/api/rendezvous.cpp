@@ -32,10 +32,10 @@ rendezvous::rendezvous(const std::vector<shard>& shards) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](auto a, auto b) { return shards[a].name < shards[b].name; });
-  for (const auto which : order) {
-    const auto& [name, weight] = shards[which];
+  for (const auto index : order) {
+    const auto& [name, weight] = shards[index];
     for (std::int64_t number = 1; number <= weight; ++number) {
-      entries_.push_back({rendezvous_hash(name + "#" + std::to_string(number)), which});
+      entries_.push_back({rendezvous_hash(name + "#" + std::to_string(number)), index});
     }
   }
 }

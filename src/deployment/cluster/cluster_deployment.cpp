@@ -17,14 +17,14 @@ namespace mortise::deployment {
 
 namespace {
 
-outcome of_server(const cluster_server& at, outcome result) {
-  if (!result.ok()) result.say("server ", at.where().text(), ": ", result.words());
+outcome of_server(const cluster_server& server, outcome result) {
+  if (!result.ok()) result.say("server ", server.where().text(), ": ", result.words());
   return result;
 }
 
 // Whether a command that was rejected during the move of its slot can be repeated.
 bool is_moving(const outcome& result, const protocol::command& command) {
-  return cluster::is_on_its_way(result.server_text) ||
+  return cluster::is_migration_error(result.server_text) ||
          (cluster::is_cut_short(result.server_text) && !command.is_change);
 }
 
@@ -65,30 +65,31 @@ class config_of_server {
 class cluster_broadcast final : public broadcast {
  public:
   cluster_broadcast(cluster_routes& routes, const protocol::command& command)
-      : routes_(routes), said_(command) {}
+      : routes_(routes), command_(command) {}
   void send() noexcept override try {
-    if (said_.write_at) return routes_.say_at_each(said_.write_at, said_.is_farewell);
+    if (command_.write_at)
+      return routes_.send_for_each_slot(command_.write_at, command_.is_farewell);
     std::string bytes;
-    said_.write(bytes, true);
-    routes_.say_to_each(bytes);
+    command_.write(bytes, true);
+    routes_.send_to_each(bytes);
   } catch (const std::bad_alloc&) {
     // The broadcast is repeated later, or not needed.
   }
 
  private:
   cluster_routes& routes_;
-  const protocol::command said_;
+  const protocol::command command_;
 };
 
 class cluster_deployment final : public deployment {
  public:
   cluster_deployment(const redis::endpoint_url& each, const net::transport_factory& make_transport,
                      net::reactor& loop, const settings& terms, std::string_view client_id,
-                     listener& hears)
+                     listener& listener)
       : has_password_file_(!terms.password_file.empty()),
-        has_acks_(acknowledgements::is_wanted(terms)),
+        has_acks_(acknowledgements::is_needed(terms)),
         seeds_(endpoints_of(each.cluster)),
-        routes_(loop, config_of_server(each, make_transport, terms), terms, client_id, hears) {}
+        routes_(loop, config_of_server(each, make_transport, terms), terms, client_id, listener) {}
 
   outcome open(time_ns deadline) override;
   outcome begin() override {
@@ -125,27 +126,27 @@ class cluster_deployment final : public deployment {
   }
   outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override;
   outcome ask_all(const protocol::command& command, time_ns deadline) override {
-    return each_master(deadline, [&](cluster_server& at) {
-      return command_request::ask(at.link(), command, deadline);
+    return each_master(deadline, [&](cluster_server& server) {
+      return command_request::ask(server.connection(), command, deadline);
     });
   }
   outcome ask_present(const protocol::command& command, time_ns deadline,
                       protocol::missing_servers& missing) override {
-    return each_present(deadline, missing, [&](cluster_server& at) {
-      return command_request::ask(at.link(), command, deadline);
+    return each_present(deadline, missing, [&](cluster_server& server) {
+      return command_request::ask(server.connection(), command, deadline);
     });
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                    protocol::missing_servers& missing) override {
-    return each_present(deadline, missing, [&](cluster_server& at) {
+    return each_present(deadline, missing, [&](cluster_server& server) {
       return hold_dialogue(begin, deadline, [&](const auto& command) {
-        return command_request::ask(at.link(), command, deadline);
+        return command_request::ask(server.connection(), command, deadline);
       });
     });
   }
   [[nodiscard]] std::string server_of(const named_key& lock) const override {
-    const auto* const at = routes_.owner_of(cluster::slot_of(lock.key));
-    return at == nullptr ? std::string() : at->where().text();
+    const auto* const server = routes_.owner_of(cluster::slot_of(lock.key));
+    return server == nullptr ? std::string() : server->where().text();
   }
   outcome check_health(protocol::health& target, time_ns deadline) override;
   [[nodiscard]] std::shared_ptr<const protocol::health> last_health() const override;
@@ -156,14 +157,14 @@ class cluster_deployment final : public deployment {
   }
 
  private:
-  using step = std::function<outcome(cluster_server& at)>;
+  using step = std::function<outcome(cluster_server& server)>;
 
   // Never nullptr while a lock_request about the slot exists.
   [[nodiscard]] cluster_slot* slot_of(const named_key& lock) noexcept {
     return routes_.find(cluster::slot_of(lock.key));
   }
-  [[nodiscard]] outcome why_not_here(const cluster_slot& slot, const outcome& unanswered) const;
-  static std::vector<outcome> come_of(const std::vector<cluster_server*>& all, const step& call);
+  [[nodiscard]] outcome why_unattached(const cluster_slot& slot, const outcome& unanswered) const;
+  static std::vector<outcome> results_of(const std::vector<cluster_server*>& all, const step& call);
   static outcome each(const std::vector<cluster_server*>& all, const step& call);
   outcome each_master(time_ns deadline, const step& call);
   outcome each_present(time_ns deadline, protocol::missing_servers& missing, const step& call);
@@ -204,18 +205,18 @@ outcome cluster_deployment::place(protocol::key_set& keys) const {
 // A caller that has sent a request may lead that connection, even if the slot has moved.
 bool cluster_deployment::await(const named_key& lock, net::caller& caller,
                                time_ns deadline) noexcept {
-  auto* at = static_cast<cluster_server*>(caller.lent_to());
-  auto* const slot = at == nullptr ? slot_of(lock) : nullptr;
-  if (slot != nullptr) at = slot->here.load(std::memory_order_acquire);
-  return at == nullptr ? caller.wait(deadline) : at->link().await(caller, deadline);
+  auto* server = static_cast<cluster_server*>(caller.lent_to());
+  auto* const slot = server == nullptr ? slot_of(lock) : nullptr;
+  if (slot != nullptr) server = slot->server.load(std::memory_order_acquire);
+  return server == nullptr ? caller.wait(deadline) : server->connection().await(caller, deadline);
 }
 
 void cluster_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {
   auto* const slot = slot_of(lock);
   if (slot == nullptr) return;
-  auto before = slot->seen.load(std::memory_order_relaxed);
+  auto before = slot->highest_token.load(std::memory_order_relaxed);
   while (before < token &&
-         !slot->seen.compare_exchange_weak(before, token, std::memory_order_relaxed)) {
+         !slot->highest_token.compare_exchange_weak(before, token, std::memory_order_relaxed)) {
   }
 }
 
@@ -229,8 +230,8 @@ outcome cluster_deployment::ask(const named_key& lock, const protocol::command& 
   return result;
 }
 
-outcome cluster_deployment::why_not_here(const cluster_slot& slot,
-                                         const outcome& unanswered) const {
+outcome cluster_deployment::why_unattached(const cluster_slot& slot,
+                                           const outcome& unanswered) const {
   if (!unanswered.ok()) return unanswered;
   auto problem = routes_.problem(slot.number);
   if (!problem.ok()) return problem;
@@ -241,26 +242,26 @@ outcome cluster_deployment::ask_at(cluster_slot& slot, const protocol::command& 
                                    time_ns deadline) {
   outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
-    auto* const at = routes_.await_here(slot, deadline);
-    if (at == nullptr) return why_not_here(slot, unanswered);
-    auto reply = command_request::ask_once(at->link(), command, with_text, deadline);
+    auto* const server = routes_.await_server(slot, deadline);
+    if (server == nullptr) return why_unattached(slot, unanswered);
+    auto reply = command_request::ask_once(server->connection(), command, with_text, deadline);
     with_text = reply.is_script_missing;
     if (with_text) continue;
-    if (const auto moved = cluster::read_moved(reply.how.server_text, at->where())) {
-      routes_.on_moved(slot, *at, moved->to);
+    if (const auto moved = cluster::read_moved(reply.result.server_text, server->where())) {
+      routes_.on_moved(slot, *server, moved->target);
       continue;
     }
-    const bool is_halfway = is_moving(reply.how, command);
-    const bool is_over = !reply.may_be_asked_again && !is_halfway;
-    if (is_over || boot_now() >= deadline) return reply.how;
-    if (!is_halfway && reply.how.code == status::refused) routes_.on_unserved(slot, *at);
-    unanswered = std::move(reply.how);
+    const bool is_migrating = is_moving(reply.result, command);
+    const bool is_over = !reply.is_repeatable && !is_migrating;
+    if (is_over || boot_now() >= deadline) return reply.result;
+    if (!is_migrating && reply.result.code == status::refused) routes_.on_unserved(slot, *server);
+    unanswered = std::move(reply.result);
     routes_.await_change(deadline);
   }
 }
 
-std::vector<outcome> cluster_deployment::come_of(const std::vector<cluster_server*>& all,
-                                                 const step& call) {
+std::vector<outcome> cluster_deployment::results_of(const std::vector<cluster_server*>& all,
+                                                    const step& call) {
   std::vector<outcome> results(all.size());
   net::at_once(all.size(), [&](std::size_t i) {
     try {
@@ -273,7 +274,7 @@ std::vector<outcome> cluster_deployment::come_of(const std::vector<cluster_serve
 }
 
 outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const step& call) {
-  auto results = come_of(all, call);
+  auto results = results_of(all, call);
   const auto bad =
       std::find_if(results.begin(), results.end(), [](const auto& result) { return !result.ok(); });
   if (bad == results.end()) return {};
@@ -282,9 +283,9 @@ outcome cluster_deployment::each(const std::vector<cluster_server*>& all, const 
 
 outcome cluster_deployment::each_master(time_ns deadline, const step& call) {
   if (auto known = routes_.await_known(deadline); !known.ok()) return known;
-  return each(routes_.masters(), [&](cluster_server& at) {
-    routes_.connect_to(at);
-    return call(at);
+  return each(routes_.masters(), [&](cluster_server& server) {
+    routes_.connect_to(server);
+    return call(server);
   });
 }
 
@@ -293,11 +294,11 @@ outcome cluster_deployment::each_present(time_ns deadline, protocol::missing_ser
   if (auto known = routes_.await_known(deadline); !known.ok()) return known;
   auto servers = routes_.masters();
   servers.erase(std::remove_if(servers.begin(), servers.end(),
-                               [&](auto* at) { return missing.has(at->where().text()); }),
+                               [&](auto* server) { return missing.has(server->where().text()); }),
                 servers.end());
-  auto results = come_of(servers, [&](cluster_server& at) {
-    routes_.connect_to(at);
-    return call(at);
+  auto results = results_of(servers, [&](cluster_server& server) {
+    routes_.connect_to(server);
+    return call(server);
   });
   outcome bad;
   bool has_answered = false;
@@ -315,13 +316,14 @@ outcome cluster_deployment::each_present(time_ns deadline, protocol::missing_ser
 outcome cluster_deployment::check_health(protocol::health& target, time_ns deadline) {
   std::vector<protocol::health> all(routes_.servers().size());
   protocol::missing_servers missing;
-  auto total = each_present(deadline, missing, [&](cluster_server& at) {
-    const auto number = static_cast<std::size_t>(at.number());
+  auto total = each_present(deadline, missing, [&](cluster_server& server) {
+    const auto number = static_cast<std::size_t>(server.number());
     if (number >= all.size()) return outcome();  // added since the start of the check
     auto& found = all[number];
-    auto result = command_request::ask(at.link(), protocol::ping(), deadline);  // waits to connect
-    if (result.ok()) result = at.entry().check_health(found, deadline);
-    if (!result.ok()) protocol::judge_away(result, at.where().text(), false, found);
+    auto result =
+        command_request::ask(server.connection(), protocol::ping(), deadline);  // waits to connect
+    if (result.ok()) result = server.entry().check_health(found, deadline);
+    if (!result.ok()) protocol::judge_unreachable(result, server.where().text(), false, found);
     return result;
   });
   for (const auto& found : all) {
@@ -352,9 +354,10 @@ outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadli
   const auto known = routes_.servers();
   std::vector<cluster_server*> connected;
   std::copy_if(known.begin(), known.end(), std::back_inserter(connected),
-               [](cluster_server* at) { return at->is_up(); });
-  auto total =
-      each(connected, [&](cluster_server& at) { return at.change_credentials(offered, deadline); });
+               [](cluster_server* server) { return server->is_up(); });
+  auto total = each(connected, [&](cluster_server& server) {
+    return server.change_credentials(offered, deadline);
+  });
   if (!total.ok()) return total;
   // Servers that are not connected get the login only after the connected ones have accepted it.
   routes_.log_in_with(offered);
@@ -371,8 +374,9 @@ outcome cluster_deployment::set_credentials(redis::login offered, time_ns deadli
 std::unique_ptr<deployment> make_cluster(const redis::endpoint_url& each,
                                          const net::transport_factory& make_transport,
                                          net::reactor& loop, const settings& terms,
-                                         std::string_view client_id, listener& hears) {
-  return std::make_unique<cluster_deployment>(each, make_transport, loop, terms, client_id, hears);
+                                         std::string_view client_id, listener& listener) {
+  return std::make_unique<cluster_deployment>(each, make_transport, loop, terms, client_id,
+                                              listener);
 }
 
 }  // namespace mortise::deployment

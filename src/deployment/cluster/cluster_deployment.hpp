@@ -15,6 +15,6 @@ namespace mortise::deployment {
 std::unique_ptr<deployment> make_cluster(const redis::endpoint_url& each,
                                          const net::transport_factory& make_transport,
                                          net::reactor& loop, const settings& terms,
-                                         std::string_view client_id, listener& hears);
+                                         std::string_view client_id, listener& listener);
 
 }  // namespace mortise::deployment

@@ -46,13 +46,13 @@ class cluster_routes::slot_names final : public name_set {
 };
 
 cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
-                               std::string_view client_id, mortise::deployment::listener& hears)
+                               std::string_view client_id, mortise::deployment::listener& events)
     : loop_(loop),
       make_config_(std::move(make_config)),
       terms_(terms),
       client_id_(client_id),
       inbox_(protocol::inbox_channel(client_id)),
-      hears_(hears),
+      listener_(events),
       router_(*this, std::min(terms.command_timeout_ms * ns_per_ms / 3, longest_patience_ns)) {}
 
 cluster_routes::~cluster_routes() { close(0); }
@@ -103,7 +103,7 @@ void cluster_routes::run() noexcept {
   }
   for (const auto& [server, why] : unbegun) on_server_down(*server, why);
   while (auto* const item = dropped.pop()) item->drop();
-  if (!back.empty()) hears_.on_up(slot_names(std::move(back)), boot_now());
+  if (!back.empty()) listener_.on_up(slot_names(std::move(back)), boot_now());
 }
 
 // Acknowledgements by the replicas of one server do not apply to the next server (hazard 7).
@@ -123,7 +123,7 @@ void cluster_routes::tell_elsewhere() noexcept {
     is_any_elsewhere_ = false;
     for (const auto number : moved) slots_.at(number)->is_elsewhere = false;
   }
-  hears_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
+  listener_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
 }
 
 // ---- opening and closing --------------------------------------------------------------------
@@ -195,16 +195,16 @@ cluster_slot* cluster_routes::find(int number) noexcept {
 
 status cluster_routes::wait(cluster_request& request, cluster_slot& slot) noexcept {
   const std::lock_guard guard(mutex_);
-  if (auto* const at = slot.here.load(std::memory_order_relaxed)) {
-    const auto sent = request.send_on(*at);  // it was attached just now
-    slot.is_missed = slot.is_missed || sent == status::unreachable;
+  if (auto* const server = slot.server.load(std::memory_order_relaxed)) {
+    const auto sent = request.send_on(*server);  // it was attached just now
+    slot.has_failed_request = slot.has_failed_request || sent == status::unreachable;
     return sent;
   }
   if (!is_closed_ && router_.phase_of(slot.number) == cluster::router::phase::attaching) {
     slot.waiting.push(request);
     return status::ok;
   }
-  slot.is_missed = true;
+  slot.has_failed_request = true;
   return status::unreachable;
 }
 
@@ -214,22 +214,22 @@ void cluster_routes::await_change(time_ns deadline) {
   changed_.wait_for(lock, std::chrono::nanoseconds(left));
 }
 
-cluster_server* cluster_routes::await_here(cluster_slot& slot, time_ns deadline) {
+cluster_server* cluster_routes::await_server(cluster_slot& slot, time_ns deadline) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (auto* const at = slot.here.load(std::memory_order_relaxed)) return at;
+    if (auto* const server = slot.server.load(std::memory_order_relaxed)) return server;
     const auto left = deadline - boot_now();
     if (is_closed_ || left <= 0) return nullptr;
     changed_.wait_for(lock, std::chrono::nanoseconds(std::min(left, put_off_ns)));
   }
 }
 
-void cluster_routes::on_missed(cluster_slot& slot) noexcept {
+void cluster_routes::on_request_failed(cluster_slot& slot) noexcept {
   enter([&](cluster::router&, time_ns) {
-    slot.is_missed = true;
-    if (slot.here.load(std::memory_order_relaxed) == nullptr) return;
+    slot.has_failed_request = true;
+    if (slot.server.load(std::memory_order_relaxed) == nullptr) return;
     back_.insert(slot.number);
-    slot.is_missed = false;
+    slot.has_failed_request = false;
   });
 }
 
@@ -246,11 +246,11 @@ void cluster_routes::on_unserved(cluster_slot& slot, cluster_server& source) noe
   });
 }
 
-void cluster_routes::on_halfway(cluster_slot& slot) noexcept {
+void cluster_routes::on_migrating(cluster_slot& slot) noexcept {
   enter([&](cluster::router& router, time_ns now) {
-    slot.is_missed = true;
+    slot.has_failed_request = true;
     slot.moving_until.store(now + moving_ns, std::memory_order_relaxed);
-    router.on_halfway(slot.number, now);
+    router.on_migrating(slot.number, now);
   });
 }
 
@@ -261,30 +261,30 @@ bool cluster_routes::send_asking(cluster_request& request,
     const auto server = router.number_of(target, now);
     if (server == cluster::no_server) return;
     router.connect(server);
-    is_sent = request.send_asking(at(server)) == status::ok;
+    is_sent = request.send_asking(server_at(server)) == status::ok;
   });
   return is_sent;
 }
 
 void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
   const std::lock_guard guard(mutex_);
-  slot.expecting += change;
-  auto* const at = slot.here.load(std::memory_order_relaxed);
-  if (at != nullptr) at->link().expect_messages(change);
+  slot.message_waiters += change;
+  auto* const server = slot.server.load(std::memory_order_relaxed);
+  if (server != nullptr) server->connection().expect_messages(change);
 }
 
 // Redisson's clients publish by SPUBLISH, or by PUBLISH in older versions.
 void cluster_routes::listen(cluster_slot& slot, std::string_view channel) {
   const std::lock_guard guard(mutex_);
   slot.channels.emplace(channel);
-  if (auto* const at = slot.here.load(std::memory_order_relaxed)) listen_at(*at, channel);
+  if (auto* const server = slot.server.load(std::memory_order_relaxed)) subscribe(*server, channel);
 }
 
-void cluster_routes::listen_at(cluster_server& at, std::string_view channel) {
+void cluster_routes::subscribe(cluster_server& server, std::string_view channel) {
   std::string bytes;
   redis::command_writer(bytes).command({"SSUBSCRIBE", channel});
-  unheeded_request::send(at, bytes, true);
-  at.link().listen(channel);
+  unheeded_request::send(server, bytes, true);
+  server.connection().listen(channel);
 }
 
 void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noexcept {
@@ -292,7 +292,8 @@ void cluster_routes::unlisten(cluster_slot& slot, std::string_view channel) noex
   const auto known = slot.channels.find(channel);
   if (known == slot.channels.end()) return;
   slot.channels.erase(known);
-  if (auto* const at = slot.here.load(std::memory_order_relaxed)) at->link().unlisten(channel);
+  if (auto* const server = slot.server.load(std::memory_order_relaxed))
+    server->connection().unlisten(channel);
 }
 
 // ---- queries --------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ outcome cluster_routes::problem(int slot) const {
   const auto server = router_.server_of(slot);
   if (result.ok() || server == cluster::no_server) return result;
   // The server may be connected but not admitted.
-  auto own = at(server).problem();
+  auto own = server_at(server).problem();
   return is_definite(own) ? own : result;
 }
 
@@ -327,13 +328,13 @@ outcome cluster_routes::problem() const {
 cluster_server* cluster_routes::owner_of(int slot) const {
   const std::lock_guard guard(mutex_);
   const auto server = router_.owner_of(slot);
-  return server == cluster::no_server ? nullptr : &at(server);
+  return server == cluster::no_server ? nullptr : &server_at(server);
 }
 
 std::vector<cluster_server*> cluster_routes::masters() const {
   const std::lock_guard guard(mutex_);
   std::vector<cluster_server*> found;
-  for (const auto number : router_.masters()) found.push_back(&at(number));
+  for (const auto number : router_.masters()) found.push_back(&server_at(number));
   return found;
 }
 
@@ -345,8 +346,8 @@ std::vector<cluster_server*> cluster_routes::servers() const {
   return found;
 }
 
-void cluster_routes::connect_to(cluster_server& which) noexcept {
-  enter([&](cluster::router& router, time_ns) { router.connect(which.number()); });
+void cluster_routes::connect_to(cluster_server& server) noexcept {
+  enter([&](cluster::router& router, time_ns) { router.connect(server.number()); });
 }
 
 int cluster_routes::count_covered() const {
@@ -359,20 +360,21 @@ void cluster_routes::log_in_with(redis::login with) noexcept {
   login_ = std::move(with);
 }
 
-void cluster_routes::say_to_each(std::string_view bytes) {
+void cluster_routes::send_to_each(std::string_view bytes) {
   const std::lock_guard guard(mutex_);
   for (const auto& one : servers_) unheeded_request::send(*one, bytes);
 }
 
-void cluster_routes::say_at_each(
-    const std::function<void(std::string& out, std::string_view place)>& write, bool is_for_all) {
+void cluster_routes::send_for_each_slot(
+    const std::function<void(std::string& out, std::string_view place)>& write,
+    bool includes_unused) {
   const std::lock_guard guard(mutex_);
   for (const auto& [number, slot] : slots_) {
-    auto* const at = slot->here.load(std::memory_order_relaxed);
-    if (at == nullptr || (!is_for_all && !router_.is_used(number))) continue;
+    auto* const server = slot->server.load(std::memory_order_relaxed);
+    if (server == nullptr || (!includes_unused && !router_.is_used(number))) continue;
     std::string bytes;
     write(bytes, slot->place);
-    unheeded_request::send(*at, bytes);
+    unheeded_request::send(*server, bytes);
   }
 }
 
@@ -390,31 +392,31 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
 // The object stays, because threads may still refer to it. They would send to the wrong server,
 // which rejects the request.
 void cluster_routes::change_server(int server, const cluster::endpoint& where) {
-  at(server).change(where);
-  unbegun_.erase(&at(server));
+  server_at(server).change(where);
+  unbegun_.erase(&server_at(server));
 }
 
 void cluster_routes::connect(int server) noexcept {
-  auto begun = at(server).begin();
+  auto begun = server_at(server).begin();
   if (begun.ok()) return;
-  unbegun_.emplace(&at(server), std::move(begun));
+  unbegun_.emplace(&server_at(server), std::move(begun));
   loop_.post(*this);
 }
 
 void cluster_routes::leave(int server, const char* why) noexcept {
   auto reason = outcome::of(status::unreachable, why);
   reason.is_retryable = true;
-  at(server).link().leave(std::move(reason));
+  server_at(server).connection().leave(std::move(reason));
 }
 
 bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
-  return slot_attachment::send(*this, at(server), *slots_.at(slot), client_id_, attempt);
+  return slot_attachment::send(*this, server_at(server), *slots_.at(slot), client_id_, attempt);
 } catch (const std::bad_alloc&) {
   return false;
 }
 
 bool cluster_routes::ask_topology(int server) noexcept try {
-  return topology_request::send(*this, at(server));
+  return topology_request::send(*this, server_at(server));
 } catch (const std::bad_alloc&) {
   return false;
 }
@@ -422,21 +424,21 @@ bool cluster_routes::ask_topology(int server) noexcept try {
 // Queued requests go first, in their order. Requesters that were rejected before are notified now.
 void cluster_routes::on_attached(int number, int server) noexcept {
   auto& slot = *slots_.at(number);
-  auto& owner = at(server);
-  slot.here.store(&owner, std::memory_order_release);
+  auto& owner = server_at(server);
+  slot.server.store(&owner, std::memory_order_release);
   slot.is_attached = true;
-  note_move(number, slot.was_here, owner);
-  owner.link().expect_messages(slot.expecting);
+  note_move(number, slot.last_address, owner);
+  owner.connection().expect_messages(slot.message_waiters);
   while (auto* const item = slot.waiting.pop()) {
     if (item->send_on(owner) != status::ok) dropped_.push(*item);
   }
   try {
-    for (const auto& channel : slot.channels) listen_at(owner, channel);
-    if (slot.is_missed) back_.insert(number);
-    slot.is_missed = false;
+    for (const auto& channel : slot.channels) subscribe(owner, channel);
+    if (slot.has_failed_request) back_.insert(number);
+    slot.has_failed_request = false;
   } catch (const std::bad_alloc&) {
     // Messages would be lost without the subscription, so the connection starts again.
-    owner.link().leave(outcome::of(status::no_memory, "no memory for a subscription"));
+    owner.connection().leave(outcome::of(status::no_memory, "no memory for a subscription"));
   }
 }
 
@@ -446,30 +448,30 @@ void cluster_routes::note_move(int slot, cluster::endpoint& last,
   if (before.port == 0 || before == last) return;
   outcome moved;
   moved.say("slot ", decimal(slot), " moved from ", before.text(), " to ", last.text());
-  hears_.on_note(log_subject::redirected, moved);
+  listener_.on_note(log_subject::redirected, moved);
 } catch (const std::bad_alloc&) {
   return;  // no memory for the text
 }
 
 void cluster_routes::on_detached(int number) noexcept {
   auto& slot = *slots_.at(number);
-  slot.is_missed = true;
-  if (auto* const owner = slot.here.exchange(nullptr)) {
-    owner->link().expect_messages(-slot.expecting);
-    for (const auto& channel : slot.channels) owner->link().unlisten(channel);
+  slot.has_failed_request = true;
+  if (auto* const owner = slot.server.exchange(nullptr)) {
+    owner->connection().expect_messages(-slot.message_waiters);
+    for (const auto& channel : slot.channels) owner->connection().unlisten(channel);
   }
   while (auto* const item = slot.waiting.pop()) dropped_.push(*item);
 }
 
-void cluster_routes::on_again(int number) {
+void cluster_routes::on_repeat(int number) {
   auto& slot = *slots_.at(number);
-  if (!slot.is_missed || slot.here.load(std::memory_order_relaxed) == nullptr) return;
+  if (!slot.has_failed_request || slot.server.load(std::memory_order_relaxed) == nullptr) return;
   back_.insert(number);
-  slot.is_missed = false;
+  slot.has_failed_request = false;
 }
 
 void cluster_routes::on_owner_changed(int number) noexcept {
-  if (!acknowledgements::is_wanted(terms_)) return;
+  if (!acknowledgements::is_needed(terms_)) return;
   slots_.at(number)->is_elsewhere = is_any_elsewhere_ = true;
 }
 
@@ -481,34 +483,36 @@ std::int64_t cluster_routes::random_below(std::int64_t bound) noexcept {
 
 // ---- from the servers -----------------------------------------------------------------------
 
-void cluster_routes::on_server_up(cluster_server& which) noexcept {
-  enter([&](cluster::router& router, time_ns now) { router.on_up(which.number(), now); });
+void cluster_routes::on_server_up(cluster_server& server) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_up(server.number(), now); });
 }
 
-void cluster_routes::on_server_down(cluster_server& which, const outcome& why) noexcept {
-  enter([&](cluster::router& router, time_ns now) { router.on_down(which.number(), why, now); });
+void cluster_routes::on_server_down(cluster_server& server, const outcome& why) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_down(server.number(), why, now); });
 }
 
-void cluster_routes::on_server_overdue(cluster_server& which) noexcept {
-  enter([&](cluster::router& router, time_ns now) { router.on_overdue(which.number(), now); });
+void cluster_routes::on_server_overdue(cluster_server& server) noexcept {
+  enter([&](cluster::router& router, time_ns now) { router.on_overdue(server.number(), now); });
 }
 
 void cluster_routes::on_server_push(std::string_view channel, std::string_view payload,
                                     time_ns now) noexcept {
-  if (channel.starts_with(inbox_)) return hears_.on_message(payload, now);
-  hears_.on_said(channel);
+  if (channel.starts_with(inbox_)) return listener_.on_message(payload, now);
+  listener_.on_channel_message(channel);
 }
 
-void cluster_routes::on_server_unheard(cluster_server& which, std::string_view channel) noexcept {
+void cluster_routes::on_server_unsubscribed(cluster_server& server,
+                                            std::string_view channel) noexcept {
   const auto slot = cluster::slot_of(channel);
-  enter(
-      [&](cluster::router& router, time_ns now) { router.on_unheard(slot, which.number(), now); });
+  enter([&](cluster::router& router, time_ns now) {
+    router.on_unsubscribed(slot, server.number(), now);
+  });
 }
 
 void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
                                    const cluster::attachment& result) noexcept {
-  if (result.how == cluster::attachment::end::attached) {
-    at(server).entry().on_fence_lifted(cluster::tag_of(slot));
+  if (result.code == cluster::attachment::end::attached) {
+    server_at(server).entry().on_fence_lifted(cluster::tag_of(slot));
   }
   enter([&](cluster::router& router, time_ns now) {
     router.on_attachment(slot, server, attempt, result, now);
@@ -520,7 +524,7 @@ void cluster_routes::on_topology(int server,
   enter([&](cluster::router& router, time_ns now) {
     router.on_topology(server, ranges, now);
     for (const auto master : router.masters()) {
-      at(master).entry().look_at(cluster::tag_of(router.first_slot_of(master)));
+      server_at(master).entry().look_at(cluster::tag_of(router.first_slot_of(master)));
     }
   });
 }

@@ -33,7 +33,7 @@ class cluster_routes final : private cluster::router::io,
       std::function<redis::connection_config(const std::shared_ptr<server_place>& place)>;
 
   cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
-                 std::string_view client_id, mortise::deployment::listener& hears);
+                 std::string_view client_id, mortise::deployment::listener& events);
   ~cluster_routes() override;
 
   void begin(const std::vector<cluster::endpoint>& seeds);
@@ -52,16 +52,16 @@ class cluster_routes final : private cluster::router::io,
   // Waits for an event that may solve a slot's problem, or for a moment.
   void await_change(time_ns deadline);
   // The server of the attached slot. nullptr if the deadline passes first.
-  cluster_server* await_here(cluster_slot& slot, time_ns deadline);
+  cluster_server* await_server(cluster_slot& slot, time_ns deadline);
   // A request was not carried out, or possibly not. The requester is notified when it can retry.
-  void on_missed(cluster_slot& slot) noexcept;
+  void on_request_failed(cluster_slot& slot) noexcept;
   void on_moved(cluster_slot& slot, cluster_server& source,
                 const cluster::endpoint& target) noexcept;
   void on_unserved(cluster_slot& slot, cluster_server& source) noexcept;
 
   // Keys of the slot are on two servers. Requests that were not carried out can be retried after a
   // pause.
-  void on_halfway(cluster_slot& slot) noexcept;
+  void on_migrating(cluster_slot& slot) noexcept;
   // Sends it to the target server of a slot's move. False if that server is not connected yet.
   bool send_asking(cluster_request& request, const cluster::endpoint& target) noexcept;
 
@@ -79,13 +79,14 @@ class cluster_routes final : private cluster::router::io,
   [[nodiscard]] std::vector<cluster_server*> servers() const;
   [[nodiscard]] int count_covered() const;
   // Connects the server for a command.
-  void connect_to(cluster_server& which) noexcept;
+  void connect_to(cluster_server& server) noexcept;
   // The login for servers that become known later.
   void log_in_with(redis::login with) noexcept;
-  void say_to_each(std::string_view bytes);
+  void send_to_each(std::string_view bytes);
   // Sends a command for every attached slot in use, or also for slots that were used before.
-  void say_at_each(const std::function<void(std::string& out, std::string_view place)>& write,
-                   bool is_for_all);
+  void send_for_each_slot(
+      const std::function<void(std::string& out, std::string_view place)>& write,
+      bool includes_unused);
 
   // An attempt to attach has ended.
   void on_attachment(int slot, int server, std::uint64_t attempt,
@@ -102,8 +103,8 @@ class cluster_routes final : private cluster::router::io,
   void plan() noexcept;
   [[nodiscard]] outcome why_unknown() const;
   void tell_elsewhere() noexcept;
-  static void listen_at(cluster_server& at, std::string_view channel);
-  [[nodiscard]] cluster_server& at(int server) const noexcept {
+  static void subscribe(cluster_server& server, std::string_view channel);
+  [[nodiscard]] cluster_server& server_at(int server) const noexcept {
     return *servers_[static_cast<std::size_t>(server)];
   }
 
@@ -111,27 +112,27 @@ class cluster_routes final : private cluster::router::io,
   void add_server(int server, const cluster::endpoint& where) override;
   void change_server(int server, const cluster::endpoint& where) override;
   void connect(int server) noexcept override;
-  void disconnect(int server) noexcept override { at(server).rest(); }
+  void disconnect(int server) noexcept override { server_at(server).rest(); }
   void leave(int server, const char* why) noexcept override;
   bool attach(int slot, int server, std::uint64_t attempt) noexcept override;
   bool ask_topology(int server) noexcept override;
   void on_attached(int slot, int server) noexcept override;
   void on_detached(int slot) noexcept override;
-  void on_again(int slot) override;
+  void on_repeat(int slot) override;
   void on_owner_changed(int slot) noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   // cluster_server::listener
-  void on_server_up(cluster_server& which) noexcept override;
-  void on_server_down(cluster_server& which, const outcome& why) noexcept override;
-  void on_server_overdue(cluster_server& which) noexcept override;
+  void on_server_up(cluster_server& server) noexcept override;
+  void on_server_down(cluster_server& server, const outcome& why) noexcept override;
+  void on_server_overdue(cluster_server& server) noexcept override;
   void on_server_note(log_subject what, const outcome& details) noexcept override {
-    hears_.on_note(what, details);
+    listener_.on_note(what, details);
   }
   void on_server_push(std::string_view channel, std::string_view payload,
                       time_ns now) noexcept override;
-  void on_server_unheard(cluster_server& which, std::string_view channel) noexcept override;
+  void on_server_unsubscribed(cluster_server& server, std::string_view channel) noexcept override;
   void on_server_listening(std::string_view channel) noexcept override {
-    hears_.on_listening(channel);
+    listener_.on_listening(channel);
   }
 
   void note_move(int slot, cluster::endpoint& last, const cluster_server& owner) noexcept;
@@ -143,7 +144,7 @@ class cluster_routes final : private cluster::router::io,
   const settings terms_;
   const std::string client_id_;
   const std::string inbox_;  // the prefix of the channels of all slots
-  mortise::deployment::listener& hears_;
+  mortise::deployment::listener& listener_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,10 +6,10 @@ namespace mortise::deployment {
 
 cluster_server::cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                                redis::connection_config config, const settings& terms,
-                               std::string_view client_id, listener& hears)
+                               std::string_view client_id, listener& events)
     : number_(number),
       place_(std::move(place)),
-      hears_(hears),
+      listener_(events),
       identity_(config.identity),
       entry_(loop, server_, config.where->text(), terms, config.database, *this),
       acks_(acknowledgements::make(loop, config, terms, client_id, {}, *this)),
@@ -26,7 +26,7 @@ void cluster_server::change(const cluster::endpoint& where) {
   entry_.change_server(std::move(for_entry));
   if (acks_) acks_->change_server(std::move(for_acks), std::move(shared_name));
   server_.change_server(std::move(name));
-  known_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
+  commands_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
   lacks_seed_ = false;
 }
 
@@ -62,22 +62,22 @@ void cluster_server::keep_credentials(const redis::login& offered) {
 }
 
 void cluster_server::on_up(const redis::session_facts& facts) noexcept {
-  if (acks_) acks_->meet(facts);
+  if (acks_) acks_->note_session(facts);
   lacks_seed_ = false;
-  tells_epochs_ = true;
-  known_.store(facts.compare_and_delete, std::memory_order_relaxed);
+  reports_epochs_ = true;
+  commands_.store(facts.compare_and_delete, std::memory_order_relaxed);
   entry_.on_up();
 }
 
 void cluster_server::on_admitted() noexcept {
   if (acks_) acks_->on_server_up();
-  hears_.on_server_up(*this);
+  listener_.on_server_up(*this);
 }
 
 void cluster_server::on_down(const outcome& why) noexcept {
   entry_.on_down();
   if (acks_) acks_->on_server_down();
-  hears_.on_server_down(*this, why);
+  listener_.on_server_down(*this, why);
 }
 
 }  // namespace mortise::deployment

@@ -28,21 +28,22 @@ class cluster_server final : private redis::session_listener,
     virtual ~listener() = default;
     // The I/O thread: the server accepts requests; it is down or a connect failed; its replies are
     // overdue.
-    virtual void on_server_up(cluster_server& which) noexcept = 0;
-    virtual void on_server_down(cluster_server& which, const outcome& why) noexcept = 0;
-    virtual void on_server_overdue(cluster_server& which) noexcept = 0;
+    virtual void on_server_up(cluster_server& server) noexcept = 0;
+    virtual void on_server_down(cluster_server& server, const outcome& why) noexcept = 0;
+    virtual void on_server_overdue(cluster_server& server) noexcept = 0;
     virtual void on_server_note(log_subject what, const outcome& details) noexcept = 0;
     // The thread that reads.
     virtual void on_server_push(std::string_view channel, std::string_view payload,
                                 time_ns now) noexcept = 0;
-    virtual void on_server_unheard(cluster_server& which, std::string_view channel) noexcept = 0;
+    virtual void on_server_unsubscribed(cluster_server& server,
+                                        std::string_view channel) noexcept = 0;
     virtual void on_server_listening(std::string_view channel) noexcept = 0;
   };
 
   // `config.where` is the place.
   cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                  redis::connection_config config, const settings& terms, std::string_view client_id,
-                 listener& hears);
+                 listener& events);
 
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] cluster::endpoint where() const { return place_->at(); }
@@ -57,11 +58,11 @@ class cluster_server final : private redis::session_listener,
   // ok while the server accepts requests.
   [[nodiscard]] outcome problem() const;
 
-  [[nodiscard]] redis::connection& link() noexcept { return server_; }
+  [[nodiscard]] redis::connection& connection() noexcept { return server_; }
   [[nodiscard]] const statistics::connection_statistics& statistics() const noexcept {
     return server_.statistics();
   }
-  [[nodiscard]] known_commands& known() noexcept { return known_; }
+  [[nodiscard]] known_commands& commands() noexcept { return commands_; }
   [[nodiscard]] admission& entry() noexcept { return entry_; }
   // Whether it is connected.
   [[nodiscard]] bool is_up() const { return is_begun_ && server_.last_problem().ok(); }
@@ -75,8 +76,8 @@ class cluster_server final : private redis::session_listener,
   [[nodiscard]] bool lacks_seed() const noexcept { return lacks_seed_; }
   void note_lack_of_seed() noexcept { lacks_seed_ = true; }
   // Whether the config epochs may be requested. Not if this session's user lacks the right.
-  [[nodiscard]] bool tells_epochs() const noexcept { return tells_epochs_; }
-  void note_lack_of_epochs() noexcept { tells_epochs_ = false; }
+  [[nodiscard]] bool reports_epochs() const noexcept { return reports_epochs_; }
+  void note_lack_of_epochs() noexcept { reports_epochs_ = false; }
   // The acknowledgements of its replicas. nullptr if the settings need none.
   [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
 
@@ -84,20 +85,20 @@ class cluster_server final : private redis::session_listener,
   void on_up(const redis::session_facts& facts) noexcept override;
   void on_down(const outcome& why) noexcept override;
   void on_failed(const outcome& why, bool /*is_definite*/) noexcept override {
-    hears_.on_server_down(*this, why);
+    listener_.on_server_down(*this, why);
   }
-  void on_overdue() noexcept override { hears_.on_server_overdue(*this); }
+  void on_overdue() noexcept override { listener_.on_server_overdue(*this); }
   void on_note(log_subject what, const outcome& details) noexcept override {
-    hears_.on_server_note(what, details);
+    listener_.on_server_note(what, details);
   }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
-    hears_.on_server_push(channel, payload, now);
+    listener_.on_server_push(channel, payload, now);
   }
   void on_unheard(std::string_view channel) noexcept override {
-    hears_.on_server_unheard(*this, channel);
+    listener_.on_server_unsubscribed(*this, channel);
   }
   void on_listening(std::string_view channel) noexcept override {
-    hears_.on_server_listening(channel);
+    listener_.on_server_listening(channel);
   }
   void on_admitted() noexcept override;
   void on_acknowledging() noexcept override {}
@@ -106,12 +107,12 @@ class cluster_server final : private redis::session_listener,
 
   const int number_;
   const std::shared_ptr<server_place> place_;
-  listener& hears_;
+  listener& listener_;
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // before server_, which reports its end to it
-  known_commands known_{redis::compare_and_delete::none};
+  known_commands commands_{redis::compare_and_delete::none};
   std::atomic<bool> lacks_seed_{false};
-  std::atomic<bool> tells_epochs_{true};
+  std::atomic<bool> reports_epochs_{true};
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{true};
   const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it

@@ -49,73 +49,75 @@ cluster_request::~cluster_request() { routes_.stop_using(slot_); }
 status cluster_request::send(const lock::step_request& step, const protocol::table& rules,
                              const protocol::key_set& keys,
                              const lock::operation* operation) noexcept {
-  auto* const at = slot_.here.load(std::memory_order_acquire);
+  auto* const server = slot_.server.load(std::memory_order_acquire);
   const bool is_moving = step.what == lock::step::renew &&
                          boot_now() < slot_.moving_until.load(std::memory_order_relaxed);
-  is_asking_ = is_halfway_ = false;
+  is_asking_ = is_migrating_ = false;
   const auto written =
-      write(step, rules, keys, at != nullptr ? at->known() : no_commands, is_moving);
+      write(step, rules, keys, server != nullptr ? server->commands() : no_commands, is_moving);
   if (written != status::ok) return written;
-  if (at == nullptr) {
+  if (server == nullptr) {
     leave_unmeasured();
     return routes_.wait(*this, slot_);
   }
-  at_ = at;
-  const auto sent = submit(at->link(), at->known(), operation, {at->acks(), slot_.place});
+  target_ = server;
+  const auto sent =
+      submit(server->connection(), server->commands(), operation, {server->acks(), slot_.place});
   if (sent == status::ok && operation != nullptr && operation->caller != nullptr &&
       operation->caller->is_own()) {
-    operation->caller->lend_to(at);
+    operation->caller->lend_to(server);
   }
-  if (sent == status::unreachable) routes_.on_missed(slot_);
+  if (sent == status::unreachable) routes_.on_request_failed(slot_);
   return sent;
 }
 
-status cluster_request::send_on(cluster_server& at) noexcept {
-  at_ = &at;
-  return submit(at.link(), at.known(), nullptr, {at.acks(), slot_.place});
+status cluster_request::send_on(cluster_server& server) noexcept {
+  target_ = &server;
+  return submit(server.connection(), server.commands(), nullptr, {server.acks(), slot_.place});
 }
 
-status cluster_request::send_asking(cluster_server& at) noexcept {
-  at_ = &at;
+status cluster_request::send_asking(cluster_server& server) noexcept {
+  target_ = &server;
   is_asking_ = true;
-  return submit_asking(at.link(), at.known());
+  return submit_asking(server.connection(), server.commands());
 }
 
 void cluster_request::drop() noexcept {
   lock::step_result result;
   result.what = lock::answer::unsent;
-  tell(result, boot_now());
+  report(result, boot_now());
 }
 
 // Not if replicas must acknowledge. The replicas of the next server are waited for after the slot
 // has attached there.
-bool cluster_request::is_sent_on(std::string_view error) noexcept try {
-  if (is_asking_ || !is_of_one_key() || at_->acks() != nullptr) return false;
-  const auto ask = cluster::read_ask(error, at_->where());
-  return ask && routes_.send_asking(*this, ask->to);
+bool cluster_request::is_forwarded(std::string_view error) noexcept try {
+  if (is_asking_ || !is_of_one_key() || target_->acks() != nullptr) return false;
+  const auto ask = cluster::read_ask(error, target_->where());
+  return ask && routes_.send_asking(*this, ask->target);
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-bool cluster_request::is_astray(std::string_view error, lock::step_result& result) noexcept try {
+bool cluster_request::is_misrouted(std::string_view error, lock::step_result& result) noexcept try {
   const bool is_cut_short = cluster::is_cut_short(error);
   // A server that rejects a request ahead of the slot does not know of the move.
-  is_halfway_ = is_cut_short || cluster::is_on_its_way(error) ||
-                (is_asking_ && (cluster::read_moved(error, at_->where()) || is_of_slot(error)));
-  if (is_halfway_) {
+  is_migrating_ =
+      is_cut_short || cluster::is_migration_error(error) ||
+      (is_asking_ && (cluster::read_moved(error, target_->where()) || is_of_slot(error)));
+  if (is_migrating_) {
     result = protocol::read_error("TRYAGAIN");
     // A script that was cut short may have done its work. A retry detects this.
     result.what = is_cut_short ? lock::answer::broken : lock::answer::unsent;
     return true;
   }
-  if (const auto moved = cluster::read_moved(error, at_->where())) {
+  if (const auto moved = cluster::read_moved(error, target_->where())) {
     result.what = lock::answer::unsent;
-    routes_.on_moved(slot_, *at_, moved->to);
+    routes_.on_moved(slot_, *target_, moved->target);
     return true;
   }
   if (!is_of_slot(error)) return false;
   result = protocol::read_error(error);
-  routes_.on_unserved(slot_, *at_);
+  routes_.on_unserved(slot_, *target_);
   return true;
 } catch (const std::bad_alloc&) {
   result.what = lock::answer::unsent;
@@ -123,14 +125,15 @@ bool cluster_request::is_astray(std::string_view error, lock::step_result& resul
 }
 
 // After the result this may be reused or destroyed.
-void cluster_request::tell(const lock::step_result& result, time_ns now) noexcept {
+void cluster_request::report(const lock::step_result& result, time_ns now) noexcept {
   auto& routes = routes_;
   auto& slot = slot_;
-  const bool is_halfway = is_halfway_;
-  const bool is_missed = result.what == lock::answer::unsent || result.what == lock::answer::broken;
-  server_request::tell(result, now);
-  if (is_halfway) return routes.on_halfway(slot);
-  if (is_missed) routes.on_missed(slot);
+  const bool is_migrating = is_migrating_;
+  const bool has_failed_request =
+      result.what == lock::answer::unsent || result.what == lock::answer::broken;
+  server_request::report(result, now);
+  if (is_migrating) return routes.on_migrating(slot);
+  if (has_failed_request) routes.on_request_failed(slot);
 }
 
 }  // namespace mortise::deployment

@@ -29,18 +29,18 @@ struct cluster_slot {
   cluster_slot(int slot, std::string_view client_id);
 
   const int number;
-  const std::string place;                     // the hash tag of the keys of its locks
-  const std::string inbox;                     // of the client
-  std::atomic<cluster_server*> here{nullptr};  // the attached server, or nullptr
-  std::atomic<std::int64_t> seen{0};           // the highest fencing token
-  std::atomic<time_ns> moving_until{0};        // until then its keys may be on two servers
+  const std::string place;                       // the hash tag of the keys of its locks
+  const std::string inbox;                       // of the client
+  std::atomic<cluster_server*> server{nullptr};  // the attached server, or nullptr
+  std::atomic<std::int64_t> highest_token{0};    // the highest fencing token
+  std::atomic<time_ns> moving_until{0};          // until then its keys may be on two servers
 
   // Under the mutex of the routes.
   waiting_list waiting;
-  int expecting = 0;                            // number of waiters for messages
+  int message_waiters = 0;                      // number of waiters for messages
   bool is_attached = false;                     // at least once
-  cluster::endpoint was_here;                   // the last attached server; port 0: none
-  bool is_missed = false;                       // a request failed, so on_up() must follow
+  cluster::endpoint last_address;               // the last attached server; port 0: none
+  bool has_failed_request = false;              // a request failed, so on_up() must follow
   bool is_elsewhere = false;                    // moved since an acknowledgement, to be reported
   std::set<std::string, std::less<>> channels;  // further subscribed channels
 };
@@ -59,23 +59,23 @@ class cluster_request final : public server_request {
   status send(const lock::step_request& step, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* operation) noexcept override;
   // Sends it to the target server of the slot's move, after the source server has rejected it.
-  status send_asking(cluster_server& at) noexcept;
+  status send_asking(cluster_server& server) noexcept;
   // Sends a queued request; as redis::connection::submit.
-  status send_on(cluster_server& at) noexcept;
+  status send_on(cluster_server& server) noexcept;
   // Reports that a queued request will not be sent.
   void drop() noexcept;
 
  private:
   friend class waiting_list;
-  bool is_sent_on(std::string_view error) noexcept override;
-  bool is_astray(std::string_view error, lock::step_result& result) noexcept override;
-  void tell(const lock::step_result& result, time_ns now) noexcept override;
+  bool is_forwarded(std::string_view error) noexcept override;
+  bool is_misrouted(std::string_view error, lock::step_result& result) noexcept override;
+  void report(const lock::step_result& result, time_ns now) noexcept override;
 
   cluster_routes& routes_;
   cluster_slot& slot_;
-  cluster_server* at_ = nullptr;  // the server of the last request
-  bool is_asking_ = false;        // sent ahead of the slot's move
-  bool is_halfway_ = false;       // keys of the slot are on two servers
+  cluster_server* target_ = nullptr;  // the server of the last request
+  bool is_asking_ = false;            // sent ahead of the slot's move
+  bool is_migrating_ = false;         // keys of the slot are on two servers
   cluster_request* next_ = nullptr;
 };
 

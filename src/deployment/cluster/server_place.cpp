@@ -4,21 +4,21 @@
 
 namespace mortise::deployment {
 
-server_place::server_place(cluster::endpoint at) : at_(std::move(at)), found_(find(at_)) {}
+server_place::server_place(cluster::endpoint server) : at_(std::move(server)), found_(find(at_)) {}
 
 cluster::endpoint server_place::at() const {
   const std::lock_guard guard(mutex_);
   return at_;
 }
 
-void server_place::change(cluster::endpoint at, std::shared_ptr<net::resolver> found) noexcept {
+void server_place::change(cluster::endpoint server, std::shared_ptr<net::resolver> found) noexcept {
   const std::lock_guard guard(mutex_);
-  std::swap(at_, at);
+  std::swap(at_, server);
   found_.swap(found);
 }
 
-std::shared_ptr<net::resolver> server_place::find(const cluster::endpoint& at) {
-  return net::resolver_for_host(at.host, at.port);
+std::shared_ptr<net::resolver> server_place::find(const cluster::endpoint& server) {
+  return net::resolver_for_host(server.host, server.port);
 }
 
 bool server_place::is_immediate() const noexcept {

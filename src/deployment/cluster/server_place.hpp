@@ -12,12 +12,12 @@ namespace mortise::deployment {
 
 class server_place final : public net::resolver {
  public:
-  explicit server_place(cluster::endpoint at);
+  explicit server_place(cluster::endpoint server);
 
   [[nodiscard]] cluster::endpoint at() const;
   // `found` resolves the address.
-  void change(cluster::endpoint at, std::shared_ptr<net::resolver> found) noexcept;
-  static std::shared_ptr<net::resolver> find(const cluster::endpoint& at);
+  void change(cluster::endpoint server, std::shared_ptr<net::resolver> found) noexcept;
+  static std::shared_ptr<net::resolver> find(const cluster::endpoint& server);
 
   [[nodiscard]] bool is_immediate() const noexcept override;
   net::resolution resolve(time_ns deadline) override;

@@ -17,47 +17,49 @@ namespace mortise::deployment {
 class slot_attachment final : private unacknowledged {
  public:
   // Returns false if the send fails. Throws bad_alloc.
-  static bool send(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
+  static bool send(cluster_routes& routes, cluster_server& server, const cluster_slot& slot,
                    std::string_view client_id, std::uint64_t attempt);
 
  private:
   // Its reply is a message, so it is a separate request.
   struct subscription final : redis::request {
-    explicit subscription(slot_attachment& whole) : of(whole) { is_subscription = true; }
+    explicit subscription(slot_attachment& attachment) : owner(attachment) {
+      is_subscription = true;
+    }
     void on_reply(const redis::value& reply, time_ns now) noexcept override;
     void on_broken(bool was_sent) noexcept override;
-    slot_attachment& of;
+    slot_attachment& owner;
   };
   // The seed, and the record.
   struct seeding final : redis::request {
-    explicit seeding(slot_attachment& whole) : of(whole) {
+    explicit seeding(slot_attachment& attachment) : owner(attachment) {
       reply_count = 2;
       takes_each = true;
     }
     void on_reply(const redis::value& reply, time_ns now) noexcept override;
     void on_broken(bool was_sent) noexcept override;
-    slot_attachment& of;
+    slot_attachment& owner;
     int replies = 0;
   };
 
-  slot_attachment(cluster_routes& routes, cluster_server& at, const cluster_slot& slot,
+  slot_attachment(cluster_routes& routes, cluster_server& server, const cluster_slot& slot,
                   std::uint64_t attempt);
   void note_error(const char* command, std::string_view error) noexcept;
   void end(cluster::attachment::end result) noexcept;
-  void end_one() noexcept;
-  void end_whole() noexcept;
+  void end_part() noexcept;
+  void finish() noexcept;
   void on_acknowledged(const outcome& result, time_ns now) noexcept override;
   void on_server_lost(time_ns now) noexcept override;
 
   cluster_routes& routes_;
-  cluster_server& at_;
+  cluster_server& server_;
   const cluster_slot& slot_;
   const std::uint64_t attempt_;
   subscription subscription_{*this};
   seeding seeding_{*this};
   std::atomic<int> open_{0};
   bool is_undecided_ = true;
-  cluster::attachment came_;
+  cluster::attachment result_;
 };
 
 }  // namespace mortise::deployment

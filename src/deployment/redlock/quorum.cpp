@@ -130,7 +130,9 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
       if (is_of_force) all->votes_.on_forced(message->owner);
       if (is_of_force || protocol::is_listing_message(text)) all->hears_.on_message(text, now);
     }
-    void on_said(std::string_view channel) noexcept override { all->on_said(number, channel); }
+    void on_channel_message(std::string_view channel) noexcept override {
+      all->on_channel_message(number, channel);
+    }
     void on_listening(std::string_view channel) noexcept override {
       all->on_listening(number, channel);
     }
@@ -151,7 +153,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   static std::int64_t longest_lease(const settings& terms) noexcept;
   void on_server_up(std::size_t number, time_ns now) noexcept;
   void on_worth_asking(const name_set& names, time_ns now) noexcept override;
-  void on_said(std::size_t number, std::string_view channel) noexcept;
+  void on_channel_message(std::size_t number, std::string_view channel) noexcept;
   void on_listening(std::size_t number, std::string_view channel) noexcept;
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_checked() const;
@@ -330,7 +332,7 @@ void quorum_deployment::unlisten(const named_key& lock, std::string_view channel
 // A released lock is free after a quorum of servers has reported it. A request after the first
 // report would find the other votes taken. A second report by one server belongs to the next
 // release.
-void quorum_deployment::on_said(std::size_t number, std::string_view channel) noexcept {
+void quorum_deployment::on_channel_message(std::size_t number, std::string_view channel) noexcept {
   {
     const std::lock_guard guard(mutex_);
     const auto known = channels_.find(channel);
@@ -339,7 +341,7 @@ void quorum_deployment::on_said(std::size_t number, std::string_view channel) no
     if (published.test(number)) published.reset();
     if (published.set(number).count() != needed_) return;
   }
-  hears_.on_said(channel);
+  hears_.on_channel_message(channel);
 }
 
 void quorum_deployment::on_listening(std::size_t number, std::string_view channel) noexcept {

@@ -100,7 +100,7 @@ void redlock_coordinator::on_background_result(background_request& which, const 
   auto& state = states_[server];
   // A repeated reply counts once.
   if (!state.background_requests.is_used(which)) return;
-  const auto& request = which.asked();
+  const auto& request = which.step();
   const bool is_again = reply.what == answer::no_script && is_wanted(request);
   if (is_again && which.send_text(now)) return;
   if (reply.what == answer::not_free) proposals_.note_token(server, reply.last_token);

@@ -47,11 +47,11 @@ class acknowledgement_list {
   void take(acknowledgement_list& other) noexcept {
     while (auto* const item = other.pop()) push(*item);
   }
-  // Moves the items for which `goes` returns true to another list.
-  template <class Goes>
-  void part(acknowledgement_list& target, Goes&& goes) noexcept {
+  // Moves the items for which `predicate` returns true to another list.
+  template <class Predicate>
+  void part(acknowledgement_list& target, Predicate&& predicate) noexcept {
     acknowledgement_list kept;
-    while (auto* const item = pop()) (goes(*item) ? target : kept).push(*item);
+    while (auto* const item = pop()) (predicate(*item) ? target : kept).push(*item);
     std::swap(*this, kept);
   }
   [[nodiscard]] const unacknowledged* first() const noexcept { return first_; }

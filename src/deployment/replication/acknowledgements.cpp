@@ -13,7 +13,7 @@ namespace mortise::deployment {
 namespace {
 
 // The pause before the next look at a server that gives no acknowledgements for now.
-constexpr time_ns look_again_ns = ns_per_s;
+constexpr time_ns check_pause_ns = ns_per_s;
 // The longest single wait for replicas.
 constexpr std::int64_t longest_wait_ms = 250;
 // The same while the Sentinels are asked for a newer list.
@@ -31,45 +31,44 @@ bool is_of_replica(std::string_view error) noexcept {
 
 }  // namespace
 
-std::unique_ptr<acknowledgements> acknowledgements::make(net::reactor& loop,
-                                                         const redis::connection_config& like,
-                                                         const settings& terms,
-                                                         std::string_view client_id,
-                                                         count_listed listed, listener& hears) {
-  if (!is_wanted(terms)) return nullptr;
-  auto where = std::make_shared<followed_server>(like.where->text());
+std::unique_ptr<acknowledgements> acknowledgements::make(
+    net::reactor& loop, const redis::connection_config& base_config, const settings& terms,
+    std::string_view client_id, count_listed listed, listener& events) {
+  if (!is_needed(terms)) return nullptr;
+  auto where = std::make_shared<followed_server>(base_config.where->text());
   redis::connection_config config;
   config.where = where;
-  config.make_transport = like.make_transport;
-  config.hint_at_end = like.hint_at_end;
-  config.why_no_cluster = like.why_no_cluster;
-  config.is_of_cluster = like.is_of_cluster;
+  config.make_transport = base_config.make_transport;
+  config.hint_at_end = base_config.hint_at_end;
+  config.why_no_cluster = base_config.why_no_cluster;
+  config.is_of_cluster = base_config.is_of_cluster;
   config.is_silence_normal = true;
-  config.identity = like.identity;
-  config.client_name = like.client_name;
-  config.database = like.database;
-  config.command_timeout_ms = like.command_timeout_ms;
+  config.identity = base_config.identity;
+  config.client_name = base_config.client_name;
+  config.database = base_config.database;
+  config.command_timeout_ms = base_config.command_timeout_ms;
   // The constructor is private.
   return std::unique_ptr<acknowledgements>(new acknowledgements(
-      loop, std::move(config), std::move(where), terms, client_id, std::move(listed), hears));
+      loop, std::move(config), std::move(where), terms, client_id, std::move(listed), events));
 }
 
 acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config config,
                                    std::shared_ptr<followed_server> where, const settings& terms,
-                                   std::string_view client_id, count_listed listed, listener& hears)
+                                   std::string_view client_id, count_listed listed,
+                                   listener& events)
     : loop_(loop),
       terms_{terms.acks, terms.durability == "fsync"},
-      asks_its_cluster_(config.is_of_cluster &&
-                        terms_.replicas == protocol::acknowledgement_terms::all),
+      asks_cluster_(config.is_of_cluster &&
+                    terms_.replicas == protocol::acknowledgement_terms::all),
       patience_ns_(to_ns(terms.command_timeout_ms) / acknowledged_within),
       client_id_(client_id),
       listed_(std::move(listed)),
-      hears_(hears),
+      listener_(events),
       where_(std::move(where)),
       problem_(outcome::of(status::unreachable, "acks: still connecting to ", *where_->name())),
-      lane_(loop, std::move(config), *this) {
-  introduction_.takes_each = true;
-  introduction_.reply_count = asks_its_cluster_ ? 3 : 2;
+      connection_(loop, std::move(config), *this) {
+  readiness_check_.takes_each = true;
+  readiness_check_.reply_count = asks_cluster_ ? 3 : 2;
   takes_each = true;
 }
 
@@ -80,23 +79,23 @@ void acknowledgements::close() noexcept {
     const std::lock_guard guard(mutex_);
     is_closed_ = true;
   }
-  lane_.close();
+  connection_.close();
   loop_.cancel(static_cast<net::timer&>(*this));
-  loop_.cancel(looking_);
+  loop_.cancel(check_timer_);
   on_server_down();
 }
 
 void acknowledgements::change_server(std::string name,
                                      std::shared_ptr<const std::string> shared_name) noexcept {
   where_->rename(std::move(shared_name));
-  lane_.change_server(std::move(name));
+  connection_.change_server(std::move(name));
   const std::lock_guard guard(mutex_);
   problem_ = {};
 }
 
 // ---- readiness --------------------------------------------------------------------------------
 
-bool acknowledgements::meet(const redis::session_facts& server) noexcept try {
+bool acknowledgements::note_session(const redis::session_facts& server) noexcept try {
   where_->follow(server);
   const std::lock_guard guard(mutex_);
   const auto before = std::exchange(server_.run, server.run_id);
@@ -115,44 +114,44 @@ void acknowledgements::on_server_up() noexcept {
     server_.is_up = true;
   }
   if (!is_begun_) return;
-  if (is_of_server()) return introduce();
-  if (lane_run_.empty()) return lane_.look();
-  lane_.leave(outcome::of(status::unreachable, "connected to a different server"));
+  if (is_of_server()) return check_readiness();
+  if (connection_run_.empty()) return connection_.look();
+  connection_.leave(outcome::of(status::unreachable, "connected to a different server"));
 }
 
 void acknowledgements::begin() noexcept {
   if (is_begun_.exchange(true)) {
-    if (is_resting_.exchange(false)) lane_.resume();
+    if (is_resting_.exchange(false)) connection_.resume();
     return;
   }
-  if (auto begun = lane_.begin(); !begun.ok()) refuse(std::move(begun));
+  if (auto begun = connection_.begin(); !begun.ok()) refuse(std::move(begun));
 }
 
 void acknowledgements::rest() noexcept {
-  if (is_begun_ && !is_resting_.exchange(true)) lane_.rest();
+  if (is_begun_ && !is_resting_.exchange(true)) connection_.rest();
 }
 
 void acknowledgements::on_server_down() noexcept {
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
     server_.is_up = false;
-    drop(over);
+    drop(pending);
   }
-  tell(over, boot_now());
+  notify(pending, boot_now());
 }
 
 // Waiting steps were carried out, or were lost with the server.
-void acknowledgements::drop(ends& over) noexcept {
+void acknowledgements::drop(notifications& pending) noexcept {
   ready_since_ = 0;
-  over.lost.take(waiting_.early);
-  over.lost.take(waiting_.covered);
-  over.lost.take(waiting_.open);
+  pending.lost.take(waiting_.early);
+  pending.lost.take(waiting_.covered);
+  pending.lost.take(waiting_.open);
 }
 
 bool acknowledgements::is_of_server() const noexcept {
   const std::lock_guard guard(mutex_);
-  return server_.is_up && !lane_run_.empty() && lane_run_ == server_.run;
+  return server_.is_up && !connection_run_.empty() && connection_run_ == server_.run;
 }
 
 void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
@@ -162,11 +161,11 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
                               "+info, or give acks=0"));
   }
   try {
-    lane_run_ = facts.run_id;
+    connection_run_ = facts.run_id;
   } catch (const std::bad_alloc&) {
-    return lane_.leave(outcome::of(status::no_memory));
+    return connection_.leave(outcome::of(status::no_memory));
   }
-  if (is_of_server()) return introduce();
+  if (is_of_server()) return check_readiness();
   bool is_left_behind = false;
   {
     const std::lock_guard guard(mutex_);
@@ -174,110 +173,111 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   }
   // The server's own connection belongs to a run that has ended.
   if (is_left_behind) {
-    hears_.on_unacknowledging(outcome::of(status::unreachable, *where_->name(), " has restarted"));
+    listener_.on_unacknowledging(
+        outcome::of(status::unreachable, *where_->name(), " has restarted"));
   }
 }
 
 void acknowledgements::on_down(const outcome& why) noexcept {
   const bool was_of_server = is_of_server();
-  lane_run_.clear();
-  ends over;
+  connection_run_.clear();
+  notifications pending;
   bool is_over = false;
   {
     const std::lock_guard guard(mutex_);
-    drop(over);
+    drop(pending);
     problem_ = why;
     problem_.say("acks: ", why.words());
     is_over = is_closed_;
   }
-  tell(over, boot_now());
-  if (was_of_server && !is_over) hears_.on_unacknowledging(why);
+  notify(pending, boot_now());
+  if (was_of_server && !is_over) listener_.on_unacknowledging(why);
 }
 
 void acknowledgements::on_failed(const outcome& why, bool is_definite) noexcept {
-  bool is_wanted = false;
+  bool is_server_up = false;
   {
     const std::lock_guard guard(mutex_);
-    is_wanted = server_.is_up && !is_closed_;
+    is_server_up = server_.is_up && !is_closed_;
   }
   auto problem = why;
   problem.say("acks: ", why.words());
   refuse(std::move(problem));
-  if (is_wanted && !is_definite) hears_.on_unacknowledging(why);
+  if (is_server_up && !is_definite) listener_.on_unacknowledging(why);
 }
 
 void acknowledgements::refuse(outcome why) noexcept {
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
     problem_ = std::move(why);
     // Waiting does not help without a remedy.
-    if (!problem_.is_retryable) over.failed.take(waiting_.early);
-    over.why = problem_;
+    if (!problem_.is_retryable) pending.failed.take(waiting_.early);
+    pending.why = problem_;
   }
-  tell(over, boot_now());
-  ++turns_;
-  net::futex_wake_all(&turns_);
-  look_later();
+  notify(pending, boot_now());
+  ++changes_;
+  net::futex_wake_all(&changes_);
+  check_later();
 }
 
-void acknowledgements::look_later() noexcept {
-  loop_.schedule(looking_, boot_now() + look_again_ns);
+void acknowledgements::check_later() noexcept {
+  loop_.schedule(check_timer_, boot_now() + check_pause_ns);
 }
 
 // The data may have been replaced, and the user may lack a right.
-void acknowledgements::introduce() noexcept try {
-  if (std::exchange(introduction_.is_open, true)) return;
-  introduction_.part = 0;
+void acknowledgements::check_readiness() noexcept try {
+  if (std::exchange(readiness_check_.is_open, true)) return;
+  readiness_check_.part = 0;
   std::string bytes;
   protocol::write_replication(bytes);
   protocol::write_wait(bytes, terms_, 0, 1);
-  if (asks_its_cluster_) protocol::write_own_name(bytes);
-  const auto sent = lane_.submit(introduction_, bytes, redis::flush::by_io_thread);
-  introduction_.is_open = sent == status::ok;
-  if (sent != status::ok) look_later();
+  if (asks_cluster_) protocol::write_own_name(bytes);
+  const auto sent = connection_.submit(readiness_check_, bytes, redis::flush::by_io_thread);
+  readiness_check_.is_open = sent == status::ok;
+  if (sent != status::ok) check_later();
 } catch (const std::bad_alloc&) {
-  introduction_.is_open = false;
-  look_later();
+  readiness_check_.is_open = false;
+  check_later();
 }
 
-void acknowledgements::introduction::on_broken(bool /*was_sent*/) noexcept { is_open = false; }
+void acknowledgements::readiness_check::on_broken(bool /*was_sent*/) noexcept { is_open = false; }
 
-void acknowledgements::on_introduction(const redis::value& reply, time_ns now) noexcept try {
-  if (introduction_.part++ == 0) {
-    introduction_.state = protocol::read_replication(reply.text());
-    introduction_.error.clear();
+void acknowledgements::on_readiness_reply(const redis::value& reply, time_ns now) noexcept try {
+  if (readiness_check_.part++ == 0) {
+    readiness_check_.state = protocol::read_replication(reply.text());
+    readiness_check_.error.clear();
     return;
   }
-  if (reply.is_error() && introduction_.error.empty()) introduction_.error = reply.text();
-  if (introduction_.part < introduction_.reply_count) return;
-  introduction_.is_open = false;
-  if (!introduction_.error.empty()) return refuse(refusal(introduction_.error));
-  if (!introduction_.state) {
+  if (reply.is_error() && readiness_check_.error.empty()) readiness_check_.error = reply.text();
+  if (readiness_check_.part < readiness_check_.reply_count) return;
+  readiness_check_.is_open = false;
+  if (!readiness_check_.error.empty()) return refuse(refusal(readiness_check_.error));
+  if (!readiness_check_.state) {
     auto why = outcome::of(status::unreachable, "acks: ", *where_->name(),
                            " does not report its replication state, or is a replica");
     why.is_retryable = true;
     return refuse(std::move(why));
   }
   if (!is_of_server()) return;
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
-    if (server_.history == introduction_.state->history && is_ready()) return;
-    server_.history = introduction_.state->history;
+    if (server_.history == readiness_check_.state->history && is_ready()) return;
+    server_.history = readiness_check_.state->history;
     server_.own_name = reply.text();
-    replicas_.connected = introduction_.state->connected;
+    replicas_.connected = readiness_check_.state->connected;
     problem_ = {};
     ready_since_ = now;
-    over.done.take(waiting_.early);
+    pending.acknowledged.take(waiting_.early);
   }
-  ++turns_;
-  net::futex_wake_all(&turns_);
-  tell(over, now);
-  hears_.on_acknowledging();
+  ++changes_;
+  net::futex_wake_all(&changes_);
+  notify(pending, now);
+  listener_.on_acknowledging();
 } catch (const std::bad_alloc&) {
-  introduction_.is_open = false;
-  look_later();
+  readiness_check_.is_open = false;
+  check_later();
 }
 
 outcome acknowledgements::problem() const noexcept {
@@ -289,84 +289,84 @@ outcome acknowledgements::problem() const noexcept {
 
 outcome acknowledgements::await_ready(time_ns deadline) {
   for (;;) {
-    const auto seen = turns_.load();
+    const auto seen = changes_.load();
     auto why = problem();
     const bool is_definite = why.code != status::unreachable && !why.is_retryable;
     if (why.ok() || is_definite || boot_now() >= deadline) return why;
-    net::futex_wait(turns_, seen, deadline);
+    net::futex_wait(changes_, seen, deadline);
   }
 }
 
 void acknowledgements::await_ready(unacknowledged& item, time_ns now) noexcept {
   begin();
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
     if (!server_.is_up || is_closed_) {
-      over.lost.push(item);
+      pending.lost.push(item);
     } else if (is_ready()) {
-      over.done.push(item);
+      pending.acknowledged.push(item);
     } else {
       item.deadline_ = now + patience_ns_;
       waiting_.early.push(item);
       plan(item.deadline_);
       // A replica may have become the master since.
-      loop_.schedule(looking_, now);
+      loop_.schedule(check_timer_, now);
     }
   }
-  tell(over, now);
+  notify(pending, now);
 }
 
 // ---- replies ----------------------------------------------------------------------------------
 
 void acknowledgements::await(unacknowledged& item, std::string_view place, time_ns asked_at,
                              time_ns now, std::int64_t lease_ms) noexcept {
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
     const auto since = ready_since_.load();
     if (since == 0 || asked_at <= since) {
-      over.why = problem_;
-      if (over.why.ok()) {
-        over.why = outcome::of(status::unreachable, "acks: the connection to ", *where_->name(),
-                               " was replaced meanwhile; retry");
+      pending.why = problem_;
+      if (pending.why.ok()) {
+        pending.why = outcome::of(status::unreachable, "acks: the connection to ", *where_->name(),
+                                  " was replaced meanwhile; retry");
       }
-      over.why.is_retryable = true;
-      over.failed.push(item);
+      pending.why.is_retryable = true;
+      pending.failed.push(item);
     } else {
       item.place_ = place;
       item.deadline_ =
           now + (lease_ms > 0 ? std::min(patience_ns_, to_ns(lease_ms)) : patience_ns_);
       waiting_.open.push(item);
       plan(item.deadline_);
-      go_on(now, over);
+      poll_next(now, pending);
     }
   }
-  tell(over, now);
+  notify(pending, now);
 }
 
-// Under the mutex, like all functions below except tell().
-void acknowledgements::go_on(time_ns now, ends& over) noexcept {
+// Under the mutex, like all functions below except notify().
+void acknowledgements::poll_next(time_ns now, notifications& pending) noexcept {
   if (is_asking_) return;
   // The last mark still covers these items.
-  if (!waiting_.covered.is_empty()) return ask(false, now, over);
+  if (!waiting_.covered.is_empty()) return send_poll(false, now, pending);
   if (waiting_.open.is_empty()) return;
   waiting_.covered.take(waiting_.open);
-  ask(true, now, over);
+  send_poll(true, now, pending);
 }
 
-void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try {
+void acknowledgements::send_poll(bool with_mark, time_ns now, notifications& pending) noexcept try {
   const auto required = needed(now);
-  if (!required && !asks_its_cluster_) {
-    over.is_short = true;
-    return fail_all(over, too_few(now));
+  if (!required && !asks_cluster_) {
+    pending.is_short = true;
+    return fail_all(pending, too_few(now));
   }
   const bool is_old = is_list_old(now);
-  over.is_short = over.is_short || is_old;
-  asked_ = {};
-  asked_.place = waiting_.covered.first()->place_;
+  pending.is_short = pending.is_short || is_old;
+  poll_ = {};
+  poll_.place = waiting_.covered.first()->place_;
   std::string bytes;
-  if (with_mark) protocol::write_mark(bytes, client_id_, asked_.place);
+  if (with_mark) protocol::write_mark(bytes, client_id_, poll_.place);
   // Half of the remaining time, so that the count is known before its end. The wait is short,
   // because fewer replicas may be needed by then.
   const auto half_ms = std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2,
@@ -374,22 +374,22 @@ void acknowledgements::ask(bool with_mark, time_ns now, ends& over) noexcept try
   protocol::write_wait(bytes, terms_, required.value_or(1), std::max<std::int64_t>(half_ms, 1));
   // Last, so that it reports the history that the replicas were waited for.
   protocol::write_replication(bytes);
-  if (asks_its_cluster_) protocol::write_replicas(bytes, server_.own_name);
+  if (asks_cluster_) protocol::write_replicas(bytes, server_.own_name);
   reply_count = last_part() - (with_mark ? 0 : 2);
-  asked_.part = with_mark ? 0 : 2;
-  asked_.was_made = !with_mark;
-  if (with_mark) replicas_.had = terms_.is_fsynced ? -1 : 0;
-  const auto sent = lane_.submit(*this, bytes, redis::flush::now);
+  poll_.part = with_mark ? 0 : 2;
+  poll_.is_marked = !with_mark;
+  if (with_mark) replicas_.acknowledged = terms_.is_fsynced ? -1 : 0;
+  const auto sent = connection_.submit(*this, bytes, redis::flush::now);
   is_asking_ = sent == status::ok;
   // If the connection has ended, on_down() drops the waiting items.
-  if (sent != status::ok && sent != status::unreachable) fail_all(over, outcome::of(sent));
+  if (sent != status::ok && sent != status::unreachable) fail_all(pending, outcome::of(sent));
 } catch (const std::bad_alloc&) {
-  fail_all(over, outcome::of(status::no_memory));
+  fail_all(pending, outcome::of(status::no_memory));
 }
 
-void acknowledgements::fail_all(ends& over, outcome why) noexcept {
-  over.why = std::move(why);
-  over.failed.take(waiting_.covered);
+void acknowledgements::fail_all(notifications& pending, outcome why) noexcept {
+  pending.why = std::move(why);
+  pending.failed.take(waiting_.covered);
 }
 
 void acknowledgements::poll::take(const redis::value& reply,
@@ -397,17 +397,17 @@ void acknowledgements::poll::take(const redis::value& reply,
   const auto error = reply.is_error() ? reply.text() : std::string_view();
   switch (part++) {
     case 0:
-      was_made = protocol::is_marked(reply, {});
+      is_marked = protocol::is_marked(reply, {});
       mark_error = error;
       return;
     case 1:
       // The mark was created, or it existed and was extended.
-      was_made = was_made || protocol::is_marked({}, reply);
+      is_marked = is_marked || protocol::is_marked({}, reply);
       if (mark_error.empty()) mark_error = error;
       return;
     case 2:
       wait_error = error;
-      had = protocol::read_wait(terms, reply);
+      acknowledged = protocol::read_wait(terms, reply);
       return;
     case 3:
       state = protocol::read_replication(reply.text());
@@ -416,62 +416,64 @@ void acknowledgements::poll::take(const redis::value& reply,
       replicas = protocol::count_replicas(reply);
   }
 } catch (const std::bad_alloc&) {
-  was_made = false;
+  is_marked = false;
 }
 
 void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept {
-  ends over;
-  bool is_left = false;
+  notifications pending;
+  bool is_replica = false;
   {
     const std::lock_guard guard(mutex_);
-    asked_.take(reply, terms_);
-    if (asked_.part < last_part()) return;
+    poll_.take(reply, terms_);
+    if (poll_.part < last_part()) return;
     is_asking_ = false;
-    is_left = is_of_replica(asked_.wait_error) || !asked_.state;
-    if (!is_left) {
-      read(asked_, now, over);
-      go_on(now, over);
+    is_replica = is_of_replica(poll_.wait_error) || !poll_.state;
+    if (!is_replica) {
+      read(poll_, now, pending);
+      poll_next(now, pending);
     }
   }
   // The server is no longer the master. The requests are sent again to the new one.
-  if (is_left) {
-    return lane_.leave(outcome::of(status::unreachable, *where_->name(), " is a replica now"));
+  if (is_replica) {
+    return connection_.leave(
+        outcome::of(status::unreachable, *where_->name(), " is a replica now"));
   }
-  tell(over, now);
+  notify(pending, now);
 }
 
-void acknowledgements::read(poll& result, time_ns now, ends& over) noexcept {
+void acknowledgements::read(poll& result, time_ns now, notifications& pending) noexcept {
   // Only the count of the last WAIT. A replica in an earlier count may be dead, and may no longer
   // be needed (hazard 8).
-  replicas_.had = result.had;
+  replicas_.acknowledged = result.acknowledged;
   replicas_.online = result.state->online;
   replicas_.connected = result.state->connected;
   replicas_.counted = result.replicas;
-  if (!result.was_made) {
-    over.why = refusal(result.mark_error);
+  if (!result.is_marked) {
+    pending.why = refusal(result.mark_error);
     // This slot may have moved. The items of the server's other slots are polled again.
-    waiting_.covered.part(over.failed, [&](const unacknowledged& item) {
+    waiting_.covered.part(pending.failed, [&](const unacknowledged& item) {
       return item.place_.data() == result.place.data();
     });
     waiting_.covered.take(waiting_.open);
     std::swap(waiting_.covered, waiting_.open);
     return;
   }
-  if (!result.wait_error.empty()) return fail_all(over, refusal(result.wait_error));
+  if (!result.wait_error.empty()) return fail_all(pending, refusal(result.wait_error));
   if (result.state->history != server_.history) {
     // After a failover and back the data differ, whatever the present replicas have. So all
     // requests are sent again. The first replica of a server also changes the history.
     std::swap(server_.history, result.state->history);
     ready_since_ = now;
-    over.is_anew = true;
-    over.lost.take(waiting_.covered);
-    return over.lost.take(waiting_.open);
+    pending.is_ready_again = true;
+    pending.lost.take(waiting_.covered);
+    return pending.lost.take(waiting_.open);
   }
   const auto required = needed(now);
-  if (required && replicas_.had >= *required) return over.done.take(waiting_.covered);
-  over.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
-  over.why = too_few(now);
-  waiting_.covered.part(over.failed,
+  if (required && replicas_.acknowledged >= *required)
+    return pending.acknowledged.take(waiting_.covered);
+  pending.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
+  pending.why = too_few(now);
+  waiting_.covered.part(pending.failed,
                         [&](const unacknowledged& item) { return item.deadline_ <= now; });
 }
 
@@ -481,12 +483,12 @@ void acknowledgements::on_broken(bool /*was_sent*/) noexcept {
 }
 
 // Callbacks run without the mutex, because they may call this object.
-void acknowledgements::tell(ends& over, time_ns now) noexcept {
-  while (auto* const item = over.done.pop()) item->on_acknowledged({}, now);
-  while (auto* const item = over.failed.pop()) item->on_acknowledged(over.why, now);
-  while (auto* const item = over.lost.pop()) item->on_server_lost(now);
-  if (over.is_anew) hears_.on_acknowledging();
-  if (over.is_short) hears_.on_shortfall();
+void acknowledgements::notify(notifications& pending, time_ns now) noexcept {
+  while (auto* const item = pending.acknowledged.pop()) item->on_acknowledged({}, now);
+  while (auto* const item = pending.failed.pop()) item->on_acknowledged(pending.why, now);
+  while (auto* const item = pending.lost.pop()) item->on_server_lost(now);
+  if (pending.is_ready_again) listener_.on_acknowledging();
+  if (pending.is_short) listener_.on_shortfall();
 }
 
 // The number of replicas that must have the data: all that could become the master. At least the
@@ -494,7 +496,7 @@ void acknowledgements::tell(ends& over, time_ns now) noexcept {
 std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept {
   if (terms_.replicas != protocol::acknowledgement_terms::all) return terms_.replicas;
   auto listed = replicas_.counted;
-  if (!asks_its_cluster_) {
+  if (!asks_cluster_) {
     const auto list = listed_(where_->address());
     if (list) listed = is_list_old(now) ? list->all : list->up;
   }
@@ -504,7 +506,7 @@ std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept
 
 // Whether the Sentinels' list has discounted replicas for too long.
 bool acknowledgements::is_list_old(time_ns now) const noexcept {
-  if (terms_.replicas != protocol::acknowledgement_terms::all || asks_its_cluster_) return false;
+  if (terms_.replicas != protocol::acknowledgement_terms::all || asks_cluster_) return false;
   const auto list = listed_(where_->address());
   return list && list->up < list->all && now - list->asked_at > list_life_ns;
 }
@@ -515,10 +517,10 @@ outcome acknowledgements::too_few(time_ns now) const noexcept {
   why.is_retryable = true;
   if (!required) {
     why.say("acks: the number of replicas of ", *where_->name(), " is not known yet");
-  } else if (replicas_.had < 0) {
+  } else if (replicas_.acknowledged < 0) {
     why.say("durability: ", *where_->name(), " did not write it to disk in time");
   } else {
-    why.say("acks: ", decimal(replicas_.had), " of ", decimal(*required), " replicas of ",
+    why.say("acks: ", decimal(replicas_.acknowledged), " of ", decimal(*required), " replicas of ",
             *where_->name(), " have it, ", decimal(replicas_.online),
             " are online; fix them, or give a lower number");
   }
@@ -527,9 +529,9 @@ outcome acknowledgements::too_few(time_ns now) const noexcept {
 
 outcome acknowledgements::refusal(std::string_view error) const noexcept try {
   auto why = protocol::read_error(error).details;
-  lane_.hide_login(why);
-  const bool is_elsewhere = error.starts_with("MOVED ") || cluster::is_on_its_way(error);
-  why.is_retryable = why.is_retryable || is_elsewhere;
+  connection_.hide_login(why);
+  const bool has_moved = error.starts_with("MOVED ") || cluster::is_migration_error(error);
+  why.is_retryable = why.is_retryable || has_moved;
   why.code = why.is_retryable ? status::unreachable : status::refused;
   why.is_ambiguous = false;
   const char* remedy = "";
@@ -552,23 +554,23 @@ void acknowledgements::plan(time_ns at) noexcept {
   loop_.schedule(*this, at);
 }
 
-void acknowledgements::on_look(time_ns /*now*/) noexcept {
-  if (!is_ready() && is_of_server()) introduce();
+void acknowledgements::on_check_timer(time_ns /*now*/) noexcept {
+  if (!is_ready() && is_of_server()) check_readiness();
 }
 
 void acknowledgements::on_timer(time_ns now) noexcept {
-  ends over;
+  notifications pending;
   {
     const std::lock_guard guard(mutex_);
     const auto is_late = [&](const unacknowledged& item) { return item.deadline_ <= now; };
     waiting_.armed_for = time_never;
-    over.why = is_ready() || problem_.ok() ? too_few(now) : problem_;
+    pending.why = is_ready() || problem_.ok() ? too_few(now) : problem_;
     for (auto* const list : {&waiting_.early, &waiting_.covered, &waiting_.open}) {
-      list->part(over.failed, is_late);
+      list->part(pending.failed, is_late);
       plan(list->earliest_deadline());
     }
   }
-  tell(over, now);
+  notify(pending, now);
 }
 
 }  // namespace mortise::deployment

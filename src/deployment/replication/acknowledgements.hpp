@@ -54,24 +54,24 @@ class acknowledgements final : private redis::session_listener,
   // another server. A server of a cluster reports its replicas itself.
   using count_listed = std::function<std::optional<listed_replicas>(const net::address& server)>;
 
-  [[nodiscard]] static bool is_wanted(const settings& terms) noexcept {
+  [[nodiscard]] static bool is_needed(const settings& terms) noexcept {
     return terms.acks != 0 || terms.durability == "fsync";
   }
-  // nullptr if the settings need no acknowledgements. `like` configures the server's own
+  // nullptr if the settings need no acknowledgements. `base_config` configures the server's own
   // connection.
   static std::unique_ptr<acknowledgements> make(net::reactor& loop,
-                                                const redis::connection_config& like,
+                                                const redis::connection_config& base_config,
                                                 const settings& terms, std::string_view client_id,
-                                                count_listed listed, listener& hears);
+                                                count_listed listed, listener& events);
   ~acknowledgements() override;
 
-  // meet(): the server is this one from now on. Returns whether its run differs from the last one.
-  // on_server_up(): requests can be sent, and on_acknowledging() follows. on_server_down():
-  // requests cannot be sent, and all waiting items are notified. The I/O thread.
-  bool meet(const redis::session_facts& server) noexcept;
+  // note_session(): the server is this one from now on. Returns whether its run differs from the
+  // last one. on_server_up(): requests can be sent, and on_acknowledging() follows.
+  // on_server_down(): requests cannot be sent, and all waiting items are notified. The I/O thread.
+  bool note_session(const redis::session_facts& server) noexcept;
   void on_server_up() noexcept;
   void on_server_down() noexcept;
-  // Connects, after meet(). Any thread. Repeated calls are allowed.
+  // Connects, after note_session(). Any thread. Repeated calls are allowed.
   void begin() noexcept;
   // Closes the connection until the next begin(). Any thread.
   void rest() noexcept;
@@ -95,51 +95,51 @@ class acknowledgements final : private redis::session_listener,
 
  private:
   // The requests after each connect.
-  struct introduction final : redis::request {
-    explicit introduction(acknowledgements& owner) : of(owner) {}
+  struct readiness_check final : redis::request {
+    explicit readiness_check(acknowledgements& owner) : parent(owner) {}
     void on_reply(const redis::value& reply, time_ns now) noexcept override {
-      of.on_introduction(reply, now);
+      parent.on_readiness_reply(reply, now);
     }
     void on_broken(bool was_sent) noexcept override;
-    acknowledgements& of;
+    acknowledgements& parent;
     int part = 0;
     bool is_open = false;
     std::optional<protocol::replication> state;
     std::string error;
   };
   // Repeats the introduction later.
-  struct look_timer final : net::timer {
-    explicit look_timer(acknowledgements& owner) : of(owner) {}
-    void on_timer(time_ns now) noexcept override { of.on_look(now); }
-    acknowledgements& of;
+  struct check_timer final : net::timer {
+    explicit check_timer(acknowledgements& owner) : parent(owner) {}
+    void on_timer(time_ns now) noexcept override { parent.on_check_timer(now); }
+    acknowledgements& parent;
   };
   // The poll in flight: a mark, unless the last one still counts, a WAIT, and a query of the
   // history.
   struct poll {
     int part = 0;
-    bool was_made = false;
+    bool is_marked = false;
     std::string_view place;
     std::string mark_error;
     std::string wait_error;
-    std::int64_t had = 0;  // number of replicas that have the data
+    std::int64_t acknowledged = 0;  // number of replicas that have the data
     std::optional<protocol::replication> state;
     std::optional<std::int64_t> replicas;
 
     void take(const redis::value& reply, const protocol::acknowledgement_terms& terms) noexcept;
   };
   // The notifications that follow the release of the mutex.
-  struct ends {
-    acknowledgement_list done;
+  struct notifications {
+    acknowledgement_list acknowledged;
     acknowledgement_list failed;
     outcome why;  // of the failed items
     acknowledgement_list lost;
     bool is_short = false;
-    bool is_anew = false;  // all requests can be sent again
+    bool is_ready_again = false;  // all requests can be sent again
   };
 
   acknowledgements(net::reactor& loop, redis::connection_config config,
                    std::shared_ptr<followed_server> where, const settings& terms,
-                   std::string_view client_id, count_listed listed, listener& hears);
+                   std::string_view client_id, count_listed listed, listener& events);
 
   void on_up(const redis::session_facts& facts) noexcept override;
   void on_down(const outcome& why) noexcept override;
@@ -150,22 +150,22 @@ class acknowledgements final : private redis::session_listener,
   void on_broken(bool was_sent) noexcept override;
   void on_timer(time_ns now) noexcept override;
 
-  void on_introduction(const redis::value& reply, time_ns now) noexcept;
-  void introduce() noexcept;
-  void look_later() noexcept;
-  void on_look(time_ns now) noexcept;
+  void on_readiness_reply(const redis::value& reply, time_ns now) noexcept;
+  void check_readiness() noexcept;
+  void check_later() noexcept;
+  void on_check_timer(time_ns now) noexcept;
   [[nodiscard]] bool is_of_server() const noexcept;
   void refuse(outcome why) noexcept;
-  void drop(ends& over) noexcept;
+  void drop(notifications& pending) noexcept;
 
-  void ask(bool with_mark, time_ns now, ends& over) noexcept;
-  void go_on(time_ns now, ends& over) noexcept;
-  void read(poll& result, time_ns now, ends& over) noexcept;
-  void fail_all(ends& over, outcome why) noexcept;
-  void tell(ends& over, time_ns now) noexcept;
+  void send_poll(bool with_mark, time_ns now, notifications& pending) noexcept;
+  void poll_next(time_ns now, notifications& pending) noexcept;
+  void read(poll& result, time_ns now, notifications& pending) noexcept;
+  void fail_all(notifications& pending, outcome why) noexcept;
+  void notify(notifications& pending, time_ns now) noexcept;
   void plan(time_ns at) noexcept;
   // The number of the last part of a poll with a mark.
-  [[nodiscard]] int last_part() const noexcept { return asks_its_cluster_ ? 5 : 4; }
+  [[nodiscard]] int last_part() const noexcept { return asks_cluster_ ? 5 : 4; }
   [[nodiscard]] std::optional<std::int64_t> needed(time_ns now) const noexcept;
   [[nodiscard]] bool is_list_old(time_ns now) const noexcept;
   [[nodiscard]] outcome too_few(time_ns now) const noexcept;
@@ -173,17 +173,17 @@ class acknowledgements final : private redis::session_listener,
 
   net::reactor& loop_;
   const protocol::acknowledgement_terms terms_;
-  const bool asks_its_cluster_;  // for the number of replicas
+  const bool asks_cluster_;  // for the number of replicas
   const time_ns patience_ns_;
   const std::string client_id_;
   const count_listed listed_;
-  listener& hears_;
+  listener& listener_;
   const std::shared_ptr<followed_server> where_;
-  std::atomic<time_ns> ready_since_{0};  // when the data became the present ones; 0: unknown
-  std::atomic<std::uint32_t> turns_{0};  // counts changes of ready_since_ and problem_
-  look_timer looking_{*this};
-  introduction introduction_{*this};  // of the I/O thread, like lane_run_
-  std::string lane_run_;  // the run of the server on this connection; empty while it is down
+  std::atomic<time_ns> ready_since_{0};    // when the data became the present ones; 0: unknown
+  std::atomic<std::uint32_t> changes_{0};  // counts changes of ready_since_ and problem_
+  check_timer check_timer_{*this};
+  readiness_check readiness_check_{*this};  // of the I/O thread, like connection_run_
+  std::string connection_run_;  // the run of the server on this connection; empty while it is down
 
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{false};
@@ -204,15 +204,15 @@ class acknowledgements final : private redis::session_listener,
     time_ns armed_for = time_never;
   } waiting_;
   bool is_asking_ = false;
-  poll asked_;
+  poll poll_;
   struct {
-    std::int64_t had = 0;                 // replicas that have the data of the last WAIT
+    std::int64_t acknowledged = 0;        // replicas that have the data of the last WAIT
     std::int64_t online = 0;              // replicas that are online
     std::int64_t connected = 0;           // replicas in any state
     std::optional<std::int64_t> counted;  // replicas in the cluster's list
   } replicas_;
 
-  redis::connection lane_;  // last, because it calls back until its destruction
+  redis::connection connection_;  // last, because it calls back until its destruction
 };
 
 }  // namespace mortise::deployment

@@ -8,29 +8,29 @@
 namespace mortise::deployment {
 
 background_request::background_request(deployment& target, std::size_t server,
-                                       background_request_listener& hears)
-    : hears_(hears), server_(server), to_(target.new_request(*this, {})) {}
+                                       background_request_listener& listener)
+    : listener_(listener), server_(server), request_(target.new_request(*this, {})) {}
 
 status background_request::send(const lock::step_request& request, const protocol::table& rules,
                                 std::shared_ptr<const protocol::key_set> keys, time_ns now) {
   token_ = request.token;
-  asked_ = request;
-  asked_.token = token_;
-  asked_.asked_at = 0;  // it may be sent again, much later
-  lapses_at_ = now + to_ns(request.ttl_ms);
+  step_ = request;
+  step_.token = token_;
+  step_.asked_at = 0;  // it may be sent again, much later
+  deadline_ = now + to_ns(request.ttl_ms);
   rules_ = &rules;
   keys_ = std::move(keys);
-  return to_->send(asked_, *rules_, *keys_, nullptr);
+  return request_->send(step_, *rules_, *keys_, nullptr);
 }
 
 // The second request does not extend the vote (hazard 17).
 bool background_request::send_text(time_ns now) noexcept {
-  if (std::exchange(asked_.with_text, true)) return false;
-  if (!quorum::is_release(asked_.what)) {
-    asked_.ttl_ms = std::min(asked_.ttl_ms, (lapses_at_ - now) / ns_per_ms);
-    if (asked_.ttl_ms <= 0) return false;
+  if (std::exchange(step_.with_text, true)) return false;
+  if (!quorum::is_release(step_.what)) {
+    step_.ttl_ms = std::min(step_.ttl_ms, (deadline_ - now) / ns_per_ms);
+    if (step_.ttl_ms <= 0) return false;
   }
-  return to_->send(asked_, *rules_, *keys_, nullptr) == status::ok;
+  return request_->send(step_, *rules_, *keys_, nullptr) == status::ok;
 }
 
 }  // namespace mortise::deployment

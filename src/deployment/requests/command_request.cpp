@@ -12,11 +12,11 @@ outcome command_request::ask(redis::connection& server, const protocol::command&
   outcome unanswered;  // after an unsuccessful attempt
   for (bool with_text = false;;) {
     const auto turns = server.turns();
-    auto [result, is_script_missing, may_be_asked_again] =
+    auto [result, is_script_missing, is_repeatable] =
         ask_once(server, command, with_text, deadline);
     with_text = is_script_missing;
     if (with_text) continue;
-    if (!may_be_asked_again || result.code == status::closed) return result;
+    if (!is_repeatable || result.code == status::closed) return result;
     if (result.code == status::unknown) unanswered = result;
     if (server.await_turn(turns, deadline)) continue;
     const auto problem = server.last_problem();
@@ -31,7 +31,7 @@ command_request::answer command_request::ask_once(redis::connection& server,
                                                   time_ns deadline) {
   const auto request = std::make_shared<command_request>(server, command, with_text);
   auto result = request->await(deadline);
-  return {std::move(result), request->is_script_missing_, request->may_be_asked_again_};
+  return {std::move(result), request->is_script_missing_, request->is_repeatable_};
 }
 
 command_request::command_request(redis::connection& server, const protocol::command& command,
@@ -60,7 +60,7 @@ outcome command_request::await(time_ns deadline) {
   caller = &caller_;
   const auto submitted = submit(redis::flush::before_await);
   if (submitted != status::ok) {
-    may_be_asked_again_ = submitted == status::unreachable;
+    is_repeatable_ = submitted == status::unreachable;
     auto problem = server_.last_problem();
     if (!problem.ok()) return problem;
     if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
@@ -76,7 +76,7 @@ outcome command_request::await(time_ns deadline) {
       return result;
     }
   }
-  return how_;
+  return result_;
 }
 
 void command_request::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
@@ -85,7 +85,7 @@ void command_request::on_reply(const redis::value& reply, time_ns /*now*/) noexc
     try {
       if (!is_given_up_) read(reply);
     } catch (...) {
-      how_.code = status::no_memory;
+      result_.code = status::no_memory;
     }
     is_over_ = true;
   }
@@ -97,13 +97,13 @@ void command_request::read(const redis::value& reply) {
   if (is_script_missing_) return;
   if (reply.is_error()) {
     const auto error = protocol::read_error(reply.text());
-    may_be_asked_again_ = error.what == lock::answer::unsent;
-    how_ = error.details;
-    if (login_) login_->hide_in(how_);
-    server_.hide_login(how_);
-    how_.is_ambiguous = how_.is_ambiguous && is_change_;
+    is_repeatable_ = error.what == lock::answer::unsent;
+    result_ = error.details;
+    if (login_) login_->hide_in(result_);
+    server_.hide_login(result_);
+    result_.is_ambiguous = result_.is_ambiguous && is_change_;
     // A read-only command with an unfinished script has changed nothing.
-    if (!is_change_ && redis::find_missing_right(reply.text())) how_.code = status::refused;
+    if (!is_change_ && redis::find_missing_right(reply.text())) result_.code = status::refused;
   } else if (read_) {
     read_(reply);
   }
@@ -114,11 +114,11 @@ void command_request::on_broken(bool was_sent) noexcept {
     const std::lock_guard guard(mutex_);
     is_over_ = true;
     if (!is_given_up_) {
-      how_ = outcome::of(was_sent ? status::unknown : status::unreachable,
-                         "the connection broke before the answer");
-      how_.is_retryable = true;
-      how_.is_ambiguous = was_sent && is_change_;
-      may_be_asked_again_ = !how_.is_ambiguous;
+      result_ = outcome::of(was_sent ? status::unknown : status::unreachable,
+                            "the connection broke before the answer");
+      result_.is_retryable = true;
+      result_.is_ambiguous = was_sent && is_change_;
+      is_repeatable_ = !result_.is_ambiguous;
     }
   }
   end();

@@ -22,9 +22,9 @@ class command_request final : public redis::request,
 
   // The same once, on the present connection.
   struct answer {
-    outcome how;
+    outcome result;
     bool is_script_missing = false;
-    bool may_be_asked_again = false;  // it was not carried out, or is no change
+    bool is_repeatable = false;  // it was not carried out, or is no change
   };
   static answer ask_once(redis::connection& server, const protocol::command& command,
                          bool with_text, time_ns deadline);
@@ -58,8 +58,8 @@ class command_request final : public redis::request,
   bool is_given_up_ = false;
   bool is_over_ = false;
   bool is_script_missing_ = false;
-  bool may_be_asked_again_ = false;  // on the next connection
-  outcome how_;
+  bool is_repeatable_ = false;  // on the next connection
+  outcome result_;
 };
 
 }  // namespace mortise::deployment

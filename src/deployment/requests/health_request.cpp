@@ -8,15 +8,16 @@ namespace mortise::deployment {
 outcome health_request::ask(time_ns deadline) {
   caller = &caller_;
   if (auto problem = submit_round(redis::flush::before_await); !problem.ok()) return problem;
-  if (server_.await(caller_, deadline)) return how_;
+  if (server_.await(caller_, deadline)) return result_;
   is_given_up_ = true;
   auto result = outcome::of(status::unknown, "the server did not answer in time");
   result.is_retryable = true;
   return result;
 }
 
-outcome health_request::begin(health_request_listener& hears, std::uint64_t session) noexcept try {
-  hears_ = &hears;
+outcome health_request::begin(health_request_listener& listener, std::uint64_t session) noexcept
+    try {
+  listener_ = &listener;
   session_ = session;
   return submit_round(redis::flush::by_io_thread);
 } catch (const std::bad_alloc&) {
@@ -41,16 +42,16 @@ void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   try {
     // The wall clock has also advanced while the reply waited after its receipt.
     const auto wall_us = wall_now_us() - (boot_now() - now) / ns_per_us;
-    if (how_.ok()) probe_.take(reply, now, wall_us);
+    if (result_.ok()) probe_.take(reply, now, wall_us);
   } catch (const std::bad_alloc&) {
-    how_ = outcome::of(status::no_memory);
+    result_ = outcome::of(status::no_memory);
   }
-  if (--replies_left_ == 0) go_on();
+  if (--replies_left_ == 0) next_round();
 }
 
-void health_request::go_on() noexcept {
+void health_request::next_round() noexcept {
   const auto keep = std::move(self_);
-  if (!how_.ok() || probe_.is_over() || is_given_up_) return end(std::move(how_));
+  if (!result_.ok() || probe_.is_over() || is_given_up_) return end(std::move(result_));
   try {
     if (auto problem = submit_round(redis::flush::now); !problem.ok()) end(std::move(problem));
   } catch (const std::bad_alloc&) {
@@ -67,8 +68,9 @@ void health_request::on_broken(bool was_sent) noexcept {
 
 void health_request::end(outcome result) noexcept {
   const auto keep = std::exchange(self_, nullptr);
-  how_ = std::move(result);
-  if (hears_ != nullptr) hears_->on_health(session_, how_, how_.ok() ? &probe_.facts() : nullptr);
+  result_ = std::move(result);
+  if (listener_ != nullptr)
+    listener_->on_health(session_, result_, result_.ok() ? &probe_.facts() : nullptr);
   caller_.finish();
 }
 

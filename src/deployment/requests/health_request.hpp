@@ -31,16 +31,16 @@ class health_request final : public redis::request,
   // Sends the requests, with the calling thread lent for the replies.
   outcome ask(time_ns deadline);
   // Sends the requests in the background, in a session with this number. Any outcome except ok:
-  // `hears` is not called. Otherwise `hears` must live until its call, or until the connection is
-  // closed.
-  outcome begin(health_request_listener& hears, std::uint64_t session) noexcept;
+  // `listener` is not called. Otherwise `listener` must live until its call, or until the
+  // connection is closed.
+  outcome begin(health_request_listener& listener, std::uint64_t session) noexcept;
 
   // Valid after ask() has returned ok.
   [[nodiscard]] const protocol::server_facts& facts() const noexcept { return probe_.facts(); }
 
  private:
   outcome submit_round(redis::flush flush);
-  void go_on() noexcept;
+  void next_round() noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;
   void end(outcome result) noexcept;
@@ -48,13 +48,13 @@ class health_request final : public redis::request,
   redis::connection& server_;
   net::caller caller_;
   std::shared_ptr<health_request> self_;  // while in flight
-  health_request_listener* hears_ = nullptr;
+  health_request_listener* listener_ = nullptr;
   std::uint64_t session_ = 0;
   protocol::server_probe probe_;
   std::string bytes_;
   int replies_left_ = 0;
   std::atomic<bool> is_given_up_{false};
-  outcome how_;
+  outcome result_;
 };
 
 }  // namespace mortise::deployment

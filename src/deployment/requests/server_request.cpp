@@ -20,41 +20,41 @@ class server_request::acknowledgement final : public unacknowledged {
  public:
   explicit acknowledgement(server_request& owner) : owner_(owner) {}
   void await(lock::step_result result, time_ns now, std::int64_t lease_ms) noexcept {
-    said_ = std::move(result);
-    of.replicas->await(*this, of.place, sent, now, lease_ms);
+    result_ = std::move(result);
+    source.replicas->await(*this, source.place, sent, now, lease_ms);
   }
 
-  witness of;
+  witness source;
   time_ns sent = 0;
 
  private:
   void on_acknowledged(const outcome& error, time_ns now) noexcept override {
-    auto result = std::move(said_);
+    auto result = std::move(result_);
     if (!error.ok()) {
       result.what = lock::answer::unacknowledged;
       result.is_passing = error.is_retryable;
       result.details = error;
     }
-    owner_.tell(result, now);
+    owner_.report(result, now);
   }
   void on_server_lost(time_ns now) noexcept override {
     lock::step_result result;
     result.what = lock::answer::broken;
-    owner_.tell(result, now);
+    owner_.report(result, now);
   }
 
   server_request& owner_;
-  lock::step_result said_;  // not acknowledged yet
+  lock::step_result result_;  // not acknowledged yet
 };
 
-server_request::server_request(lock_requester& requester) : asker_(requester) {}
+server_request::server_request(lock_requester& requester) : requester_(requester) {}
 server_request::~server_request() = default;
 
 // Returns false if memory is lacking.
 bool server_request::note_witness(witness source) noexcept try {
   if (source.replicas == nullptr) return true;
   if (!acknowledgement_) acknowledgement_ = std::make_unique<acknowledgement>(*this);
-  acknowledgement_->of = source;
+  acknowledgement_->source = source;
   acknowledgement_->sent = boot_now();
   return true;
 } catch (const std::bad_alloc&) {
@@ -62,14 +62,14 @@ bool server_request::note_witness(witness source) noexcept try {
 }
 
 status server_request::write(const lock::step_request& step, const protocol::table& rules,
-                             const protocol::key_set& keys, const known_commands& known,
+                             const protocol::key_set& keys, const known_commands& commands,
                              bool is_moving) noexcept try {
   rules_ = &rules;
   what_ = step.what;
   lease_ms_ = step.ttl_ms;
-  asked_at_ = step.asked_at;
+  sent_at_ = step.asked_at;
   bytes_.clear();
-  const auto command = known.load(std::memory_order_relaxed);
+  const auto command = commands.load(std::memory_order_relaxed);
   is_without_script_ =
       command != redis::compare_and_delete::none && protocol::is_compare_and_delete(rules, step);
   const bool is_alone = is_moving && protocol::can_renew_alone(rules, step);
@@ -87,22 +87,22 @@ status server_request::write(const lock::step_request& step, const protocol::tab
   return status::no_memory;
 }
 
-status server_request::submit(redis::connection& server, known_commands& known,
+status server_request::submit(redis::connection& server, known_commands& commands,
                               const lock::operation* operation, witness source) noexcept {
   server_ = &server;
   if (!note_witness(source)) return status::no_memory;
-  known_ = &known;
+  commands_ = &commands;
   caller = operation != nullptr && operation->awaits_answer ? operation->caller : nullptr;
   return server.submit(*this, bytes_, flush_for(operation));
 }
 
-status server_request::submit_asking(redis::connection& server, known_commands& known) noexcept
+status server_request::submit_asking(redis::connection& server, known_commands& commands) noexcept
     try {
   std::string asking;
   redis::command_writer(asking).command({"ASKING"});
   bytes_.insert(0, asking);
   reply_count = 2;
-  return submit(server, known, nullptr, {});
+  return submit(server, commands, nullptr, {});
 } catch (const std::bad_alloc&) {
   return status::no_memory;
 }
@@ -117,25 +117,25 @@ redis::flush server_request::flush_for(const lock::operation* operation) noexcep
 }
 
 void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
-  if (asked_at_ != 0) server_->statistics().answered(now - asked_at_);
-  if (reply.is_error() && is_sent_on(reply.text())) return;
-  if (lock::step_result result; reply.is_error() && is_astray(reply.text(), result))
-    return tell(result, now);
+  if (sent_at_ != 0) server_->statistics().answered(now - sent_at_);
+  if (reply.is_error() && is_forwarded(reply.text())) return;
+  if (lock::step_result result; reply.is_error() && is_misrouted(reply.text(), result))
+    return report(result, now);
   if (is_without_script_ && reply.is_error()) {
     // The retry uses a script, whatever the error is.
-    known_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
+    commands_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
   }
   auto result = is_without_script_ ? protocol::read_compare_and_delete(reply)
                                    : protocol::read_step(*rules_, what_, reply);
   server_->hide_login(result.details);
-  if (!acknowledgement_ || !is_relied_on(result)) return tell(result, now);
+  if (!acknowledgement_ || !is_relied_on(result)) return report(result, now);
   acknowledgement_->await(std::move(result), now, lease_ms_);
 }
 
 void server_request::on_broken(bool was_sent) noexcept {
   lock::step_result result;
   result.what = was_sent ? lock::answer::broken : lock::answer::unsent;
-  tell(result, boot_now());
+  report(result, boot_now());
 }
 
 }  // namespace mortise::deployment

@@ -32,27 +32,27 @@ class server_request : public lock_request, private redis::request {
   // Writes the request. Returns ok or no_memory. `is_moving`: the other keys of the lock may be on
   // another server. A renewal then touches only the lock's own key if possible (hazard 29).
   status write(const lock::step_request& step, const protocol::table& rules,
-               const protocol::key_set& keys, const known_commands& known,
+               const protocol::key_set& keys, const known_commands& commands,
                bool is_moving = false) noexcept;
   // Whether the request names only one key.
   [[nodiscard]] bool is_of_one_key() const noexcept { return is_of_one_key_; }
   // Sends it, as redis::connection::submit, for an operation whose caller lends its thread for the
   // reply, or nullptr.
-  status submit(redis::connection& server, known_commands& known, const lock::operation* operation,
-                witness source) noexcept;
+  status submit(redis::connection& server, known_commands& commands,
+                const lock::operation* operation, witness source) noexcept;
   // Sends it again, to the target server of a slot's move, without a caller's thread.
-  status submit_asking(redis::connection& server, known_commands& known) noexcept;
+  status submit_asking(redis::connection& server, known_commands& commands) noexcept;
   // Excludes the reply from the statistics, because the request is not sent at once.
-  void leave_unmeasured() noexcept { asked_at_ = 0; }
-  virtual void tell(const lock::step_result& result, time_ns now) noexcept {
-    asker_.on_result(*this, result, now);
+  void leave_unmeasured() noexcept { sent_at_ = 0; }
+  virtual void report(const lock::step_result& result, time_ns now) noexcept {
+    requester_.on_result(*this, result, now);
   }
 
  private:
   // Whether the request was forwarded to another server because of this error.
-  virtual bool is_sent_on(std::string_view /*error*/) noexcept { return false; }
+  virtual bool is_forwarded(std::string_view /*error*/) noexcept { return false; }
   // Whether the error means that the request went to the wrong server. Then it sets `result`.
-  virtual bool is_astray(std::string_view /*error*/, lock::step_result& /*result*/) noexcept {
+  virtual bool is_misrouted(std::string_view /*error*/, lock::step_result& /*result*/) noexcept {
     return false;
   }
   bool note_witness(witness source) noexcept;
@@ -60,15 +60,15 @@ class server_request : public lock_request, private redis::request {
   void on_reply(const redis::value& reply, time_ns now) noexcept final;
   void on_broken(bool was_sent) noexcept final;
 
-  lock_requester& asker_;
+  lock_requester& requester_;
   redis::connection* server_ = nullptr;
-  known_commands* known_ = nullptr;
+  known_commands* commands_ = nullptr;
   const protocol::table* rules_ = nullptr;
   lock::step what_ = lock::step::try_take;
   bool is_without_script_ = false;
   bool is_of_one_key_ = false;
   std::int64_t lease_ms_ = 0;
-  time_ns asked_at_ = 0;
+  time_ns sent_at_ = 0;
   // Waits for replicas, if they must acknowledge. Most locks have none.
   class acknowledgement;
   std::unique_ptr<acknowledgement> acknowledgement_;

@@ -11,16 +11,16 @@ namespace mortise::deployment {
 class topology_request final : public redis::request {
  public:
   // Returns false if the send fails. Throws bad_alloc.
-  static bool send(cluster_routes& routes, cluster_server& at);
+  static bool send(cluster_routes& routes, cluster_server& server);
 
  private:
-  topology_request(cluster_routes& routes, cluster_server& at, bool with_epochs);
+  topology_request(cluster_routes& routes, cluster_server& server, bool with_epochs);
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;
   void take_epochs(const redis::value& reply) noexcept;
 
   cluster_routes& routes_;
-  cluster_server& at_;
+  cluster_server& server_;
   bool is_epochs_next_;  // before the slots
   cluster::config_epochs epochs_;
 };

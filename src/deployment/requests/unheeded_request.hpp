@@ -11,7 +11,7 @@ namespace mortise::deployment {
 // Keeps itself alive while in flight.
 class unheeded_request final : public redis::request {
  public:
-  static void send(cluster_server& at, std::string_view bytes, bool is_subscription = false);
+  static void send(cluster_server& server, std::string_view bytes, bool is_subscription = false);
 
  private:
   void on_reply(const redis::value& /*reply*/, time_ns /*now*/) noexcept override { delete this; }

@@ -9,10 +9,10 @@ namespace mortise::sentinel {
 sentinel::sentinel(net::reactor& loop, redis::connection_config config, std::string place,
                    std::string_view master, sentinel_listener& listener)
     : place_(std::move(place)),
-      question_count_(report::write_questions(questions_, master)),
+      request_count_(report::write_requests(requests_, master)),
       listener_(listener),
       server_(loop, std::move(config), *this) {
-  reply_count = static_cast<int>(question_count_);
+  reply_count = static_cast<int>(request_count_);
   takes_each = true;
 }
 
@@ -20,7 +20,7 @@ std::uint64_t sentinel::ask() noexcept {
   const std::lock_guard guard(mutex_);
   if (is_asking_) {
     // The reply in flight may be older than this call.
-    is_asked_again_ = true;
+    is_asked_meanwhile_ = true;
     return number_ + 1;
   }
   send();
@@ -30,10 +30,10 @@ std::uint64_t sentinel::ask() noexcept {
 // Under the mutex.
 void sentinel::send() noexcept {
   if (!is_up_ || is_asking_) return;
-  is_asked_again_ = false;
-  next_ = {};
-  answers_left_ = question_count_;
-  is_asking_ = server_.submit(*this, questions_, redis::flush::now) == status::ok;
+  is_asked_meanwhile_ = false;
+  next_report_ = {};
+  replies_left_ = request_count_;
+  is_asking_ = server_.submit(*this, requests_, redis::flush::now) == status::ok;
   if (is_asking_) ++number_;
 }
 
@@ -49,11 +49,11 @@ void sentinel::give_up(std::uint64_t number) noexcept {
   is_late_ = answered_ < number;
 }
 
-word sentinel::last_word() const {
-  word result;
-  result.from = place_;
+sentinel_result sentinel::last_result() const {
+  sentinel_result result;
+  result.sentinel = place_;
   const std::lock_guard guard(mutex_);
-  result.said = said_;
+  result.content = report_;
   result.problem = problem_;
   result.is_definite = is_definite_;
   return result;
@@ -77,32 +77,32 @@ void sentinel::on_failed(const outcome& why, bool is_definite) noexcept {
     has_failed_ = true;
     problem_ = why;
     is_definite_ = is_definite;
-    said_ = {};
+    report_ = {};
   }
-  listener_.on_word();
+  listener_.on_result();
 }
 
 void sentinel::on_push(std::string_view channel, std::string_view payload,
                        time_ns /*now*/) noexcept {
-  if (channel == news_channel) listener_.on_news(payload);
+  if (channel == switch_channel) listener_.on_master_switched(payload);
 }
 
 void sentinel::on_reply(const redis::value& reply, time_ns /*now*/) noexcept {
   {
     const std::lock_guard guard(mutex_);
     try {
-      next_.take(reply);
+      next_report_.take(reply);
     } catch (const std::bad_alloc&) {
       // The report then lacks this reply.
     }
-    if (--answers_left_ > 0) return;
+    if (--replies_left_ > 0) return;
     is_asking_ = false;
     is_late_ = false;
     answered_ = number_;
-    said_ = std::exchange(next_, {});
-    if (is_asked_again_) send();
+    report_ = std::exchange(next_report_, {});
+    if (is_asked_meanwhile_) send();
   }
-  listener_.on_word();
+  listener_.on_result();
 }
 
 // The next connection sends the request again.

@@ -13,15 +13,15 @@
 namespace mortise::sentinel {
 
 // The channel on which Sentinels publish that another server has become the master.
-constexpr std::string_view news_channel = "+switch-master";
+constexpr std::string_view switch_channel = "+switch-master";
 
 class sentinel_listener {
  public:
   virtual ~sentinel_listener() = default;
   // A Sentinel has replied, or its connection or an attempt to connect has ended. Any thread.
-  virtual void on_word() noexcept = 0;
-  // A message on `news_channel`. Any thread.
-  virtual void on_news(std::string_view text) noexcept = 0;
+  virtual void on_result() noexcept = 0;
+  // A message on `switch_channel`. Any thread.
+  virtual void on_master_switched(std::string_view text) noexcept = 0;
 };
 
 class sentinel final : private redis::session_listener, private redis::request {
@@ -41,7 +41,7 @@ class sentinel final : private redis::session_listener, private redis::request {
   // Stops waiting for the present reply, and for later replies as long as the Sentinel is silent.
   void give_up(std::uint64_t number) noexcept;
   // The last report, or why the Sentinel cannot be asked.
-  [[nodiscard]] word last_word() const;
+  [[nodiscard]] sentinel_result last_result() const;
 
  private:
   void on_up(const redis::session_facts& facts) noexcept override;
@@ -53,20 +53,20 @@ class sentinel final : private redis::session_listener, private redis::request {
   void send() noexcept;
 
   const std::string place_;
-  std::string questions_;
-  std::size_t question_count_ = 0;
+  std::string requests_;
+  std::size_t request_count_ = 0;
   sentinel_listener& listener_;
 
   mutable std::mutex mutex_;  // protects the members below
   bool is_up_ = false;
   bool is_asking_ = false;
-  bool is_asked_again_ = false;  // since that request
+  bool is_asked_meanwhile_ = false;  // since that request
   bool is_late_ = false;
   std::uint64_t number_ = 0;    // of the last request that was sent
   std::uint64_t answered_ = 0;  // of the last request that was answered
-  report next_;                 // while its replies come
-  std::size_t answers_left_ = 0;
-  report said_;
+  report next_report_;          // while its replies come
+  std::size_t replies_left_ = 0;
+  report report_;
   outcome problem_;  // of the last attempt; ok while it is up
   bool has_failed_ = false;
   bool is_definite_ = false;

@@ -36,7 +36,7 @@ sentinels::sentinels(net::reactor& loop, std::vector<member> members, std::strin
     : master_(std::move(master)), name_(std::move(name)) {
   sentinel_listener& me = *this;
   for (auto& one : members) {
-    one.config.inbox = news_channel;
+    one.config.inbox = switch_channel;
     one.config.is_of_sentinel = true;
     all_.push_back(
         std::make_unique<sentinel>(loop, std::move(one.config), std::move(one.place), master_, me));
@@ -59,24 +59,24 @@ void sentinels::close() noexcept {
     const std::lock_guard guard(mutex_);
     std::swap(ended, all_);
   }
-  on_word();  // wakes ask_all()
+  on_result();  // wakes ask_all()
   for (const auto& one : ended) one->close();
 }
 
-void sentinels::on_word() noexcept {
-  ++words_;
-  net::futex_wake_all(&words_);
+void sentinels::on_result() noexcept {
+  ++result_count_;
+  net::futex_wake_all(&result_count_);
 }
 
 // "mymaster 10.0.0.1 6379 10.0.0.2 6379"
-void sentinels::on_news(std::string_view text) noexcept {
+void sentinels::on_master_switched(std::string_view text) noexcept {
   if (text.starts_with(master_) && text.substr(master_.size()).starts_with(' ')) on_hint_();
 }
 
 // One lookup of the master. Several lookups may run at the same time.
-class sentinels::look {
+class sentinels::lookup {
  public:
-  explicit look(const std::vector<std::unique_ptr<sentinel>>& all) {
+  explicit lookup(const std::vector<std::unique_ptr<sentinel>>& all) {
     for (const auto& one : all) numbers_.push_back(one->ask());
   }
   // Whether there is no more reply to wait for at this time.
@@ -89,7 +89,7 @@ class sentinels::look {
       const auto at = all[i]->stage_of(numbers_[i]);
       is_any_waiting |= at == stage::waiting;
       is_any_late |= at == stage::late;
-      knows_any |= at == stage::answered && all[i]->last_word().said.has_master();
+      knows_any |= at == stage::answered && all[i]->last_result().content.has_master();
     }
     if (knows_any && end_of_grace_ == time_never) end_of_grace_ = now + grace_ns;
     // A late Sentinel is waited for only if no other Sentinel knows the master.
@@ -97,15 +97,16 @@ class sentinels::look {
   }
   [[nodiscard]] time_ns end_of_grace() const noexcept { return end_of_grace_; }
   // The reports, and the reasons for missing reports.
-  [[nodiscard]] std::vector<word> words(const std::vector<std::unique_ptr<sentinel>>& all) const {
-    std::vector<word> reports;
+  [[nodiscard]] std::vector<sentinel_result> results(
+      const std::vector<std::unique_ptr<sentinel>>& all) const {
+    std::vector<sentinel_result> reports;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      auto one = all[i]->last_word();
+      auto one = all[i]->last_result();
       if (all[i]->stage_of(numbers_[i]) != sentinel::stage::answered) {
         all[i]->give_up(numbers_[i]);
-        one.said = {};
+        one.content = {};
         if (one.problem.ok()) {
-          one.problem = outcome::of(status::unreachable, one.from, " did not answer in time");
+          one.problem = outcome::of(status::unreachable, one.sentinel, " did not answer in time");
         }
       }
       reports.push_back(std::move(one));
@@ -118,29 +119,29 @@ class sentinels::look {
   time_ns end_of_grace_ = time_never;
 };
 
-std::vector<word> sentinels::ask_all(time_ns deadline) {
+std::vector<sentinel_result> sentinels::ask_all(time_ns deadline) {
   std::unique_lock guard(mutex_);
-  look now_on(all_);
+  lookup current(all_);
   for (;;) {
-    const auto seen = words_.load();
+    const auto seen = result_count_.load();
     if (all_.empty()) return {};
     const auto now = boot_now();
-    if (now >= deadline || now_on.is_over(all_, now)) return now_on.words(all_);
+    if (now >= deadline || current.is_over(all_, now)) return current.results(all_);
     guard.unlock();
-    net::futex_wait(words_, seen, std::min(deadline, now_on.end_of_grace()));
+    net::futex_wait(result_count_, seen, std::min(deadline, current.end_of_grace()));
     guard.lock();
   }
 }
 
 net::resolution sentinels::resolve(time_ns deadline) {
   const auto asked_at = boot_now();
-  const auto words = ask_all(end_of_asking(deadline));
-  if (words.empty()) return {outcome::of(status::closed, "the client was closed"), {}};
-  auto found = resolve_places(words, deadline);
+  const auto results = ask_all(end_of_asking(deadline));
+  if (results.empty()) return {outcome::of(status::closed, "the client was closed"), {}};
+  auto found = resolve_places(results, deadline);
   const std::lock_guard guard(last_.mutex);
   last_.master = found.addresses;
   last_.replicas.reset();
-  if (const auto count = most_replicas(words)) last_.replicas = {*count, asked_at};
+  if (const auto count = most_replicas(results)) last_.replicas = {*count, asked_at};
   return found;
 }
 
@@ -153,9 +154,10 @@ std::optional<sentinels::replica_report> sentinels::replicas_of(const net::addre
 
 // Sentinels may report one address by different names, because some announce hosts and others
 // numbers. Two addresses of one epoch belong to two deployments.
-net::resolution sentinels::resolve_places(const std::vector<word>& words, time_ns deadline) {
-  const auto places = latest(words);
-  if (places.empty()) return {why_nowhere(words, master_), {}};
+net::resolution sentinels::resolve_places(const std::vector<sentinel_result>& results,
+                                          time_ns deadline) {
+  const auto places = latest(results);
+  if (places.empty()) return {why_unreported(results, master_), {}};
   net::resolution found;
   for (const auto& place : places) {
     auto one = net::resolver_for_host(place.host, place.port)->resolve(deadline);
@@ -168,7 +170,7 @@ net::resolution sentinels::resolve_places(const std::vector<word>& words, time_n
       found.host = place.host;
       found.hint = hint;
     } else if (!have_one_in_common(found.addresses, one.addresses)) {
-      return {why_undecided(words, master_), {}};
+      return {why_undecided(results, master_), {}};
     }
   }
   return found;

@@ -47,17 +47,18 @@ class sentinels final : public net::resolver, private sentinel_listener {
   [[nodiscard]] std::string text() const override { return name_; }
 
  private:
-  class look;
+  class lookup;
 
-  void on_word() noexcept override;
-  void on_news(std::string_view text) noexcept override;
-  std::vector<word> ask_all(time_ns deadline);
-  [[nodiscard]] net::resolution resolve_places(const std::vector<word>& words, time_ns deadline);
+  void on_result() noexcept override;
+  void on_master_switched(std::string_view text) noexcept override;
+  std::vector<sentinel_result> ask_all(time_ns deadline);
+  [[nodiscard]] net::resolution resolve_places(const std::vector<sentinel_result>& results,
+                                               time_ns deadline);
 
   const std::string master_;
   const std::string name_;
-  std::function<void()> on_hint_;        // since begin()
-  std::atomic<std::uint32_t> words_{0};  // number of calls of on_word()
+  std::function<void()> on_hint_;               // since begin()
+  std::atomic<std::uint32_t> result_count_{0};  // number of calls of on_result()
   struct {
     mutable std::mutex mutex;
     std::vector<net::address> master;

@@ -40,7 +40,7 @@ outcome server_group::named(std::size_t index, outcome result) const noexcept tr
   return result;  // without the name
 }
 
-std::vector<outcome> server_group::come_of(const step& call) {
+std::vector<outcome> server_group::results_of(const step& call) {
   std::vector<outcome> results(members_.size());
   net::at_once(members_.size(), [&](std::size_t i) {
     try {
@@ -59,7 +59,7 @@ outcome server_group::total_of(std::vector<outcome> results) const {
 }
 
 outcome server_group::each(std::size_t needed, const step& call) {
-  auto results = come_of(call);
+  auto results = results_of(call);
   const auto done =
       std::count_if(results.begin(), results.end(), [](const auto& result) { return result.ok(); });
   return static_cast<std::size_t>(done) >= needed ? outcome() : total_of(std::move(results));
@@ -67,7 +67,7 @@ outcome server_group::each(std::size_t needed, const step& call) {
 
 outcome server_group::each_present(protocol::missing_servers& missing, const step& call) {
   const auto before = missing;
-  auto results = come_of([&](deployment& one, std::size_t i) {
+  auto results = results_of([&](deployment& one, std::size_t i) {
     return before.has(members_[i].name) ? outcome() : call(one, i);
   });
   bool has_answered = false;
@@ -121,7 +121,7 @@ outcome server_group::check_health(protocol::health& target, time_ns deadline) {
   auto result = each(is_spare ? needed_ : 1, [&](deployment& one, std::size_t i) {
     auto error = one.ask_all(protocol::ping(), deadline);  // waits for the connection
     if (error.ok()) error = one.check_health(found[i], deadline);
-    if (!error.ok()) protocol::judge_away(error, members_[i].name, is_spare, found[i]);
+    if (!error.ok()) protocol::judge_unreachable(error, members_[i].name, is_spare, found[i]);
     return error;
   });
   for (auto& part : found) {

@@ -72,7 +72,7 @@ class server_group {
   using step = std::function<outcome(deployment&, std::size_t)>;
   outcome each(std::size_t needed, const step& call);
   outcome each_present(protocol::missing_servers& missing, const step& call);
-  std::vector<outcome> come_of(const step& call);
+  std::vector<outcome> results_of(const step& call);
   outcome total_of(std::vector<outcome> results) const;
 
   const char* const noun_;

@@ -13,40 +13,42 @@ namespace {
 // Forwards the events of one shard for its own names only.
 class shard_listener final : public listener {
  public:
-  shard_listener(const rendezvous& places, std::size_t index, listener& hears)
-      : places_(places), index_(index), hears_(hears) {}
+  shard_listener(const rendezvous& places, std::size_t index, listener& events)
+      : places_(places), index_(index), listener_(events) {}
 
   void on_up(const name_set& names, time_ns now) noexcept override {
-    hears_.on_up(own_names(*this, names), now);
+    listener_.on_up(own_names(*this, names), now);
   }
   void on_unacknowledged(const name_set& names, time_ns now) noexcept override {
-    hears_.on_unacknowledged(own_names(*this, names), now);
+    listener_.on_unacknowledged(own_names(*this, names), now);
   }
   void on_message(std::string_view text, time_ns now) noexcept override {
-    hears_.on_message(text, now);
+    listener_.on_message(text, now);
   }
-  void on_said(std::string_view channel) noexcept override { hears_.on_said(channel); }
-  void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
+  void on_channel_message(std::string_view channel) noexcept override {
+    listener_.on_channel_message(channel);
+  }
+  void on_listening(std::string_view channel) noexcept override { listener_.on_listening(channel); }
   void on_note(log_subject what, const outcome& details) noexcept override {
-    hears_.on_note(what, details);
+    listener_.on_note(what, details);
   }
 
  private:
   class own_names final : public name_set {
    public:
-    own_names(const shard_listener& owner, const name_set& names) : of_(owner), names_(names) {}
+    own_names(const shard_listener& owner, const name_set& names) : owner_(owner), names_(names) {}
     [[nodiscard]] bool has(const named_key& lock) const noexcept override {
-      return of_.places_.shard_of(lock.name) == of_.index_ && names_.has(lock);
+      return owner_.places_.shard_of(lock.name) == owner_.index_ && names_.has(lock);
     }
 
    private:
-    const shard_listener& of_;
+    const shard_listener& owner_;
     const name_set& names_;
   };
 
   const rendezvous& places_;
   const std::size_t index_;
-  listener& hears_;
+  listener& listener_;
 };
 
 std::vector<rendezvous::shard> places_of(const std::vector<single_url>& shards) {
@@ -59,10 +61,10 @@ std::vector<rendezvous::shard> places_of(const std::vector<single_url>& shards) 
 class sharded final : public deployment {
  public:
   sharded(const std::vector<single_url>& shards, net::reactor& loop, const settings& terms,
-          std::string_view client_id, listener& hears)
+          std::string_view client_id, listener& events)
       : places_(places_of(shards)) {
     for (const auto& url : shards) {
-      listeners_.push_back(std::make_unique<shard_listener>(places_, listeners_.size(), hears));
+      listeners_.push_back(std::make_unique<shard_listener>(places_, listeners_.size(), events));
       all_.add(url.shard, url.make(loop, terms, client_id, *listeners_.back()));
     }
   }
@@ -143,8 +145,8 @@ class sharded final : public deployment {
 
 std::unique_ptr<deployment> make_sharded(const std::vector<single_url>& shards, net::reactor& loop,
                                          const settings& terms, std::string_view client_id,
-                                         listener& hears) {
-  return std::make_unique<sharded>(shards, loop, terms, client_id, hears);
+                                         listener& events) {
+  return std::make_unique<sharded>(shards, loop, terms, client_id, events);
 }
 
 }  // namespace mortise::deployment

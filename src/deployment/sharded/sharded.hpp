@@ -14,6 +14,6 @@ namespace mortise::deployment {
 // Not connected yet; see deployment::open.
 std::unique_ptr<deployment> make_sharded(const std::vector<single_url>& shards, net::reactor& loop,
                                          const settings& terms, std::string_view client_id,
-                                         listener& hears);
+                                         listener& listener);
 
 }  // namespace mortise::deployment

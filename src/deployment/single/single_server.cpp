@@ -35,21 +35,21 @@ class single_request final : public server_request {
         server_(server),
         entry_(entry),
         replicas_(replicas),
-        known_(known) {}
+        commands_(known) {}
 
   status send(const lock::step_request& step, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
-    const auto written = write(step, rules, keys, known_);
-    return written == status::ok ? submit(server_, known_, operation, {replicas_}) : written;
+    const auto written = write(step, rules, keys, commands_);
+    return written == status::ok ? submit(server_, commands_, operation, {replicas_}) : written;
   }
 
  private:
   redis::connection& server_;
   const admission& entry_;
   acknowledgements* const replicas_;
-  known_commands& known_;
+  known_commands& commands_;
 };
 
 class single_broadcast final : public broadcast {
@@ -169,8 +169,8 @@ class single_server final : public deployment,
   single_server(net::reactor& loop, redis::connection_config config, const settings& terms,
                 std::string_view client_id, std::shared_ptr<seen_token> seen,
                 std::shared_ptr<sentinel::sentinels> sentinels,
-                mortise::deployment::listener& hears)
-      : hears_(hears),
+                mortise::deployment::listener& events)
+      : listener_(events),
         seen_(std::move(seen)),
         inbox_(config.inbox),
         name_(config.where->text()),
@@ -204,7 +204,7 @@ class single_server final : public deployment,
   }
   std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& /*lock*/) override {
-    return std::make_unique<single_request>(server_, entry_, acks_.get(), known_, requester);
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), commands_, requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -275,8 +275,8 @@ class single_server final : public deployment,
     return problem.ok() && acks_ ? acks_->problem() : problem;
   }
   void on_up(const redis::session_facts& facts) noexcept override {
-    if (acks_ && acks_->meet(facts)) hears_.on_unacknowledged(every_name(), boot_now());
-    known_.store(facts.compare_and_delete, std::memory_order_relaxed);
+    if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(every_name(), boot_now());
+    commands_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_fence_lifted({});  // by the handshake
     entry_.on_up();
   }
@@ -289,28 +289,28 @@ class single_server final : public deployment,
       acks_->on_server_up();
       return acks_->begin();
     }
-    hears_.on_up(every_name(), boot_now());
+    listener_.on_up(every_name(), boot_now());
   }
-  void on_acknowledging() noexcept override { hears_.on_up(every_name(), boot_now()); }
+  void on_acknowledging() noexcept override { listener_.on_up(every_name(), boot_now()); }
   void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
   // The Sentinels may know by now that a replica is down.
   void on_shortfall() noexcept override { server_.look(); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
-    if (channel == inbox_) return hears_.on_message(payload, now);
-    hears_.on_said(channel);
+    if (channel == inbox_) return listener_.on_message(payload, now);
+    listener_.on_channel_message(channel);
   }
-  void on_listening(std::string_view channel) noexcept override { hears_.on_listening(channel); }
+  void on_listening(std::string_view channel) noexcept override { listener_.on_listening(channel); }
   void on_note(log_subject what, const outcome& details) noexcept override {
-    hears_.on_note(what, details);
+    listener_.on_note(what, details);
   }
 
-  mortise::deployment::listener& hears_;
+  mortise::deployment::listener& listener_;
   const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
   const std::string name_;  // as in its URL
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // before server_, which reports its end to it
-  known_commands known_{redis::compare_and_delete::none};
+  known_commands commands_{redis::compare_and_delete::none};
   const std::shared_ptr<sentinel::sentinels> sentinels_;
   const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
   redis::connection server_;
@@ -325,14 +325,14 @@ outcome single_server::set_credentials(redis::login offered, time_ns deadline) {
 std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
                                                const transports& ways, net::reactor& loop,
                                                const settings& terms, std::string_view client_id,
-                                               listener& hears) {
+                                               listener& events) {
   auto seen = std::make_shared<seen_token>(0);
   auto config = config_of(where, ways.of_server, terms, client_id, seen);
   auto sentinels = sentinels_of(where, ways.of_sentinels, loop, terms);
   config.where = resolver_of(where, sentinels);
   if (sentinels) config.look_interval_ms = look_interval_ms;
   return std::make_unique<single_server>(loop, std::move(config), terms, client_id, std::move(seen),
-                                         std::move(sentinels), hears);
+                                         std::move(sentinels), events);
 }
 
 }  // namespace mortise::deployment

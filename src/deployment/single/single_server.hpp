@@ -23,6 +23,6 @@ struct transports {
 std::unique_ptr<deployment> make_single_server(const redis::endpoint_url& where,
                                                const transports& ways, net::reactor& loop,
                                                const settings& terms, std::string_view client_id,
-                                               listener& hears);
+                                               listener& listener);
 
 }  // namespace mortise::deployment

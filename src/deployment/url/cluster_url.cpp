@@ -20,8 +20,8 @@ outcome read_cluster_url(std::string_view url, settings& terms, maker& target) {
     return result;
   target = [where = std::move(where), make_transport = std::move(make_transport)](
                net::reactor& loop, const settings& own_terms, std::string_view client_id,
-               listener& hears) {
-    return make_cluster(where, make_transport, loop, own_terms, client_id, hears);
+               listener& listener) {
+    return make_cluster(where, make_transport, loop, own_terms, client_id, listener);
   };
   return {};
 }

@@ -30,18 +30,18 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
 
 // Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
-  const auto nothing_to_say = [&](const char* option, const char* remedy) {
+  const auto unsupported = [&](const char* option, const char* remedy) {
     return outcome::of(status::invalid_argument, option, ": not supported with ",
                        scheme_text(where.scheme), ":; give ", remedy, ", or omit it");
   };
   const bool is_of_sentinels = redis::has_sentinels(where.scheme);
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
-    return nothing_to_say(terms.sentinel_option, "redis+sentinel://");
+    return unsupported(terms.sentinel_option, "redis+sentinel://");
   }
   const bool is_for_tls =
       redis::has_tls(where.scheme) || (is_of_sentinels && sentinels_have_tls(where, terms));
   if (terms.tls_option != nullptr && !is_for_tls) {
-    return nothing_to_say(terms.tls_option, is_of_sentinels ? "rediss+sentinel://" : "rediss://");
+    return unsupported(terms.tls_option, is_of_sentinels ? "rediss+sentinel://" : "rediss://");
   }
   if (terms.acks == protocol::acknowledgement_terms::all && !is_of_sentinels &&
       !redis::has_cluster(where.scheme)) {
@@ -118,8 +118,8 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& targe
   target.options = where.query;
   target.make = [where = std::move(where), ways = std::move(ways)](
                     net::reactor& loop, const settings& own_terms, std::string_view client_id,
-                    listener& hears) {
-    return make_single_server(where, ways, loop, own_terms, client_id, hears);
+                    listener& listener) {
+    return make_single_server(where, ways, loop, own_terms, client_id, listener);
   };
   return {};
 }

@@ -101,7 +101,7 @@ class shared_options {
   outcome add(const single_url& url, const settings& own, settings& of_client) {
     for (const auto& [key, value] : url.options) {
       if (is_of_server(key)) continue;
-      const auto [known, is_first] = said_.try_emplace(key, own);
+      const auto [known, is_first] = settings_by_option_.try_emplace(key, own);
       if (!is_first && !is_same(*find_option(key), known->second, own)) {
         return wrong(key, "another URL of the list gives a different value; give it once");
       }
@@ -111,7 +111,7 @@ class shared_options {
   }
 
  private:
-  std::map<std::string, settings> said_;  // settings of the first URL with the option
+  std::map<std::string, settings> settings_by_option_;  // settings of the first URL with the option
 };
 
 outcome check_names(const std::vector<single_url>& urls) {
@@ -138,7 +138,7 @@ void bind(single_url& url, settings of_client) {
   }
   url.make = [make = std::move(url.make), own = std::move(of_client)](
                  net::reactor& loop, const settings& /*of_client*/, std::string_view client_id,
-                 listener& hears) { return make(loop, own, client_id, hears); };
+                 listener& listener) { return make(loop, own, client_id, listener); };
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::string replicas(std::int64_t count) {
 
 // ---- the server --------------------------------------------------------------------------------
 
-// Every probed server is reachable. judge_away() handles the others.
+// Every probed server is reachable. judge_unreachable() handles the others.
 judgement judge_reachable(const server_facts&, const checking_client&) {
   return {finding_severity::ok, "connected"};
 }

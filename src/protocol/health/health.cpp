@@ -57,7 +57,8 @@ std::string health::json() const {
   return text.append("]}");
 }
 
-void judge_away(const outcome& problem, const std::string& server, bool is_spare, health& result) {
+void judge_unreachable(const outcome& problem, const std::string& server, bool is_spare,
+                       health& result) {
   constexpr std::size_t longest_problem = 400;  // the text also names an address
   const auto& rule = finding_rules().back();
   result.findings.push_back({rule.name, is_spare ? finding_severity::warn : finding_severity::bad,

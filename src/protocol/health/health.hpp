@@ -73,7 +73,8 @@ std::span<const finding_rule> finding_rules() noexcept;
 
 // Adds that a server cannot be checked while others can. A server is spare if the others are enough
 // for all locks.
-void judge_away(const outcome& problem, const std::string& server, bool is_spare, health& result);
+void judge_unreachable(const outcome& problem, const std::string& server, bool is_spare,
+                       health& result);
 
 // Adds the findings at this server.
 void judge(const server_facts& facts, const checking_client& client, const std::string& server,

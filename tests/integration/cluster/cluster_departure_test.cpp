@@ -58,8 +58,8 @@ class quiet_listener final : public deployment::cluster_server::listener {
   void on_server_note(log_subject /*what*/, const outcome& /*how*/) noexcept override {}
   void on_server_push(std::string_view /*channel*/, std::string_view /*payload*/,
                       time_ns /*now*/) noexcept override {}
-  void on_server_unheard(deployment::cluster_server& /*which*/,
-                         std::string_view /*channel*/) noexcept override {}
+  void on_server_unsubscribed(deployment::cluster_server& /*which*/,
+                              std::string_view /*channel*/) noexcept override {}
   void on_server_listening(std::string_view /*channel*/) noexcept override {}
 };
 
@@ -78,7 +78,7 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   deployment::cluster_server server(loop, 0, place, config, settings(), "client", hears);
   ASSERT_TRUE(server.begin().ok());
   ASSERT_TRUE(eventually([&] { return hears.ups == 1; }));
-  server.link().leave(outcome::of(status::unreachable, "a reconnect is counted"));
+  server.connection().leave(outcome::of(status::unreachable, "a reconnect is counted"));
   ASSERT_TRUE(eventually([&] { return hears.ups == 2; }));
   const auto reconnects = [&] {
     statistics::snapshot all_counts;
@@ -96,7 +96,7 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   server.change(place_of(1));
   EXPECT_EQ(place_of(1), server.where());
   EXPECT_EQ(0, reconnects());
-  EXPECT_NE(std::string::npos, server.link().last_problem().words().find(place_of(1).text()));
+  EXPECT_NE(std::string::npos, server.connection().last_problem().words().find(place_of(1).text()));
   ASSERT_TRUE(server.begin().ok());
   ASSERT_TRUE(eventually([&] { return hears.ups == 3; }));
   EXPECT_TRUE(has_client(all->at(1), "wanderer"));

@@ -142,7 +142,7 @@ void process::on_message(std::string_view text, time_ns /*now*/) noexcept {
   users_[told->gate_id - 1]->on_message(*told);
 }
 
-void process::on_said(std::string_view channel) noexcept {
+void process::on_channel_message(std::string_view channel) noexcept {
   for (const auto& who : users_) {
     if (who->channel() == channel) who->on_free();
   }

@@ -55,8 +55,8 @@ class process final : private deployment::listener {
   void on_up(const deployment::name_set& names, time_ns now) noexcept override;
   void on_unacknowledged(const deployment::name_set& names, time_ns now) noexcept override;
   void on_message(std::string_view text, time_ns now) noexcept override;
-  void on_said(std::string_view channel) noexcept override;
-  void on_listening(std::string_view channel) noexcept override { on_said(channel); }
+  void on_channel_message(std::string_view channel) noexcept override;
+  void on_listening(std::string_view channel) noexcept override { on_channel_message(channel); }
   void on_note(log_subject /*what*/, const outcome& /*how*/) noexcept override {}
 
   world& world_;

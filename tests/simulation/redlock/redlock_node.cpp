@@ -197,7 +197,7 @@ void connection::come_up() {
     world_.time.at(world_.arrival(to_client_), [this, era, bytes] {
       run_([this, era, bytes] {
         const auto words = commands_of(bytes).front();
-        if (era == era_ && words.size() == 3) hears_.on_said(words[1]);
+        if (era == era_ && words.size() == 3) hears_.on_channel_message(words[1]);
       });
     });
   };

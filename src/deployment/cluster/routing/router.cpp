@@ -10,23 +10,23 @@ namespace mortise::cluster {
 namespace {
 
 // Pause between checks of detached slots. A random part of the same length is added.
-constexpr time_ns look_ns = 50 * ns_per_ms;
+constexpr time_ns check_ns = 50 * ns_per_ms;
 // The same for slots with a lasting rejection.
 constexpr time_ns refused_ns = ns_per_s;
 // The pause of a rejecting server is the time of its rejections divided by this number.
 constexpr time_ns pauses_of_refusal = 8;
 // Pause before requests of a moving slot are repeated: the first and the longest.
-constexpr time_ns shortest_again_ns = 20 * ns_per_ms;
-constexpr time_ns longest_again_ns = 200 * ns_per_ms;
+constexpr time_ns shortest_repeat_ns = 20 * ns_per_ms;
+constexpr time_ns longest_repeat_ns = 200 * ns_per_ms;
 // After more redirections the servers do not know the owner themselves.
-constexpr int most_hops = 5;
+constexpr int most_redirections = 5;
 // A cluster has at most some thousand servers. More addresses are a mistake.
 constexpr std::size_t most_servers = 4096;
 // A server that left the cluster is forgotten after this time. Its address may then belong to a
 // server of another cluster.
 constexpr time_ns forget_ns = 60 * ns_per_s;
 // Servers in containers or behind NAT announce an address of their own network by default.
-constexpr auto* remedy_announcement =
+constexpr auto* remedy_address =
     "; the cluster announces this address: if the client cannot reach it, set cluster-announce-ip "
     "and cluster-announce-port at that server";
 
@@ -38,43 +38,43 @@ outcome not_reached(std::string_view what) {
   return why;
 }
 
-router::router(io& world, time_ns patience_ns) : world_(world), patience_ns_(patience_ns) {
+router::router(io& actions, time_ns patience_ns) : io_(actions), patience_ns_(patience_ns) {
   owners_.fill(no_server);
   problem_ = not_reached("no server of the cluster has answered in time");
 }
 
 void router::begin(const std::vector<endpoint>& seeds, time_ns now) {
-  for (const auto& where : seeds) {
-    const auto server = number_of(where, now);
+  for (const auto& address : seeds) {
+    const auto server = number_of(address, now);
     if (std::find(seeds_.begin(), seeds_.end(), server) == seeds_.end()) seeds_.push_back(server);
   }
-  want_topology(now);
+  request_topology(now);
 }
 
 // ---- servers --------------------------------------------------------------------------------
 
-int router::number_of(const endpoint& where, time_ns now) {
+int router::number_of(const endpoint& address, time_ns now) {
   const auto known = std::find_if(servers_.begin(), servers_.end(),
-                                  [&](const server_state& one) { return one.where == where; });
+                                  [&](const server_state& one) { return one.address == address; });
   if (known != servers_.end()) {
-    known->named_at = now;
+    known->reported_at = now;
     return static_cast<int>(known - servers_.begin());
   }
   if (const auto left = find_reusable(now); left != no_server) {
-    reuse(left, where, now);
+    reuse(left, address, now);
     return left;
   }
   if (servers_.size() >= most_servers) return no_server;
   const auto number = static_cast<int>(servers_.size());
   servers_.emplace_back();
-  servers_.back().where = where;
-  servers_.back().named_at = now;
-  world_.add_server(number, where);
+  servers_.back().address = address;
+  servers_.back().reported_at = now;
+  io_.add_server(number, address);
   return number;
 }
 
 bool router::is_forgotten(const server_state& one, time_ns now) noexcept {
-  return !one.is_listed && !one.is_begun && !one.is_up && now - one.named_at >= forget_ns;
+  return !one.is_listed && !one.is_begun && !one.is_up && now - one.reported_at >= forget_ns;
 }
 
 // A server that left the cluster and has no references.
@@ -87,7 +87,7 @@ int router::find_reusable(time_ns now) const {
   std::for_each(owners_.begin(), owners_.end(), hold);
   for (const auto& one : servers_) std::for_each(one.replicas.begin(), one.replicas.end(), hold);
   for (const auto& [slot, state] : slots_) {
-    if (state.users > 0) hold(state.at);
+    if (state.users > 0) hold(state.server);
   }
   for (const auto& [attempt, probe] : failover_probes_) hold(probe.first);
   for (std::size_t number = 0; number < servers_.size(); ++number) {
@@ -98,17 +98,17 @@ int router::find_reusable(time_ns now) const {
 
 // Unused slots may still refer to the old server. They must not mistake the new server for it
 // (hazard 7).
-void router::reuse(int server, const endpoint& where, time_ns now) {
+void router::reuse(int server, const endpoint& address, time_ns now) {
   server_state next;
-  next.where = where;
-  next.named_at = now;
+  next.address = address;
+  next.reported_at = now;
   const auto why = not_reached("its server left the cluster");
-  world_.change_server(server, where);
+  io_.change_server(server, address);
   for (auto& [slot, state] : slots_) {
     if (state.refused_by == server) state.refused_by = no_server;
-    if (state.at != server) continue;
-    if (state.phase != phase::detached) go_away(slot, state, why);
-    turn_to(slot, state, no_server);
+    if (state.server != server) continue;
+    if (state.phase != phase::detached) detach(slot, state, why);
+    set_server(slot, state, no_server);
   }
   servers_[static_cast<std::size_t>(server)] = std::move(next);
 }
@@ -116,7 +116,7 @@ void router::reuse(int server, const endpoint& where, time_ns now) {
 void router::connect(int server) noexcept {
   auto& one = servers_[static_cast<std::size_t>(server)];
   one.unused_since = time_never;
-  if (!std::exchange(one.is_begun, true)) world_.connect(server);
+  if (!std::exchange(one.is_begun, true)) io_.connect(server);
 }
 
 void router::on_up(int server, time_ns now) {
@@ -128,9 +128,9 @@ void router::on_up(int server, time_ns now) {
   one.refusing_since = time_never;
   one.probe_at = 0;
   for (auto& [slot, state] : slots_) {
-    if (state.at == server && state.users > 0) attach(slot, state);
+    if (state.server == server && state.users > 0) attach(slot, state);
   }
-  if (topology_.is_wanted) ask_topology(now);
+  if (topology_.is_requested) ask_topology(now);
 }
 
 void router::on_down(int server, const outcome& why, time_ns now) {
@@ -140,29 +140,29 @@ void router::on_down(int server, const outcome& why, time_ns now) {
   one.problem = one.is_begun ? why : outcome();
   one.awaited_since = time_never;
   if (!is_known_) problem_ = why;
-  if (topology_.asked == server) {
-    topology_.asked = no_server;
+  if (topology_.server == server) {
+    topology_.server = no_server;
     topology_.next = std::min(topology_.next, now + shortest_pause_ns);
   }
-  bool is_missed = !is_known_;
+  bool is_used_or_unknown = !is_known_;
   for (auto& [slot, state] : slots_) {
-    if (state.at != server) continue;
-    is_missed = is_missed || state.users > 0;
-    go_away(slot, state, why);
+    if (state.server != server) continue;
+    is_used_or_unknown = is_used_or_unknown || state.users > 0;
+    detach(slot, state, why);
   }
-  if (!is_missed) return;
-  next_look_ = std::min(next_look_, now);
-  want_topology(now);
+  if (!is_used_or_unknown) return;
+  next_check_ = std::min(next_check_, now);
+  request_topology(now);
 }
 
 void router::on_overdue(int server, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (!one.is_up) return;
   // While replies are overdue, the next report comes sooner than that.
-  const bool is_news = now >= std::exchange(one.overdue_until, now + 2 * patience_ns_);
-  if (!is_news) return;
-  next_look_ = std::min(next_look_, now);
-  want_topology(now);
+  const bool is_first_report = now >= std::exchange(one.overdue_until, now + 2 * patience_ns_);
+  if (!is_first_report) return;
+  next_check_ = std::min(next_check_, now);
+  request_topology(now);
 }
 
 bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
@@ -172,7 +172,7 @@ bool router::is_troubled(const server_state& one, time_ns now) const noexcept {
 // Checks servers with a used slot.
 bool router::is_any_troubled(time_ns now) const noexcept {
   return std::any_of(slots_.begin(), slots_.end(), [&](const auto& item) {
-    const auto at = item.second.at;
+    const auto at = item.second.server;
     return item.second.users > 0 && at != no_server &&
            is_troubled(servers_[static_cast<std::size_t>(at)], now);
   });
@@ -183,14 +183,14 @@ bool router::is_any_troubled(time_ns now) const noexcept {
 void router::use(int slot, time_ns now) {
   auto& state = slots_[slot];
   if (state.users++ > 0 || state.phase != phase::detached) return;
-  turn_to(slot, state, owners_.at(static_cast<std::size_t>(slot)));
-  if (state.at == no_server) {
-    go_away(slot, state, not_reached("no server of the cluster has this slot"));
-    next_look_ = std::min(next_look_, now + look_ns);
-    return want_topology(now);
+  set_server(slot, state, owners_.at(static_cast<std::size_t>(slot)));
+  if (state.server == no_server) {
+    detach(slot, state, not_reached("no server of the cluster has this slot"));
+    next_check_ = std::min(next_check_, now + check_ns);
+    return request_topology(now);
   }
   attach(slot, state);
-  next_look_ = std::min(next_look_, now + look_ns);
+  next_check_ = std::min(next_check_, now + check_ns);
 }
 
 void router::stop_using(int slot) noexcept {
@@ -200,64 +200,64 @@ void router::stop_using(int slot) noexcept {
 
 // The number distinguishes this attempt from earlier ones in flight.
 void router::attach(int slot, used_slot& state) {
-  const auto server = state.at;
+  const auto server = state.server;
   if (server == no_server) return;
   connect(server);
   const auto& one = servers_[static_cast<std::size_t>(server)];
-  if (!one.is_up && !one.problem.ok()) return go_away(slot, state, one.problem);
-  if (state.phase == phase::attached) world_.on_detached(slot);
+  if (!one.is_up && !one.problem.ok()) return detach(slot, state, one.problem);
+  if (state.phase == phase::attached) io_.on_detached(slot);
   state.phase = phase::attaching;
   state.attempt = ++attempts_;
-  if (one.is_up && !world_.attach(slot, server, state.attempt)) {
-    go_away(slot, state, not_reached("cannot send requests to the server now"));
+  if (one.is_up && !io_.attach(slot, server, state.attempt)) {
+    detach(slot, state, not_reached("cannot send requests to the server now"));
   }
 }
 
-void router::go_away(int slot, used_slot& state, const outcome& why) {
+void router::detach(int slot, used_slot& state, const outcome& why) {
   state.problem = why;
   state.phase = phase::detached;
   state.attempt = 0;
-  world_.on_detached(slot);
+  io_.on_detached(slot);
 }
 
-void router::turn_to(int slot, used_slot& state, int server) {
-  if (std::exchange(state.at, server) != server) world_.on_owner_changed(slot);
+void router::set_server(int slot, used_slot& state, int server) {
+  if (std::exchange(state.server, server) != server) io_.on_owner_changed(slot);
 }
 
 // Another server has the slot, or is believed to have it.
-void router::go_on(int slot, used_slot& state, int server, const outcome& why) {
-  if (state.phase == phase::attached) go_away(slot, state, why);
-  turn_to(slot, state, server);
-  if (server == no_server) return go_away(slot, state, why);
-  if (++state.hops <= most_hops) return attach(slot, state);
-  go_away(slot, state, not_reached("servers of the cluster name each other as this slot's owner"));
+void router::reassign(int slot, used_slot& state, int server, const outcome& why) {
+  if (state.phase == phase::attached) detach(slot, state, why);
+  set_server(slot, state, server);
+  if (server == no_server) return detach(slot, state, why);
+  if (++state.redirections <= most_redirections) return attach(slot, state);
+  detach(slot, state, not_reached("servers of the cluster name each other as this slot's owner"));
 }
 
-void router::on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
+void router::on_attachment(int slot, int server, std::uint64_t attempt, const attachment& result,
                            time_ns now) {
   if (failover_probes_.find(attempt) != failover_probes_.end())
-    return on_failover_probe(server, attempt, came, now);
+    return on_failover_probe(server, attempt, result, now);
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.attempt != attempt) return;
   auto& state = known->second;
-  switch (came.how) {
+  switch (result.code) {
     case attachment::end::attached:
       owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(server);
       state.phase = phase::attached;
-      state.hops = 0;
+      state.redirections = 0;
       state.problem = {};
-      state.again_pause_ns = 0;
+      state.repeat_pause_ns = 0;
       if (std::exchange(state.refused_by, no_server) == server) end_refusal(server);
-      return world_.on_attached(slot, server);
+      return io_.on_attached(slot, server);
     case attachment::end::moved:
-      return on_moved(slot, server, came.to, now);
+      return on_moved(slot, server, result.target, now);
     case attachment::end::later:
     case attachment::end::refused:
-      note_refusal(slot, server, came.how, now);
+      note_refusal(slot, server, result.code, now);
       [[fallthrough]];
     case attachment::end::again:
-      go_away(slot, state, came.why);
-      next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+      detach(slot, state, result.why);
+      next_check_ = std::min(next_check_, now + check_ns + io_.random_below(check_ns));
       return;
     case attachment::end::broken:
       return;  // on_down() follows, or was called
@@ -266,60 +266,61 @@ void router::on_attachment(int slot, int server, std::uint64_t attempt, const at
 
 void router::on_moved(int slot, int server, const endpoint& target, time_ns now) {
   const auto known = slots_.find(slot);
-  if (known == slots_.end() || known->second.at != server) return;  // known already
+  if (known == slots_.end() || known->second.server != server) return;  // known already
   const auto next = number_of(target, now);
   if (next == no_server) return on_unserved(slot, server, now);
   owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(next);
-  if (next != server) topology_.last = next - 1;  // the best informed server is asked next
+  if (next != server) topology_.last_server = next - 1;  // the best informed server is asked next
   auto why = not_reached("the slot has moved to ");
   why.say(why.words(), target.text());
-  go_on(slot, known->second, next, why);
-  next_look_ = std::min(next_look_, now + look_ns);
-  want_topology(now);
+  reassign(slot, known->second, next, why);
+  next_check_ = std::min(next_check_, now + check_ns);
+  request_topology(now);
 }
 
 void router::on_unserved(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
-  if (known == slots_.end() || known->second.at != server) return;
+  if (known == slots_.end() || known->second.server != server) return;
   if (known->second.phase != phase::attached) return;
   note_refusal(slot, server, attachment::end::later, now);
-  go_away(slot, known->second, not_reached("the cluster is not serving this slot"));
-  next_look_ = std::min(next_look_, now + look_ns + world_.random_below(look_ns));
+  detach(slot, known->second, not_reached("the cluster is not serving this slot"));
+  next_check_ = std::min(next_check_, now + check_ns + io_.random_below(check_ns));
 }
 
 // The slot stays attached. Failed requests are repeated after a pause. The pause is short at first,
 // because a slot with few keys moves in milliseconds.
-void router::on_halfway(int slot, time_ns now) {
+void router::on_migrating(int slot, time_ns now) {
   const auto known = slots_.find(slot);
   if (known == slots_.end()) return;
   auto& state = known->second;
-  if (state.phase != phase::attached || state.again_at != time_never) return;
-  state.again_pause_ns = std::clamp(2 * state.again_pause_ns, shortest_again_ns, longest_again_ns);
-  state.again_at = now + state.again_pause_ns + world_.random_below(state.again_pause_ns / 2);
-  next_again_ = std::min(next_again_, state.again_at);
+  if (state.phase != phase::attached || state.repeat_at != time_never) return;
+  state.repeat_pause_ns =
+      std::clamp(2 * state.repeat_pause_ns, shortest_repeat_ns, longest_repeat_ns);
+  state.repeat_at = now + state.repeat_pause_ns + io_.random_below(state.repeat_pause_ns / 2);
+  next_repeat_ = std::min(next_repeat_, state.repeat_at);
 }
 
-void router::let_ask_again(time_ns now) {
+void router::repeat_requests(time_ns now) {
   auto next = time_never;
-  next_again_ = now;  // if memory runs out
+  next_repeat_ = now;  // if memory runs out
   for (auto& [slot, state] : slots_) {
-    if (state.again_at <= now) {
-      world_.on_again(slot);
-      state.again_at = time_never;
+    if (state.repeat_at <= now) {
+      io_.on_repeat(slot);
+      state.repeat_at = time_never;
     }
-    next = std::min(next, state.again_at);
+    next = std::min(next, state.repeat_at);
   }
-  next_again_ = next;
+  next_repeat_ = next;
 }
 
 // The server reports that the slot has moved, but not the new owner. The attempt to attach returns
 // it.
-void router::on_unheard(int slot, int server, time_ns now) {
+void router::on_unsubscribed(int slot, int server, time_ns now) {
   const auto known = slots_.find(slot);
-  if (known == slots_.end() || known->second.at != server) return;
+  if (known == slots_.end() || known->second.server != server) return;
   if (known->second.phase != phase::attached) return;
   attach(slot, known->second);
-  next_look_ = std::min(next_look_, now + look_ns);
+  next_check_ = std::min(next_check_, now + check_ns);
 }
 
 // ---- troubled servers -----------------------------------------------------------------------
@@ -333,7 +334,7 @@ bool router::send_failover_probes(time_ns now) {
     const auto before = static_cast<int>(number);
     if (!is_troubled(one, now)) continue;
     const auto used = std::find_if(slots_.begin(), slots_.end(), [&](const auto& item) {
-      return item.second.at == before && item.second.users > 0;
+      return item.second.server == before && item.second.users > 0;
     });
     if (used == slots_.end()) continue;
     is_any = true;
@@ -343,34 +344,34 @@ bool router::send_failover_probes(time_ns now) {
     if (!servers_[static_cast<std::size_t>(replica)].is_up) continue;
     const auto attempt = ++attempts_;
     failover_probes_.emplace(attempt, std::pair(before, used->first));
-    if (!world_.attach(used->first, replica, attempt)) failover_probes_.erase(attempt);
+    if (!io_.attach(used->first, replica, attempt)) failover_probes_.erase(attempt);
   }
   return is_any;
 }
 
-void router::on_failover_probe(int server, std::uint64_t attempt, const attachment& came,
+void router::on_failover_probe(int server, std::uint64_t attempt, const attachment& result,
                                time_ns now) {
   const auto before = failover_probes_.at(attempt).first;
   failover_probes_.erase(attempt);
   auto after = no_server;
-  if (came.how == attachment::end::attached) after = server;
-  if (came.how == attachment::end::moved) after = number_of(came.to, now);
+  if (result.code == attachment::end::attached) after = server;
+  if (result.code == attachment::end::moved) after = number_of(result.target, now);
   if (after == no_server || after == before) return;
   if (!is_troubled(servers_[static_cast<std::size_t>(before)], now)) return;
-  follow(before, after);
-  want_topology(now);
+  reassign_all(before, after);
+  request_topology(now);
 }
 
 // Assigns all slots of one server to the other, as far as they are known.
-void router::follow(int before, int after) {
+void router::reassign_all(int before, int after) {
   for (auto& owner : owners_) {
     if (owner == before) owner = static_cast<std::int16_t>(after);
   }
   auto& one = servers_[static_cast<std::size_t>(before)];
-  if (one.is_up) world_.leave(before, "another server has taken over");
+  if (one.is_up) io_.leave(before, "another server has taken over");
   const auto why = not_reached("its server has failed, and another has taken over");
   for (auto& [slot, state] : slots_) {
-    if (state.at == before) go_on(slot, state, after, why);
+    if (state.server == before) reassign(slot, state, after, why);
   }
 }
 
@@ -381,17 +382,17 @@ void router::note_refusal(int slot, int server, attachment::end result, time_ns 
   auto& one = servers_[static_cast<std::size_t>(server)];
   if (now < one.probe_at && slot != one.probed) return;
   one.refusing_since = std::min(one.refusing_since, now);
-  const auto shortest = result == attachment::end::refused ? refused_ns : look_ns;
+  const auto shortest = result == attachment::end::refused ? refused_ns : check_ns;
   const auto pause =
       std::clamp((now - one.refusing_since) / pauses_of_refusal, shortest, longest_pause_ns);
-  one.probe_at = now + pause + world_.random_below(pause);
+  one.probe_at = now + pause + io_.random_below(pause);
 }
 
 void router::end_refusal(int server) noexcept {
   auto& one = servers_[static_cast<std::size_t>(server)];
   one.refusing_since = time_never;
   one.probe_at = 0;
-  next_look_ = 0;
+  next_check_ = 0;
 }
 
 // Slots take turns, because one of them may be rejected for a reason of its own.
@@ -402,7 +403,7 @@ void router::probe(int server, time_ns now) {
     if (next == slots_.end()) next = slots_.begin();
     auto& [slot, state] = *next;
     const bool is_waiting = state.users > 0 && state.phase == phase::detached;
-    if (!is_waiting || state.at != server || state.refused_by != server) continue;
+    if (!is_waiting || state.server != server || state.refused_by != server) continue;
     one.probed = slot;
     one.probe_at = now + patience_ns_;
     return attach(slot, state);
@@ -410,27 +411,27 @@ void router::probe(int server, time_ns now) {
 }
 
 // Handles a slot that is not attached.
-void router::look_after_slot(int slot, used_slot& state, time_ns now) {
+void router::check_slot(int slot, used_slot& state, time_ns now) {
   if (state.phase == phase::attaching) {
     // The server neither connects nor rejects, for example behind NAT. Callers get the reason
     // before the attempt ends. The slot attaches once the server is up.
-    auto& one = servers_[static_cast<std::size_t>(state.at)];
+    auto& one = servers_[static_cast<std::size_t>(state.server)];
     if (one.is_up) return;
     one.awaited_since = std::min(one.awaited_since, now);
     if (now - one.awaited_since < patience_ns_) return;
-    return go_away(slot, state, not_reached("the server has not answered yet"));
+    return detach(slot, state, not_reached("the server has not answered yet"));
   }
-  state.hops = 0;
+  state.redirections = 0;
   const auto owner = owners_.at(static_cast<std::size_t>(slot));
   if (owner == no_server) return;
-  turn_to(slot, state, owner);
+  set_server(slot, state, owner);
   const auto& one = servers_[static_cast<std::size_t>(owner)];
   const bool is_probed = state.refused_by == owner && one.refusing_since != time_never;
   if (!is_probed && (one.is_up || !one.is_begun)) attach(slot, state);
 }
 
-void router::look_after_slots(time_ns now) {
-  bool is_amiss = send_failover_probes(now);
+void router::check_slots(time_ns now) {
+  bool has_trouble = send_failover_probes(now);
   for (std::size_t number = 0; number < servers_.size(); ++number) {
     const auto& one = servers_[number];
     const bool is_refusing = one.is_up && one.refusing_since != time_never;
@@ -438,31 +439,31 @@ void router::look_after_slots(time_ns now) {
   }
   for (auto& [slot, state] : slots_) {
     if (state.users <= 0 || state.phase == phase::attached) continue;
-    is_amiss = true;
-    look_after_slot(slot, state, now);
+    has_trouble = true;
+    check_slot(slot, state, now);
   }
-  if (!is_amiss) return;
-  next_look_ = now + look_ns + world_.random_below(look_ns);
-  want_topology(now);
+  if (!has_trouble) return;
+  next_check_ = now + check_ns + io_.random_below(check_ns);
+  request_topology(now);
 }
 
 // ---- time -----------------------------------------------------------------------------------
 
 time_ns router::next_timer() const noexcept {
-  return std::min({next_look_, next_again_, topology_.next, next_end_});
+  return std::min({next_check_, next_repeat_, topology_.next, next_disconnect_});
 }
 
 void router::on_timer(time_ns now) {
   if (now >= topology_.next) {
     topology_.next = time_never;
-    topology_.is_wanted = true;
+    topology_.is_requested = true;
     ask_topology(now);
   }
-  if (now >= next_end_) leave_the_unused(now);
-  if (now >= next_again_) let_ask_again(now);
-  if (now < next_look_) return;
-  next_look_ = time_never;
-  look_after_slots(now);
+  if (now >= next_disconnect_) disconnect_unused(now);
+  if (now >= next_repeat_) repeat_requests(now);
+  if (now < next_check_) return;
+  next_check_ = time_never;
+  check_slots(now);
 }
 
 // ---- queries --------------------------------------------------------------------------------
@@ -479,7 +480,7 @@ bool router::is_used(int slot) const noexcept {
 
 int router::server_of(int slot) const noexcept {
   const auto known = slots_.find(slot);
-  return known == slots_.end() ? no_server : known->second.at;
+  return known == slots_.end() ? no_server : known->second.server;
 }
 
 outcome router::problem(int slot) const {
@@ -487,11 +488,12 @@ outcome router::problem(int slot) const {
   if (known == slots_.end()) return problem_;
   if (known->second.phase != phase::detached) return {};
   auto why = known->second.problem.ok() ? not_reached("not contacted yet") : known->second.problem;
-  if (known->second.at != no_server) {
-    const auto& one = servers_[static_cast<std::size_t>(known->second.at)];
-    const bool is_seed = std::find(seeds_.begin(), seeds_.end(), known->second.at) != seeds_.end();
-    const auto* const hint = one.was_up || is_seed ? "" : remedy_announcement;
-    why.say("slot ", decimal(slot), " at ", one.where.text(), ": ", why.words(), hint);
+  if (known->second.server != no_server) {
+    const auto& one = servers_[static_cast<std::size_t>(known->second.server)];
+    const bool is_seed =
+        std::find(seeds_.begin(), seeds_.end(), known->second.server) != seeds_.end();
+    const auto* const hint = one.was_up || is_seed ? "" : remedy_address;
+    why.say("slot ", decimal(slot), " at ", one.address.text(), ": ", why.words(), hint);
   } else {
     why.say("slot ", decimal(slot), ": ", why.words());
   }

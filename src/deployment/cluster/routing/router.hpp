@@ -35,8 +35,8 @@ struct attachment {
     refused,  // for the reason `why`, until its cause is fixed
     broken,   // the connection broke
   };
-  end how = end::broken;
-  endpoint to;
+  end code = end::broken;
+  endpoint target;
   outcome why;
 };
 
@@ -50,10 +50,10 @@ class router {
    public:
     virtual ~io() = default;
     // Adds a server.
-    virtual void add_server(int server, const endpoint& where) = 0;
+    virtual void add_server(int server, const endpoint& address) = 0;
     // Gives the number to another server. The previous server is not connected, and owes no
     // replies. If this throws, nothing has changed.
-    virtual void change_server(int server, const endpoint& where) = 0;
+    virtual void change_server(int server, const endpoint& address) = 0;
     // Connects, and reconnects whenever the connection ends. on_up() follows.
     virtual void connect(int server) noexcept = 0;
     // Disconnects until the next connect(). on_down() follows if the server was up.
@@ -69,7 +69,7 @@ class router {
     virtual void on_attached(int slot, int server) noexcept = 0;
     virtual void on_detached(int slot) noexcept = 0;
     // Requests that failed because the slot is being moved can be repeated.
-    virtual void on_again(int slot) = 0;
+    virtual void on_repeat(int slot) = 0;
     // The presumed owner of the slot has changed.
     virtual void on_owner_changed(int slot) noexcept = 0;
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
@@ -78,13 +78,13 @@ class router {
   enum class phase : std::uint8_t { detached, attaching, attached };
 
   // A server without a reply for `patience_ns` is not waited for.
-  router(io& world, time_ns patience_ns);
+  router(io& actions, time_ns patience_ns);
 
   // The servers of the URL.
   void begin(const std::vector<endpoint>& seeds, time_ns now);
   // The number of the server at this address, which is added if it is new. no_server if too many
   // are known. Reuses the number of a server that left the cluster some time ago.
-  int number_of(const endpoint& where, time_ns now);
+  int number_of(const endpoint& address, time_ns now);
   // Adds or removes a user of the slot.
   void use(int slot, time_ns now);
   void stop_using(int slot) noexcept;
@@ -99,15 +99,15 @@ class router {
   void on_overdue(int server, time_ns now);
   void on_topology(int server, const std::vector<slot_range>& ranges, time_ns now);
   void on_no_topology(int server, const outcome& why, time_ns now);
-  void on_attachment(int slot, int server, std::uint64_t attempt, const attachment& came,
+  void on_attachment(int slot, int server, std::uint64_t attempt, const attachment& result,
                      time_ns now);
   // A server rejected a request of the slot: another server has the slot, or it is not served now.
   void on_moved(int slot, int server, const endpoint& target, time_ns now);
   void on_unserved(int slot, int server, time_ns now);
   // The slot's server has only a part of the slot's keys.
-  void on_halfway(int slot, time_ns now);
+  void on_migrating(int slot, time_ns now);
   // The server sends no more messages on the slot's channels.
-  void on_unheard(int slot, int server, time_ns now);
+  void on_unsubscribed(int slot, int server, time_ns now);
 
   [[nodiscard]] time_ns next_timer() const noexcept;
   void on_timer(time_ns now);
@@ -139,11 +139,11 @@ class router {
   using owner_map = std::array<std::int16_t, slot_count>;
 
   struct server_state {
-    endpoint where;
-    bool is_listed = false;       // in the last topology
-    time_ns named_at = 0;         // when the client last received its address
-    std::int64_t epoch = 0;       // the highest config epoch of its claims; 0: unknown
-    std::int64_t told_epoch = 0;  // the same in the last topology
+    endpoint address;
+    bool is_listed = false;           // in the last topology
+    time_ns reported_at = 0;          // when the client last received its address
+    std::int64_t epoch = 0;           // the highest config epoch of its claims; 0: unknown
+    std::int64_t reported_epoch = 0;  // the same in the last topology
     bool is_begun = false;
     bool is_up = false;
     bool was_up = false;  // ever
@@ -161,50 +161,50 @@ class router {
   struct used_slot {
     int users = 0;
     router::phase phase = router::phase::detached;
-    int at = no_server;             // its server, or where it attaches
-    std::uint64_t attempt = 0;      // number of the last attempt to attach
-    int hops = 0;                   // redirections since it was attached
-    int refused_by = no_server;     // the server that has rejected it since it was attached
-    time_ns again_at = time_never;  // requests are repeated, while it is being moved
-    time_ns again_pause_ns = 0;
+    int server = no_server;          // its server, or where it attaches
+    std::uint64_t attempt = 0;       // number of the last attempt to attach
+    int redirections = 0;            // redirections since it was attached
+    int refused_by = no_server;      // the server that has rejected it since it was attached
+    time_ns repeat_at = time_never;  // requests are repeated, while it is being moved
+    time_ns repeat_pause_ns = 0;
     outcome problem;
   };
 
   [[nodiscard]] static bool is_forgotten(const server_state& one, time_ns now) noexcept;
   [[nodiscard]] int find_reusable(time_ns now) const;
-  void reuse(int server, const endpoint& where, time_ns now);
+  void reuse(int server, const endpoint& address, time_ns now);
   void attach(int slot, used_slot& state);
-  void go_away(int slot, used_slot& state, const outcome& why);
-  void turn_to(int slot, used_slot& state, int server);
-  void go_on(int slot, used_slot& state, int server, const outcome& why);
-  void follow(int before, int after);
-  void on_failover_probe(int server, std::uint64_t attempt, const attachment& came, time_ns now);
-  void let_ask_again(time_ns now);
+  void detach(int slot, used_slot& state, const outcome& why);
+  void set_server(int slot, used_slot& state, int server);
+  void reassign(int slot, used_slot& state, int server, const outcome& why);
+  void reassign_all(int before, int after);
+  void on_failover_probe(int server, std::uint64_t attempt, const attachment& result, time_ns now);
+  void repeat_requests(time_ns now);
   [[nodiscard]] bool is_troubled(const server_state& one, time_ns now) const noexcept;
   [[nodiscard]] bool is_any_troubled(time_ns now) const noexcept;
   void note_refusal(int slot, int server, attachment::end result, time_ns now);
   void end_refusal(int server) noexcept;
   void probe(int server, time_ns now);
-  void look_after_slot(int slot, used_slot& state, time_ns now);
-  void look_after_slots(time_ns now);
+  void check_slot(int slot, used_slot& state, time_ns now);
+  void check_slots(time_ns now);
   bool send_failover_probes(time_ns now);
   void note_owners(const std::vector<slot_range>& ranges, time_ns now);
   [[nodiscard]] bool is_behind(int known, int claimant, time_ns now) const noexcept;
   bool keep_newer_claims(const owner_map& before, time_ns now);
   bool keep_attached(int server, time_ns now);
   void take_epochs(bool is_new_cluster) noexcept;
-  bool go_where_they_are();
-  void leave_the_replaced(time_ns now);
+  bool reassign_moved();
+  void leave_replaced(time_ns now);
   [[nodiscard]] std::vector<bool> needed(time_ns now) const;
-  void leave_the_unused(time_ns now);
-  void want_topology(time_ns now);
+  void disconnect_unused(time_ns now);
+  void request_topology(time_ns now);
   void ask_topology(time_ns now);
-  void seek(time_ns now);
-  [[nodiscard]] bool is_wanted(int server) const noexcept;
+  void try_next_server(time_ns now);
+  [[nodiscard]] bool is_needed(int server) const noexcept;
   void rest(int server) noexcept;
   [[nodiscard]] int next_to_ask(time_ns now) noexcept;
 
-  io& world_;
+  io& io_;
   const time_ns patience_ns_;
   std::vector<server_state> servers_;
   std::vector<int> seeds_;
@@ -216,19 +216,19 @@ class router {
   bool is_known_ = false;
   outcome problem_;  // why it is not known
   struct {
-    bool is_wanted = false;
-    int asked = no_server;
-    time_ns asked_at = 0;
+    bool is_requested = false;
+    int server = no_server;  // with the open request
+    time_ns sent_at = 0;
     time_ns pause_ns = 0;  // before the next request, while a problem lasts
     time_ns next = time_never;
-    int last = no_server;               // the server that was asked last
+    int last_server = no_server;        // the server that was asked last
     time_ns behind_since = time_never;  // since when only older topologies came
-    int sought = no_server;             // the last server that was connected to be asked
-    time_ns sought_at = 0;
+    int tried_server = no_server;       // the last server that was connected to be asked
+    time_ns tried_at = 0;
   } topology_;
-  time_ns next_look_ = time_never;   // check of the slots that are not attached
-  time_ns next_again_ = time_never;  // repeat for slots that are being moved
-  time_ns next_end_ = time_never;    // end of an unused connection
+  time_ns next_check_ = time_never;       // check of the slots that are not attached
+  time_ns next_repeat_ = time_never;      // repeat for slots that are being moved
+  time_ns next_disconnect_ = time_never;  // end of an unused connection
 };
 
 }  // namespace mortise::cluster

@@ -110,9 +110,9 @@ std::optional<redirection> read_redirection(std::string_view word, std::string_v
     return std::nullopt;
   }
   const auto host = place.substr(0, colon);
-  const bool is_asked = host.empty() || host == "?";
+  const bool is_unnamed = host.empty() || host == "?";
   return redirection{static_cast<int>(slot),
-                     {is_asked ? server.host : std::string(host), static_cast<int>(port)}};
+                     {is_unnamed ? server.host : std::string(host), static_cast<int>(port)}};
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::optional<redirection> read_ask(std::string_view error, const endpoint& serv
   return read_redirection("ASK", error, server);
 }
 
-bool is_on_its_way(std::string_view error) noexcept {
+bool is_migration_error(std::string_view error) noexcept {
   const auto code = redis::error_code(error);
   return code == "ASK" || code == "TRYAGAIN";
 }

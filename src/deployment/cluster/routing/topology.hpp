@@ -45,7 +45,7 @@ bool read_slots(const redis::value& reply, const endpoint& server, const config_
 
 struct redirection {
   int slot = 0;
-  endpoint to;
+  endpoint target;
 };
 
 // "MOVED 3999 127.0.0.1:6381": the slot has moved there permanently. nullopt for another error.
@@ -55,7 +55,7 @@ std::optional<redirection> read_moved(std::string_view error, const endpoint& se
 std::optional<redirection> read_ask(std::string_view error, const endpoint& server);
 // ASK, or TRYAGAIN: the slot is being moved, and some of its keys are at the other server. The
 // command was not executed.
-bool is_on_its_way(std::string_view error) noexcept;
+bool is_migration_error(std::string_view error) noexcept;
 // The same in a running script, because one of its keys has expired meanwhile:
 //   ERR Script attempted to access a non local key in a cluster node script: 3f…, on
 //   @user_script:7.
