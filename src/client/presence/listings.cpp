@@ -46,11 +46,7 @@ outcome ask_present(deployment::deployment& servers, const protocol::command& co
 class inbox_slot final : private deployment::lock_requester {
  public:
   inbox_slot(deployment::deployment& servers, std::string_view client_id)
-      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {
-    protocol::key_set keys{channel_, std::string(protocol::fence_key)};
-    static_cast<void>(servers_.place(keys));
-    is_cluster_ = !protocol::place_of(keys).empty();
-  }
+      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {}
   ~inbox_slot() override {
     if (use_) servers_.unlisten(lock(), channel_);
   }
@@ -58,7 +54,7 @@ class inbox_slot final : private deployment::lock_requester {
   inbox_slot& operator=(const inbox_slot&) = delete;
 
   outcome open(time_ns deadline, protocol::missing_servers& missing) {
-    if (!is_cluster_) return {};
+    if (!servers_.has_slots()) return {};
     auto opened = ask_present(servers_, protocol::ping(), deadline, missing);
     // For a while after its start, a server may reply without serving a slot.
     auto unfit = missing;
@@ -72,7 +68,6 @@ class inbox_slot final : private deployment::lock_requester {
     }
     return opened;
   }
-  [[nodiscard]] bool is_cluster() const noexcept { return is_cluster_; }
 
  private:
   [[nodiscard]] deployment::named_key lock() const noexcept { return {channel_, key_}; }
@@ -97,7 +92,6 @@ class inbox_slot final : private deployment::lock_requester {
   deployment::deployment& servers_;
   const std::string channel_;
   std::string key_;  // a key of the slot
-  bool is_cluster_ = false;
   std::unique_ptr<deployment::lock_request> use_;
 };
 
@@ -204,13 +198,14 @@ outcome listings::take(protocol::listing& target, time_ns deadline, const gate_n
 
   inbox_slot listening(client_.servers(), client_.id());
   if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
-  const auto find = protocol::find_inboxes(listening.is_cluster(), [&](auto inboxes) {
+  const bool is_cluster = client_.servers().has_slots();
+  const auto find = protocol::find_inboxes(is_cluster, [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
     for (auto& one : inboxes) taken.add(std::move(one));
   });
   auto found = ask_present(client_.servers(), find, deadline, target.missing);
   if (!found.ok()) return found;
-  auto result = ask_all(taken, target.missing, listening.is_cluster(), deadline);
+  auto result = ask_all(taken, target.missing, is_cluster, deadline);
   const std::lock_guard guard(mutex_);
   if (is_closed_) return client_freed();
   // A client that was not asked in time is silent.

@@ -132,6 +132,10 @@ class deployment {
   // A request for the steps of this lock.
   virtual std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                                     const named_key& lock) = 0;
+  // The same for any lock, at a server that has all names.
+  std::unique_ptr<lock_request> new_request(lock_requester& requester) {
+    return new_request(requester, {});
+  }
   // Lends the calling thread to the server of this name until the caller is done or the deadline.
   // Returns true when the caller is done. A caller that sent a lock_request with its own thread
   // must call this.
@@ -148,6 +152,8 @@ class deployment {
   virtual void unlisten(const named_key& lock, std::string_view channel) noexcept = 0;
   // Why requests about this name do not reach the servers. ok if they do.
   [[nodiscard]] virtual outcome problem(const named_key& lock) const = 0;
+  // The same for any lock, at a server that has all names.
+  [[nodiscard]] outcome common_problem() const { return problem({}); }
   // Sends a command to the server of this name, or to every server. The calling thread is lent for
   // the reply. Objects that the command refers to are not used after the return, even without a
   // reply.
@@ -165,6 +171,8 @@ class deployment {
   // without any reply become missing.
   virtual outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
                            protocol::missing_servers& missing) = 0;
+  // Whether the names are in slots of a cluster. Then messages need a used slot.
+  [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
   // The server of this name's slot in a cluster, as missing servers are named. "" if it is unknown,
   // or if all servers have all names.
   [[nodiscard]] virtual std::string server_of(const named_key& lock) const {

@@ -122,7 +122,7 @@ class cluster_deployment final : public deployment {
     if (auto* const slot = slot_of(lock)) routes_.unlisten(*slot, channel);
   }
   [[nodiscard]] outcome problem(const named_key& lock) const override {
-    return lock.key.empty() ? routes_.problem() : routes_.problem(cluster::slot_of(lock.key));
+    return routes_.problem(cluster::slot_of(lock.key));
   }
   outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override;
   outcome ask_all(const protocol::command& command, time_ns deadline) override {
@@ -144,6 +144,7 @@ class cluster_deployment final : public deployment {
       });
     });
   }
+  [[nodiscard]] bool has_slots() const noexcept override { return true; }
   [[nodiscard]] std::string server_of(const named_key& lock) const override {
     const auto* const server = routes_.owner_of(cluster::slot_of(lock.key));
     return server == nullptr ? std::string() : server->where().text();

@@ -319,12 +319,6 @@ outcome cluster_routes::why_unknown() const {
   return router_.problem();
 }
 
-outcome cluster_routes::problem() const {
-  const std::lock_guard guard(mutex_);
-  if (is_closed_) return closed();
-  return router_.is_known() ? outcome() : why_unknown();
-}
-
 cluster_server* cluster_routes::owner_of(int slot) const {
   const std::lock_guard guard(mutex_);
   const auto server = router_.owner_of(slot);

@@ -70,8 +70,6 @@ class cluster_routes final : private cluster::router::io,
   void unlisten(cluster_slot& slot, std::string_view channel) noexcept;
 
   [[nodiscard]] outcome problem(int slot) const;
-  // The problem of the whole cluster.
-  [[nodiscard]] outcome problem() const;
   // The owner of this slot, used or not; nullptr if unknown.
   [[nodiscard]] cluster_server* owner_of(int slot) const;
   // The servers with slots, and all servers.

@@ -191,7 +191,7 @@ outcome quorum_deployment::open(time_ns deadline) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(open_look_ns));
     wrong = fault();
   }
-  if (wrong.ok()) wrong = problem({});
+  if (wrong.ok()) wrong = common_problem();
   if (!wrong.ok()) close(0);
   return wrong;
 }
@@ -199,7 +199,7 @@ outcome quorum_deployment::open(time_ns deadline) {
 // A problem of a server that retries cannot solve.
 outcome quorum_deployment::fault() const {
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    auto result = all_.at(number).problem({});
+    auto result = all_.at(number).common_problem();
     if (result.code == status::refused && !result.is_retryable) {
       return all_.named(number, std::move(result));
     }
@@ -219,7 +219,7 @@ std::size_t quorum_deployment::count_checked() const {
 std::size_t quorum_deployment::count_up() const {
   std::size_t up = 0;
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    if (all_.at(number).problem({}).ok()) ++up;
+    if (all_.at(number).common_problem().ok()) ++up;
   }
   return up;
 }

@@ -9,7 +9,7 @@ quorum_round::quorum_round(const server_group& servers, quorum_round_listener& h
   for (std::size_t server = 0; server < servers.size(); ++server) {
     ears_[server].round = this;
     ears_[server].server = server;
-    requests_.push_back(servers.at(server).new_request(ears_[server], {}));
+    requests_.push_back(servers.at(server).new_request(ears_[server]));
   }
 }
 

@@ -9,7 +9,7 @@ namespace mortise::deployment {
 
 background_request::background_request(deployment& target, std::size_t server,
                                        background_request_listener& listener)
-    : listener_(listener), server_(server), request_(target.new_request(*this, {})) {}
+    : listener_(listener), server_(server), request_(target.new_request(*this)) {}
 
 status background_request::send(const lock::step_request& request, const protocol::table& rules,
                                 std::shared_ptr<const protocol::key_set> keys, time_ns now) {

@@ -230,13 +230,17 @@ class single_server final : public deployment,
   void unlisten(const named_key& /*lock*/, std::string_view channel) noexcept override {
     server_.unlisten(channel);
   }
-  [[nodiscard]] outcome problem(const named_key& /*lock*/) const override { return problem(); }
+  [[nodiscard]] outcome problem(const named_key& /*lock*/) const override {
+    auto problem = server_.last_problem();
+    if (problem.ok()) problem = entry_.problem();
+    return problem.ok() && acks_ ? acks_->problem() : problem;
+  }
   outcome ask(const named_key& /*lock*/, const protocol::command& command,
               time_ns deadline) override {
     return ask_all(command, deadline);
   }
   outcome ask_all(const protocol::command& command, time_ns deadline) override {
-    if (!entry_.is_open()) return problem();
+    if (!entry_.is_open()) return common_problem();
     return command_request::ask(server_, command, deadline);
   }
   outcome converse(const protocol::dialogue_maker& begin, time_ns deadline,
@@ -268,11 +272,6 @@ class single_server final : public deployment,
   }
   void close_sentinels() noexcept {
     if (sentinels_) sentinels_->close();
-  }
-  [[nodiscard]] outcome problem() const {
-    auto problem = server_.last_problem();
-    if (problem.ok()) problem = entry_.problem();
-    return problem.ok() && acks_ ? acks_->problem() : problem;
   }
   void on_up(const redis::session_facts& facts) noexcept override {
     if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(every_name(), boot_now());
