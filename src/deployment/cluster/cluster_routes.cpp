@@ -36,13 +36,13 @@ bool is_definite(const outcome& problem) noexcept {
 
 class cluster_routes::slot_names final : public name_set {
  public:
-  explicit slot_names(std::set<int> slots) : slots_(std::move(slots)) {}
+  explicit slot_names(const cluster::slot_set& slots) : slots_(slots) {}
   [[nodiscard]] bool has(const named_key& lock) const noexcept override {
-    return slots_.find(cluster::slot_of(lock.key)) != slots_.end();
+    return slots_[static_cast<std::size_t>(cluster::slot_of(lock.key))];
   }
 
  private:
-  const std::set<int> slots_;
+  const cluster::slot_set& slots_;
 };
 
 cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, const settings& terms,
@@ -70,7 +70,7 @@ void cluster_routes::enter(Step&& step) noexcept {
     } catch (const std::bad_alloc&) {
       loop_.schedule(*this, armed_for_ = now + put_off_ns);
     }
-    if (!dropped_.is_empty() || !back_.empty() || is_any_elsewhere_) loop_.post(*this);
+    if (!events_.is_empty()) loop_.post(*this);
   }
   changed_.notify_all();
 }
@@ -89,41 +89,19 @@ void cluster_routes::on_timer(time_ns now) noexcept {
   });
 }
 
-// Reports pending events without the mutex.
+// Reports the events without the mutex. Acknowledgements by the replicas of one server do not apply
+// to the next server (hazard 7). They end first, because on_up() leads to new requests.
 void cluster_routes::run() noexcept {
-  tell_elsewhere();  // first, because on_up() leads to new requests
-  waiting_list dropped;
-  std::set<int> back;
-  std::map<cluster_server*, outcome> unbegun;
+  slot_events events;
   {
     const std::lock_guard guard(mutex_);
-    dropped = std::exchange(dropped_, {});
-    back.swap(back_);
-    unbegun.swap(unbegun_);
+    std::swap(events, events_);
   }
-  for (const auto& [server, why] : unbegun) on_server_down(*server, why);
-  while (auto* const item = dropped.pop()) item->drop();
-  if (!back.empty()) listener_.on_up(slot_names(std::move(back)), boot_now());
-}
-
-// Acknowledgements by the replicas of one server do not apply to the next server (hazard 7).
-void cluster_routes::tell_elsewhere() noexcept {
-  std::set<int> moved;
-  {
-    const std::lock_guard guard(mutex_);
-    if (!is_any_elsewhere_) return;
-    try {
-      for (const auto& [number, slot] : slots_) {
-        if (slot->is_elsewhere) moved.insert(number);
-      }
-    } catch (const std::bad_alloc&) {
-      loop_.schedule(*this, armed_for_ = boot_now() + put_off_ns);
-      return;
-    }
-    is_any_elsewhere_ = false;
-    for (const auto number : moved) slots_.at(number)->is_elsewhere = false;
-  }
-  listener_.on_unacknowledged(slot_names(std::move(moved)), boot_now());
+  const auto now = boot_now();
+  if (events.moved.any()) listener_.on_unacknowledged(slot_names(events.moved), now);
+  for (auto* const server : events.unopened) on_server_down(*server, server->problem());
+  while (auto* const item = events.dropped.pop()) item->drop();
+  if (events.up.any()) listener_.on_up(slot_names(events.up), now);
 }
 
 // ---- opening and closing --------------------------------------------------------------------
@@ -160,8 +138,8 @@ void cluster_routes::close(time_ns linger_ns) noexcept {
   loop_.cancel(static_cast<net::task&>(*this));
   {
     const std::lock_guard guard(mutex_);
-    back_.clear();
-    unbegun_.clear();
+    events_.unopened.clear();
+    events_.up.reset();
   }
   run();
   changed_.notify_all();
@@ -227,10 +205,15 @@ cluster_server* cluster_routes::await_server(cluster_slot& slot, time_ns deadlin
 void cluster_routes::on_request_failed(cluster_slot& slot) noexcept {
   enter([&](cluster::router&, time_ns) {
     slot.has_failed_request = true;
-    if (slot.server.load(std::memory_order_relaxed) == nullptr) return;
-    back_.insert(slot.number);
-    slot.has_failed_request = false;
+    note_up(slot);
   });
+}
+
+// Requests that failed can be sent again, if the slot is attached.
+void cluster_routes::note_up(cluster_slot& slot) noexcept {
+  if (!slot.has_failed_request || slot.server.load(std::memory_order_relaxed) == nullptr) return;
+  events_.up.set(static_cast<std::size_t>(slot.number));
+  slot.has_failed_request = false;
 }
 
 void cluster_routes::on_moved(cluster_slot& slot, cluster_server& source,
@@ -387,13 +370,12 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
 // which rejects the request.
 void cluster_routes::change_server(int server, const cluster::endpoint& where) {
   server_at(server).change(where);
-  unbegun_.erase(&server_at(server));
+  std::erase(events_.unopened, &server_at(server));
 }
 
 void cluster_routes::connect(int server) noexcept {
-  auto begun = server_at(server).begin();
-  if (begun.ok()) return;
-  unbegun_.emplace(&server_at(server), std::move(begun));
+  if (server_at(server).begin().ok()) return;
+  events_.unopened.push_back(&server_at(server));
   loop_.post(*this);
 }
 
@@ -424,12 +406,11 @@ void cluster_routes::on_attached(int number, int server) noexcept {
   note_move(number, slot.last_address, owner);
   owner.connection().expect_messages(slot.message_waiters);
   while (auto* const item = slot.waiting.pop()) {
-    if (item->send_on(owner) != status::ok) dropped_.push(*item);
+    if (item->send_on(owner) != status::ok) events_.dropped.push(*item);
   }
   try {
     for (const auto& channel : slot.channels) subscribe(owner, channel);
-    if (slot.has_failed_request) back_.insert(number);
-    slot.has_failed_request = false;
+    note_up(slot);
   } catch (const std::bad_alloc&) {
     // Messages would be lost without the subscription, so the connection starts again.
     owner.connection().leave(outcome::of(status::no_memory, "no memory for a subscription"));
@@ -454,19 +435,14 @@ void cluster_routes::on_detached(int number) noexcept {
     owner->connection().expect_messages(-slot.message_waiters);
     for (const auto& channel : slot.channels) owner->connection().unlisten(channel);
   }
-  while (auto* const item = slot.waiting.pop()) dropped_.push(*item);
+  while (auto* const item = slot.waiting.pop()) events_.dropped.push(*item);
 }
 
-void cluster_routes::on_repeat(int number) {
-  auto& slot = *slots_.at(number);
-  if (!slot.has_failed_request || slot.server.load(std::memory_order_relaxed) == nullptr) return;
-  back_.insert(number);
-  slot.has_failed_request = false;
-}
+void cluster_routes::on_repeat(int number) { note_up(*slots_.at(number)); }
 
 void cluster_routes::on_owner_changed(int number) noexcept {
   if (!acknowledgements::is_needed(terms_)) return;
-  slots_.at(number)->is_elsewhere = is_any_elsewhere_ = true;
+  events_.moved.set(static_cast<std::size_t>(number));
 }
 
 std::int64_t cluster_routes::random_below(std::int64_t bound) noexcept {

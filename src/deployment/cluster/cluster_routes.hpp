@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,7 +99,7 @@ class cluster_routes final : private cluster::router::io,
   void enter(Step&& step) noexcept;
   void plan() noexcept;
   [[nodiscard]] outcome why_unknown() const;
-  void tell_elsewhere() noexcept;
+  void note_up(cluster_slot& slot) noexcept;
   static void subscribe(cluster_server& server, std::string_view channel);
   [[nodiscard]] cluster_server& server_at(int server) const noexcept {
     return *servers_[static_cast<std::size_t>(server)];
@@ -152,10 +151,7 @@ class cluster_routes final : private cluster::router::io,
   cluster::router router_;
   std::optional<redis::login> login_;  // replaces the login of the URL
   time_ns armed_for_ = time_never;
-  waiting_list dropped_;                        // requests that are over, to be reported
-  bool is_any_elsewhere_ = false;               // whether a move must be reported
-  std::set<int> back_;                          // slots that accept requests again, to be reported
-  std::map<cluster_server*, outcome> unbegun_;  // servers that never open, and why; to be reported
+  slot_events events_;  // run() reports them
 };
 
 }  // namespace mortise::deployment

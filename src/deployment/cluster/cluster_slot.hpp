@@ -4,8 +4,10 @@
 #include <atomic>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "deployment/cluster/cluster_server.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "deployment/requests/server_request.hpp"
 
 namespace mortise::deployment {
@@ -41,8 +43,20 @@ struct cluster_slot {
   bool is_attached = false;                     // at least once
   cluster::endpoint last_address;               // the last attached server; port 0: none
   bool has_failed_request = false;              // a request failed, so on_up() must follow
-  bool is_elsewhere = false;                    // moved since an acknowledgement, to be reported
   std::set<std::string, std::less<>> channels;  // further subscribed channels
+};
+
+// Events that wait for the release of the mutex, in the order in which they are reported. Recording
+// an event of a slot needs no memory.
+struct slot_events {
+  cluster::slot_set moved;                // acknowledgements about these slots no longer count
+  std::vector<cluster_server*> unopened;  // servers that never open
+  waiting_list dropped;                   // requests that are not sent
+  cluster::slot_set up;                   // requests about these slots can be sent again
+
+  [[nodiscard]] bool is_empty() const noexcept {
+    return moved.none() && unopened.empty() && dropped.is_empty() && up.none();
+  }
 };
 
 // A request to the server of the slot. If the slot has moved or is not served, the request is not

@@ -2,12 +2,14 @@
 // specification, "Key distribution model" and "Hash tags".
 #pragma once
 
+#include <bitset>
 #include <string>
 #include <string_view>
 
 namespace mortise::cluster {
 
 constexpr int slot_count = 16384;
+using slot_set = std::bitset<slot_count>;
 
 // CRC16 of the text between the first '{' and the next '}', or of the whole key if there is none.
 int slot_of(std::string_view key) noexcept;
