@@ -36,6 +36,7 @@ outcome client::open(std::string_view url) {
 outcome client::open(const deployment::maker& make) {
   if (auto started = reactor_.start(); !started.ok()) return started;
   servers_ = make(reactor_, defaults_, id_, static_cast<deployment::listener&>(*this));
+  if (servers_->has_slots()) gates_.index_by(cluster::slot_of);
   presence_ = std::make_unique<presence>(reactor_, *servers_, id_);
   auto opened = defaults_.connects_lazily ? servers_->begin() : servers_->open(command_deadline());
   if (opened.ok()) presence_->begin();

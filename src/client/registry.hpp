@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -17,8 +19,9 @@
 
 namespace mortise::client {
 
-// Uses only id(), kind(), key(), named(), is_idle(), enter(), on_message() and `handles` of a
-// gate_driver. So the simulation can use its own gate drivers.
+// In a cluster an index finds the gates of a slot. Uses only id(), kind(), key(), named(),
+// is_idle(), enter(), on_message() and `handles` of a gate_driver. So the simulation can use its
+// own gate drivers.
 template <class GateDriver>
 class registry {
  public:
@@ -28,6 +31,9 @@ class registry {
   static bool may_share(const lock::protocol_facts& protocol, bool is_strict) noexcept {
     return protocol.can_pass && !is_strict;
   }
+
+  // Indexes the gates by the slots of their keys. Called before the first join().
+  void index_by(int (*slot_of)(std::string_view key) noexcept) noexcept { slot_of_ = slot_of; }
 
   // The gate_driver for one more handle of this kind, until release(). nullptr once closed.
   // `make(gate_id)` creates it if there is none, or if it is not shared. Locks of two kinds may
@@ -42,6 +48,7 @@ class registry {
     if (known != shared.end()) return count(all_.at(known->second));
     const auto gate_id = next_id_++;
     const auto made = all_.emplace(gate_id, make(gate_id)).first->second;
+    if (slot_of_ != nullptr) by_slot_.emplace(slot_of_(key), gate_id);
     if (is_shared) shared.emplace(key, gate_id);
     return count(made);
   }
@@ -58,6 +65,7 @@ class registry {
     auto& shared = shared_of(used.kind());
     const auto known = shared.find(used.key());
     if (known != shared.end() && known->second == used.id()) shared.erase(known);
+    if (slot_of_ != nullptr) by_slot_.erase({slot_of_(used.key()), used.id()});
     all_.erase(used.id());
   }
 
@@ -72,6 +80,12 @@ class registry {
     const std::lock_guard guard(mutex_);
     const auto found = all_.lower_bound(from);
     return found == all_.end() ? nullptr : found->second;
+  }
+  // The same for the gates of a slot.
+  [[nodiscard]] std::shared_ptr<GateDriver> next_of(int slot, std::uint64_t from) noexcept {
+    const std::lock_guard guard(mutex_);
+    const auto found = by_slot_.lower_bound({slot, from});
+    return found == by_slot_.end() || found->first != slot ? nullptr : all_.at(found->second);
   }
 
   // Runs `step(gate, now)` in one gate if it still exists, in each gate, or in gates of these
@@ -89,6 +103,15 @@ class registry {
   }
   template <class Names, class Step>
   void enter_each_of(const Names& names, Step&& step) noexcept {
+    if (const auto* const slots = names.slots()) {
+      for (int slot = 0; slot < static_cast<int>(slots->size()); ++slot) {
+        if (!slots->test(static_cast<std::size_t>(slot))) continue;
+        for (auto each = next_of(slot, 0); each; each = next_of(slot, each->id() + 1)) {
+          each->enter(step);
+        }
+      }
+      return;
+    }
     for (auto each = next(0); each; each = next(each->id() + 1)) {
       if (names.has(each->named())) each->enter(step);
     }
@@ -113,6 +136,7 @@ class registry {
     decltype(all_) removed;  // destroyed without the mutex
     const std::lock_guard guard(mutex_);
     removed.swap(all_);
+    by_slot_.clear();
     for (auto& shared : shared_) shared.clear();
   }
 
@@ -131,6 +155,8 @@ class registry {
   std::map<std::uint64_t, std::shared_ptr<GateDriver>> all_;
   // By the lock's kind and key.
   std::array<std::unordered_map<std::string, std::uint64_t>, 3> shared_;
+  int (*slot_of_)(std::string_view key) noexcept = nullptr;  // in a cluster only
+  std::set<std::pair<int, std::uint64_t>> by_slot_;          // gate numbers
   bool is_closed_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "deployment/cluster/routing/slot.hpp"
 #include "lock/lock_io.hpp"
 #include "protocol/command.hpp"
 #include "protocol/health/health.hpp"
@@ -66,6 +67,8 @@ class name_set {
  public:
   virtual ~name_set() = default;
   [[nodiscard]] virtual bool has(const named_key& lock) const noexcept = 0;
+  // The slots of a cluster that have these names, and no others. nullptr elsewhere.
+  [[nodiscard]] virtual const cluster::slot_set* slots() const noexcept { return nullptr; }
 };
 
 class listener {

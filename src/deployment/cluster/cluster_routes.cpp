@@ -40,6 +40,7 @@ class cluster_routes::slot_names final : public name_set {
   [[nodiscard]] bool has(const named_key& lock) const noexcept override {
     return slots_[static_cast<std::size_t>(cluster::slot_of(lock.key))];
   }
+  [[nodiscard]] const cluster::slot_set* slots() const noexcept override { return &slots_; }
 
  private:
   const cluster::slot_set& slots_;
