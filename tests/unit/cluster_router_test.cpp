@@ -409,7 +409,8 @@ TEST_F(routers, a_slot_that_nobody_has_has_a_problem) {
   ways.on_topology(0, {{0, 99, {"a", 1}, {}}}, now);
   ways.use(slot, now);
   EXPECT_EQ(status::unreachable, ways.problem(slot).code);
-  EXPECT_EQ(100, ways.count_covered());
+  EXPECT_EQ(0, ways.owner_of(99));
+  EXPECT_EQ(cluster::no_server, ways.owner_of(slot));
 }
 
 TEST_F(routers, the_topology_is_asked_for_from_time_to_time) {

@@ -328,11 +328,6 @@ void cluster_routes::connect_to(cluster_server& server) noexcept {
   enter([&](cluster::router& router, time_ns) { router.connect(server.number()); });
 }
 
-int cluster_routes::count_covered() const {
-  const std::lock_guard guard(mutex_);
-  return router_.count_covered();
-}
-
 void cluster_routes::log_in_with(redis::login with) noexcept {
   const std::lock_guard guard(mutex_);
   login_ = std::move(with);

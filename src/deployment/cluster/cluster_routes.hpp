@@ -74,7 +74,6 @@ class cluster_routes final : private cluster::router::io,
   // The servers with slots, and all servers.
   [[nodiscard]] std::vector<cluster_server*> masters() const;
   [[nodiscard]] std::vector<cluster_server*> servers() const;
-  [[nodiscard]] int count_covered() const;
   // Connects the server for a command.
   void connect_to(cluster_server& server) noexcept;
   // The login for servers that become known later.

@@ -33,12 +33,6 @@ constexpr time_ns look_patience_ns = 250 * ns_per_ms;
 // The part of a server's reply that several servers must agree on.
 using gist = std::vector<std::string>;
 
-// Every server has all names.
-class all_names final : public name_set {
- public:
-  [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
-};
-
 class quorum_deployment final : public deployment, private redlock_coordinator::listener {
  public:
   quorum_deployment(const std::vector<single_url>& servers, net::reactor& loop,
@@ -282,7 +276,7 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
 // to complete their votes there.
 void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
   votes_.on_server_up(number, now);
-  on_worth_asking(all_names(), now);
+  on_worth_asking(name_set(), now);
 }
 
 // The servers also record this client's place for them. This detects a server that is added under a

@@ -263,9 +263,6 @@ class single_server final : public deployment,
   }
 
  private:
-  struct every_name final : name_set {
-    [[nodiscard]] bool has(const named_key& /*lock*/) const noexcept override { return true; }
-  };
   outcome begin_sentinels() {
     if (!sentinels_) return {};
     return sentinels_->begin([this] { server_.look(); });
@@ -274,7 +271,7 @@ class single_server final : public deployment,
     if (sentinels_) sentinels_->close();
   }
   void on_up(const redis::session_facts& facts) noexcept override {
-    if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(every_name(), boot_now());
+    if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(name_set(), boot_now());
     commands_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_fence_lifted({});  // by the handshake
     entry_.on_up();
@@ -288,9 +285,9 @@ class single_server final : public deployment,
       acks_->on_server_up();
       return acks_->begin();
     }
-    listener_.on_up(every_name(), boot_now());
+    listener_.on_up(name_set(), boot_now());
   }
-  void on_acknowledging() noexcept override { listener_.on_up(every_name(), boot_now()); }
+  void on_acknowledging() noexcept override { listener_.on_up(name_set(), boot_now()); }
   void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
   // The Sentinels may know by now that a replica is down.
   void on_shortfall() noexcept override { server_.look(); }

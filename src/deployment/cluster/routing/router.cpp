@@ -515,9 +515,4 @@ int router::first_slot_of(int server) const noexcept {
   return static_cast<int>(first - owners_.begin()) % slot_count;
 }
 
-int router::count_covered() const noexcept {
-  return static_cast<int>(
-      std::count_if(owners_.begin(), owners_.end(), [](auto owner) { return owner != no_server; }));
-}
-
 }  // namespace mortise::cluster

@@ -129,7 +129,6 @@ class router {
   [[nodiscard]] std::vector<int> masters() const;
   // The first slot of this server, which is a master.
   [[nodiscard]] int first_slot_of(int server) const noexcept;
-  [[nodiscard]] int count_covered() const noexcept;
 
  private:
   // Pause between topology requests. It grows while a problem lasts.
