@@ -99,7 +99,7 @@ lock::step_result read_error(std::string_view text) {
     // The connection ends. The client retries with the server of the next connection.
     result.what = lock::answer::unsent;
     result.details.code = status::refused;
-    result.details.say(unfit->told);
+    result.details.say(unfit->message);
     result.details.server_text = redis::without_secrets(text);
     result.details.is_retryable = true;
     return result;

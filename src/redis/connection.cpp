@@ -148,7 +148,7 @@ void connection::run() noexcept {
   if (wanted_.is_rest) return rest_now();
   if (phase_ == phase::idle) return begin_attempt();
   if (wanted_.is_look.exchange(false)) look_now();
-  log_in_anew();
+  renew_login();
 }
 
 void connection::rest() noexcept {
@@ -199,7 +199,7 @@ void connection::look_now() noexcept {
     case phase::dialing_inbox:
     case phase::handshake_inbox:
     case phase::up:
-      return look_beside("replaced");
+      return look_up("replaced");
     default:
       return;
   }
@@ -207,22 +207,22 @@ void connection::look_now() noexcept {
 
 void connection::follow_identity(login with, bool is_accepted) noexcept {
   // RESP2's second socket accepts no AUTH once it is subscribed.
-  const bool is_said = is_accepted && hearing_.load() == &commands_;
-  config_.identity->replace(std::move(with), is_said ? &login_.said_version : nullptr);
+  const bool is_sent = is_accepted && hearing_.load() == &commands_;
+  config_.identity->replace(std::move(with), is_sent ? &login_.sent_version : nullptr);
   loop_.post(*this);
 }
 
 // The file or the program may have another login by now. Waiters for a correct password wait no
 // longer than necessary.
-void connection::log_in_anew() noexcept {
+void connection::renew_login() noexcept {
   if (phase_ == phase::waiting) {
     loop_.cancel(static_cast<net::timer&>(*this));
     return begin_attempt();
   }
   const bool has_logged_in = phase_ == phase::handshake || phase_ == phase::dialing_inbox ||
                              phase_ == phase::handshake_inbox || phase_ == phase::up;
-  const auto version = config_.identity->version();  // read before said_version, which grows first
-  if (!has_logged_in || login_.said_version >= version) return;
+  const auto version = config_.identity->version();  // read before sent_version, which grows first
+  if (!has_logged_in || login_.sent_version >= version) return;
   auto why =
       outcome::of(status::unreachable, endpoint_.text(), ": reconnecting with new credentials");
   why.is_retryable = true;
@@ -285,7 +285,7 @@ void connection::on_dialed(std::unique_ptr<net::transport> connected,
   const bool is_first = phase_ == phase::dialing;
   auto& which = is_first ? commands_ : *messages_;
   phase_ = is_first ? phase::handshake : phase::handshake_inbox;
-  if (is_first) endpoint_.arrive(where);
+  if (is_first) endpoint_.note_connected(where);
   // The addresses share the time that is left, so a silent address leaves time for the others.
   const time_ns now = boot_now();
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
@@ -301,7 +301,7 @@ void connection::begin_handshake() {
   if (auto known = config_.identity->read(login_.as); !known.ok()) {
     return fail(std::move(known), true);
   }
-  login_.said_version = login_.as.version;
+  login_.sent_version = login_.as.version;
   greet(commands_, protocol_ == 3 ? handshake::form::resp3 : handshake::form::resp2_commands);
 }
 
@@ -313,7 +313,7 @@ void connection::greet(pipeline& which, handshake::form form) {
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
   if (!up_.was_ever) return fail(why, is_definite);
   auto reason = why;
-  reason.say(endpoint_.text_away(), ": ", why.message);
+  reason.say(endpoint_.text_disconnected(), ": ", why.message);
   fail(std::move(reason), is_definite);
 }
 
@@ -383,7 +383,7 @@ void connection::go_up() noexcept {
   listener_.on_up(facts_);
   hearing_.store(protocol_ == 3 ? &commands_ : messages_.get());
   listen_again();
-  look_again_later();
+  plan_lookup();
   report_open({});
   take_turn();
   note_up();
@@ -411,7 +411,7 @@ void connection::take_turn() noexcept {
 // A separate lookup checks whether the name still lists the server. The server may only be slow.
 void connection::on_overdue() noexcept {
   if (phase_ != phase::up) return;
-  look_beside("silent");
+  look_up("silent");
   if (!config_.is_silence_normal) endpoint_.check();
   outcome slow;
   slow.say(endpoint_.text(), ": answers are overdue");
@@ -422,7 +422,7 @@ void connection::on_overdue() noexcept {
 // Commands on the old connection may be lost or late. The handshake of the next connection ends the
 // old one first (hazard 16).
 void connection::on_healthy(time_ns since) noexcept {
-  if (phase_ != phase::up || commands_.has_heard_since(since)) return;
+  if (phase_ != phase::up || commands_.has_input_since(since)) return;
   auto why = outcome::of(status::unreachable, endpoint_.text(),
                          ": the connection is silent, but the server answers a new one");
   why.cause = "silent";
@@ -434,15 +434,15 @@ void connection::on_check_over() noexcept {
   if (phase_ == phase::ending || phase_ == phase::lingering) settle();
 }
 
-void connection::look_beside(const char* why) noexcept {
+void connection::look_up(const char* why) noexcept {
   endpoint_.look(boot_now() + config_.command_timeout_ms * ns_per_ms, why);
 }
 
-void connection::on_elsewhere(outcome why) noexcept {
+void connection::on_moved(outcome why) noexcept {
   if (phase_ != phase::lingering) fail(std::move(why), false);
 }
 
-void connection::look_again_later() noexcept {
+void connection::plan_lookup() noexcept {
   if (config_.look_interval_ms == 0) return;
   // Spreads the lookups of a server's clients.
   const auto half_ns = config_.look_interval_ms * ns_per_ms / 2;
@@ -462,8 +462,8 @@ void connection::on_timer(time_ns) noexcept {
     case phase::lingering:
       return end_sockets();
     case phase::up:
-      look_beside("replaced");
-      return look_again_later();
+      look_up("replaced");
+      return plan_lookup();
     case phase::handshake:
     case phase::handshake_inbox: {
       auto why = outcome::of(
@@ -534,7 +534,7 @@ void connection::conclude() noexcept {
   set_problem(attempt_.end);
   if (std::exchange(up_.was_last, false)) {
     const auto& why = attempt_.end;
-    endpoint_.leave(why.cause != nullptr ? why.cause : "gone");
+    endpoint_.note_disconnected(why.cause != nullptr ? why.cause : "gone");
     back_off_.end(why.code == status::refused, boot_now());
     statistics_.went_down(why);
     if (!wanted_.is_rest) note_trouble(log_subject::disconnected);

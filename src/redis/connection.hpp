@@ -47,7 +47,7 @@ class session_listener {
                        time_ns now) noexcept = 0;
   // Messages to this channel of a cluster's slot end, because the slot moved to another server.
   // Called on the reading thread.
-  virtual void on_unheard(std::string_view /*channel*/) noexcept {}
+  virtual void on_channel_moved(std::string_view /*channel*/) noexcept {}
   // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
   // the I/O thread.
   virtual void on_overdue() noexcept {}
@@ -168,9 +168,11 @@ class connection final : private pipeline_listener,
   void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
   void on_message(std::string_view channel, std::string_view payload,
                   time_ns now) noexcept override;
-  void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
+  void on_channel_moved(std::string_view channel) noexcept override {
+    listener_.on_channel_moved(channel);
+  }
   void on_overdue() noexcept override;
-  void on_elsewhere(outcome why) noexcept override;
+  void on_moved(outcome why) noexcept override;
   void on_torn(pipeline& which, const outcome& why) noexcept override;
   void on_healthy(time_ns since) noexcept override;
   void on_check_over() noexcept override;
@@ -178,13 +180,13 @@ class connection final : private pipeline_listener,
   void attempt(Step&& step) noexcept;
   void begin_attempt() noexcept;
   void dial() noexcept;
-  void log_in_anew() noexcept;
+  void renew_login() noexcept;
   void rest_now() noexcept;
   void set_unanswered(std::string_view name) noexcept;
   void forget_server() noexcept;
   void look_now() noexcept;
-  void look_beside(const char* why) noexcept;
-  void look_again_later() noexcept;
+  void look_up(const char* why) noexcept;
+  void plan_lookup() noexcept;
   void begin_handshake();
   void greet(pipeline& which, handshake::form form);
   void take_reply(pipeline& which, const value& reply);
@@ -230,7 +232,7 @@ class connection final : private pipeline_listener,
   handshake::predecessor before_;
   struct {
     login as;                                    // of this attempt; empty when it is over
-    std::atomic<std::uint64_t> said_version{0};  // of the last login that was sent to the server
+    std::atomic<std::uint64_t> sent_version{0};  // of the last login that was sent to the server
   } login_;
   int protocol_ = 3;
   struct {

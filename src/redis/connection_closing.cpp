@@ -9,7 +9,7 @@ namespace mortise::redis {
 // Ends in settle(), immediately when no socket is open.
 void connection::end_sockets() noexcept {
   dialer_.cancel();
-  endpoint_.look_away();
+  endpoint_.cancel();
   if (attempt_.check.service) attempt_.check.service->end();
   loop_.cancel(static_cast<net::timer&>(*this));
   const auto why =

@@ -30,15 +30,15 @@ std::string endpoint_tracker::text() const noexcept {
   if (!address_) return joined({name_});
   auto now = text_or_nothing(*address_);
   if (now == name_) return now;
-  if (!left_ || is_back()) return joined({name_, " (", now, ")"});
-  return joined({name_, " moved from ", text_or_nothing(*left_), " (", why_left_, ") to ", now});
+  if (!previous_ || is_back()) return joined({name_, " (", now, ")"});
+  return joined({name_, " moved from ", text_or_nothing(*previous_), " (", reason_, ") to ", now});
 }
 
-std::string endpoint_tracker::text_away() const noexcept {
-  if (!left_) return joined({name_});
-  const auto before = text_or_nothing(*left_);
-  if (before == name_) return joined({name_, " (", why_left_, ")"});
-  return joined({name_, " was ", before, " (", why_left_, ")"});
+std::string endpoint_tracker::text_disconnected() const noexcept {
+  if (!previous_) return joined({name_});
+  const auto before = text_or_nothing(*previous_);
+  if (before == name_) return joined({name_, " (", reason_, ")"});
+  return joined({name_, " was ", before, " (", reason_, ")"});
 }
 
 void endpoint_tracker::change_name(std::string name, bool is_fixed) noexcept {
@@ -46,24 +46,24 @@ void endpoint_tracker::change_name(std::string name, bool is_fixed) noexcept {
   is_fixed_ = is_fixed;
   lookup_.forget();
   address_.reset();
-  left_.reset();
+  previous_.reset();
 }
 
-void endpoint_tracker::arrive(const net::address& at) noexcept { address_ = at; }
+void endpoint_tracker::note_connected(const net::address& at) noexcept { address_ = at; }
 
-void endpoint_tracker::leave(const char* why) noexcept {
-  left_ = address_;
-  why_left_ = why;
+void endpoint_tracker::note_disconnected(const char* why) noexcept {
+  previous_ = address_;
+  reason_ = why;
 }
 
 void endpoint_tracker::look(time_ns deadline, const char* why) noexcept try {
-  why_looked_ = why;
+  lookup_reason_ = why;
   if (!is_fixed_) lookup_.start(deadline);
 } catch (const std::bad_alloc&) {
   // Another look follows, as long as the server is silent.
 }
 
-void endpoint_tracker::look_away() noexcept {
+void endpoint_tracker::cancel() noexcept {
   lookup_.abandon();
   check_.end();
 }
@@ -74,9 +74,9 @@ void endpoint_tracker::on_resolved(net::resolution found) noexcept {
   const auto& all = found.addresses;
   if (std::find(all.begin(), all.end(), *address_) != all.end()) return;
   auto why = outcome::of(status::unreachable, name_, " moved from ", text_or_nothing(*address_),
-                         " (", why_looked_, ") to ", text_or_nothing(all.front()));
-  why.cause = why_looked_;
-  listener_.on_elsewhere(std::move(why));
+                         " (", lookup_reason_, ") to ", text_or_nothing(all.front()));
+  why.cause = lookup_reason_;
+  listener_.on_moved(std::move(why));
 }
 
 }  // namespace mortise::redis

@@ -20,7 +20,7 @@ namespace mortise::redis {
 class endpoint_listener : public health_check_listener {
  public:
   // The name lists other addresses, but no longer the connected one.
-  virtual void on_elsewhere(outcome why) noexcept = 0;
+  virtual void on_moved(outcome why) noexcept = 0;
 };
 
 // The I/O thread's; any thread may call name().
@@ -32,37 +32,37 @@ class endpoint_tracker final : private net::lookup_listener {
                    endpoint_listener& listener);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // Of the connection. Only after arrive().
+  // Of the connection. Only after note_connected().
   [[nodiscard]] const net::address& address() const noexcept { return *address_; }
   // "db.example:6379 (10.0.0.2:6379)". After a move "db.example:6379 moved from 10.0.0.1:6379 (a
   // replica now) to 10.0.0.2:6379".
   [[nodiscard]] std::string text() const noexcept;
   // While disconnected: "db.example:6379 was 10.0.0.1:6379 (a replica now)".
-  [[nodiscard]] std::string text_away() const noexcept;
+  [[nodiscard]] std::string text_disconnected() const noexcept;
 
   // The resolver resolves this name from now on. Forgets the address. Only while disconnected.
   void change_name(std::string name, bool is_fixed) noexcept;
   // Whether the connected address differs from the address before.
-  [[nodiscard]] bool has_moved() const noexcept { return left_ && !is_back(); }
+  [[nodiscard]] bool has_moved() const noexcept { return previous_ && !is_back(); }
 
   // Notes a connection to this address.
-  void arrive(const net::address& at) noexcept;
+  void note_connected(const net::address& at) noexcept;
   // Notes the end of a connection that was in use, with a short reason.
-  void leave(const char* why) noexcept;
+  void note_disconnected(const char* why) noexcept;
   // Checks whether the name still lists the address. If not, the connection moves, with `why` as
-  // the short reason. Ends in on_elsewhere() or without a call.
+  // the short reason. Ends in on_moved() or without a call.
   void look(time_ns deadline, const char* why) noexcept;
   // Pings the server over a second connection. Calls on_healthy() if it answers.
   void check() noexcept { check_.look(*address_); }
   // Cancels the lookup and the health check. on_check_over() follows if the second connection is
   // open.
-  void look_away() noexcept;
+  void cancel() noexcept;
   [[nodiscard]] bool is_check_over() noexcept { return check_.is_over(); }
 
  private:
   void on_resolved(net::resolution found) noexcept override;
   // Whether the address equals the one of the connection before.
-  [[nodiscard]] bool is_back() const noexcept { return left_ && *left_ == *address_; }
+  [[nodiscard]] bool is_back() const noexcept { return previous_ && *previous_ == *address_; }
 
   std::string name_;
   bool is_fixed_;
@@ -70,9 +70,9 @@ class endpoint_tracker final : private net::lookup_listener {
   net::lookup lookup_;
   health_check check_;
   std::optional<net::address> address_;
-  std::optional<net::address> left_;
-  const char* why_left_ = "";
-  const char* why_looked_ = "";
+  std::optional<net::address> previous_;
+  const char* reason_ = "";
+  const char* lookup_reason_ = "";
 };
 
 }  // namespace mortise::redis

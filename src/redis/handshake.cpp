@@ -78,19 +78,19 @@ handshake::handshake(const connection_config& config, form type, predecessor bef
                      const login& as)
     : config_(config), form_(type), as_(as), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
-  say_first_part();
+  add_first_part();
   // The old client id is killed only at the same server process. In a new process another client
   // may have the id.
-  if (!has_predecessor() || form_ == form::resp2_messages) say_second_part();
+  if (!has_predecessor() || form_ == form::resp2_messages) add_second_part();
 }
 
-void handshake::say(item what, std::initializer_list<std::string_view> words) {
+void handshake::add(item what, std::initializer_list<std::string_view> words) {
   command_writer(bytes_).command(words);
   expected_.push_back(what);
 }
 
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): a parser.
-void handshake::say_first_part() {
+void handshake::add_first_part() {
   if (form_ == form::resp3) {
     command_writer writer(bytes_);
     writer.begin(2 + (as_.is_needed() ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
@@ -98,51 +98,51 @@ void handshake::say_first_part() {
     if (as_.is_needed()) writer.arg("AUTH").arg(as_.name()).arg(as_.password.view());
     if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
     expected_.push_back(item::hello);
-    return say_which_run();
+    return add_run_query();
   }
-  if (as_.is_needed() && as_.user.empty()) say(item::auth, {"AUTH", as_.password.view()});
-  if (!as_.user.empty()) say(item::auth, {"AUTH", as_.user, as_.password.view()});
+  if (as_.is_needed() && as_.user.empty()) add(item::auth, {"AUTH", as_.password.view()});
+  if (!as_.user.empty()) add(item::auth, {"AUTH", as_.user, as_.password.view()});
   if (!config_.client_name.empty()) {
-    say(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
+    add(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
   }
   if (form_ == form::resp2_messages) return;
-  say(item::client_id, {"CLIENT", "ID"});
-  has_asked_role_ = true;
-  say(item::role, {"ROLE"});
-  say_which_run();
+  add(item::client_id, {"CLIENT", "ID"});
+  is_role_requested_ = true;
+  add(item::role, {"ROLE"});
+  add_run_query();
 }
 
-void handshake::say_which_run() {
-  say(item::info, {"INFO", "server"});
+void handshake::add_run_query() {
+  add(item::info, {"INFO", "server"});
   const bool is_hidden = has_predecessor() && before_.run_id.empty();
-  if (is_hidden && !config_.inbox.empty()) say(item::inbox, {"PUBSUB", "NUMSUB", config_.inbox});
+  if (is_hidden && !config_.inbox.empty()) add(item::inbox, {"PUBSUB", "NUMSUB", config_.inbox});
 }
 
 // A server that hides its run id counts as the same only while a client still listens to the inbox.
 // The inbox's name is this client's own. The address may have another server by now, or another run
 // of it.
-bool handshake::is_predecessor_here() const {
+bool handshake::is_same_server() const {
   if (!has_predecessor() || facts_.client_id <= before_.client_id) return false;
-  return before_.run_id.empty() ? is_inbox_heard_ : facts_.run_id == before_.run_id;
+  return before_.run_id.empty() ? has_inbox_subscriber_ : facts_.run_id == before_.run_id;
 }
 
-void handshake::say_second_part() {
-  has_said_all_ = true;
-  if (form_ == form::resp2_messages) return say(item::subscribe, {"SUBSCRIBE", config_.inbox});
-  if (is_predecessor_here()) {
+void handshake::add_second_part() {
+  is_complete_ = true;
+  if (form_ == form::resp2_messages) return add(item::subscribe, {"SUBSCRIBE", config_.inbox});
+  if (is_same_server()) {
     // Commands on the old connection are then carried out, or never will be (hazard 16).
-    say(item::kill, {"CLIENT", "KILL", "ID", std::to_string(before_.client_id)});
+    add(item::kill, {"CLIENT", "KILL", "ID", std::to_string(before_.client_id)});
   }
   if (config_.database != 0) {
-    say(item::select, {"SELECT", std::to_string(config_.database)});
+    add(item::select, {"SELECT", std::to_string(config_.database)});
   }
-  say_probes();
+  add_probes();
   // A server without HELLO may be a proxy without transactions too. EXEC without MULTI is an error
   // that shows whether the command is known. MULTI would leave a user without the right to EXEC in
   // a transaction.
-  if (form_ == form::resp2_commands && config_.needs_multi) say(item::exec, {"EXEC"});
+  if (form_ == form::resp2_commands && config_.needs_multi) add(item::exec, {"EXEC"});
   if (form_ == form::resp3 && !config_.inbox.empty()) {
-    say(item::subscribe, {"SUBSCRIBE", config_.inbox});
+    add(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
   // One allocation: a buffer that grows leaves smaller copies of the login behind.
   constexpr std::size_t around_text = 128;
@@ -155,7 +155,7 @@ void handshake::say_second_part() {
   }
   bytes_.reserve(room);
   for (const auto* source : config_.scripts) {
-    say(item::load_script, {"SCRIPT", "LOAD", source->text});
+    add(item::load_script, {"SCRIPT", "LOAD", source->text});
   }
   for (const auto& command : setup_) {
     bytes_ += command;
@@ -165,7 +165,7 @@ void handshake::say_second_part() {
 
 // The key never exists, so nothing happens. An unknown or forbidden command is an error, and the
 // script does the same work.
-void handshake::say_probes() {
+void handshake::add_probes() {
   if (config_.probe_key.empty()) return;
   write_compare_and_delete(bytes_, compare_and_delete::delifeq, config_.probe_key, "");
   expected_.push_back(item::probe_delifeq);
@@ -212,7 +212,7 @@ handshake::step handshake::take(const value& reply) {
   } else if (what == item::info) {
     note_info(reply.text());
   } else if (what == item::inbox) {
-    is_inbox_heard_ = reply.at(1).integer() > 0;
+    has_inbox_subscriber_ = reply.at(1).integer() > 0;
   } else if (what == item::probe_delifeq || what == item::probe_delex) {
     // Any reply other than "no such key" is from a server with neither command.
     if (reply.type() == kind::integer && reply.integer() == 0) note_probe(what);
@@ -226,13 +226,13 @@ handshake::step handshake::take(const value& reply) {
 
 // All requests are answered.
 handshake::step handshake::go_on() {
-  if (!std::exchange(has_asked_role_, true) && facts_.role.empty() &&
+  if (!std::exchange(is_role_requested_, true) && facts_.role.empty() &&
       form_ != form::resp2_messages) {
-    say(item::role, {"ROLE"});  // HELLO did not report it
+    add(item::role, {"ROLE"});  // HELLO did not report it
     return step::send;
   }
-  if (has_said_all_) return lacking_.excludes_locks() ? refuse_for_gaps({}) : step::done;
-  say_second_part();
+  if (is_complete_) return lacking_.excludes_locks() ? refuse_for_gaps({}) : step::done;
+  add_second_part();
   return answered_ < expected_.size() ? step::send : step::done;
 }
 

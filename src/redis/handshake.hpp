@@ -66,13 +66,13 @@ class handshake {
     setup,
   };
 
-  void say(item what, std::initializer_list<std::string_view> words);
-  void say_first_part();
-  void say_which_run();
+  void add(item what, std::initializer_list<std::string_view> words);
+  void add_first_part();
+  void add_run_query();
   [[nodiscard]] std::string remedy_of_login() const;
-  void say_second_part();
+  void add_second_part();
   step go_on();
-  void say_probes();
+  void add_probes();
   step take_hello(const value& reply);
   [[nodiscard]] bool is_without_resp3(std::string_view error) const;
   step take_error(std::string_view error, item what);
@@ -86,7 +86,7 @@ class handshake {
   void note_version(std::string_view text);
   void note_probe(item what);
   [[nodiscard]] bool has_predecessor() const { return before_.client_id != 0; }
-  [[nodiscard]] bool is_predecessor_here() const;
+  [[nodiscard]] bool is_same_server() const;
 
   const connection_config& config_;
   const form form_;
@@ -97,10 +97,10 @@ class handshake {
   std::size_t answered_ = 0;
   std::vector<std::string> setup_;  // as they were sent
   std::size_t setup_answered_ = 0;
-  bool has_said_all_ = false;
-  bool has_asked_role_ = false;
-  service_gaps lacking_;         // as reported by the server so far
-  bool is_inbox_heard_ = false;  // by an earlier connection
+  bool is_complete_ = false;
+  bool is_role_requested_ = false;
+  service_gaps lacking_;               // as reported by the server so far
+  bool has_inbox_subscriber_ = false;  // by an earlier connection
   session_facts facts_;
   outcome problem_;
   bool is_passing_ = false;

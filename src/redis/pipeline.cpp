@@ -122,8 +122,8 @@ void pipeline::on_timer(time_ns now) noexcept {
   const auto answered = replies_.answered();
   const bool is_idle = !is_alive() || answered == submitted_;
   if (is_idle && give_back_memory()) return silence_.end();
-  const auto heard = received_ns_.load(std::memory_order_relaxed);
-  const auto found = silence_.look(submitted_, answered, heard, now);
+  const auto received = received_ns_.load(std::memory_order_relaxed);
+  const auto found = silence_.look(submitted_, answered, received, now);
   if (found == silence_watch::state::silent) {
     silence_.end();
     auto why = outcome::of(status::unreachable, "no answer within ",
@@ -192,7 +192,7 @@ bool pipeline::is_busy() noexcept {
   return transport_ && !is_broken_ && (submitted_ != replies_.answered() || !sender_.is_empty());
 }
 
-bool pipeline::has_heard_since(time_ns when) noexcept {
+bool pipeline::has_input_since(time_ns when) noexcept {
   const lock_type lock(mutex_);
   if (!is_alive() || received_ns_.load(std::memory_order_relaxed) >= when) return true;
   pollfd input{transport_->descriptor(), POLLIN, 0};
@@ -237,7 +237,7 @@ void pipeline::tear_down() noexcept {
   request_list orphans = replies_.end(submitted_);
   orphans.take_all(submitted_list_);
   sender_.reset();
-  wanted_ = net::io_state::want_read;
+  read_wait_ = net::io_state::want_read;
   is_broken_ = false;
   interest_ = 0;
   is_admitted_ = false;
@@ -256,7 +256,7 @@ void pipeline::update_interest() noexcept {
   if (!is_alive()) return;
   std::uint32_t events = 0;
   if (lead_.is_io_thread()) {
-    events |= wanted_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
+    events |= read_wait_ == net::io_state::want_write ? EPOLLOUT : EPOLLIN;
   }
   if (sender_.is_stalled_for(net::io_state::want_write)) events |= EPOLLOUT;
   if (sender_.is_stalled_for(net::io_state::want_read)) events |= EPOLLIN;

@@ -50,7 +50,7 @@ class pipeline_listener {
                           time_ns now) noexcept = 0;
   // Messages to this channel of a slot end, because the slot moved to another server. Called on the
   // reading thread.
-  virtual void on_unheard(std::string_view channel) noexcept = 0;
+  virtual void on_channel_moved(std::string_view channel) noexcept = 0;
   // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
   // the I/O thread.
   virtual void on_overdue() noexcept = 0;
@@ -101,7 +101,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   void break_off(outcome why) noexcept;
   [[nodiscard]] bool is_attached() noexcept;
   // Whether any byte has arrived since `when`, read or not. Any thread.
-  [[nodiscard]] bool has_heard_since(time_ns when) noexcept;
+  [[nodiscard]] bool has_input_since(time_ns when) noexcept;
   // Whether any request is open or any byte is still to be sent.
   [[nodiscard]] bool is_busy() noexcept;
 
@@ -163,7 +163,9 @@ class pipeline final : private net::event_handler, private net::timer, private r
                   time_ns now) noexcept override {
     listener_.on_message(channel, payload, now);
   }
-  void on_unheard(std::string_view channel) noexcept override { listener_.on_unheard(channel); }
+  void on_channel_moved(std::string_view channel) noexcept override {
+    listener_.on_channel_moved(channel);
+  }
   void on_error(const request& item, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;
 
@@ -197,7 +199,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
   // The reader's own.
   reply_reader replies_;
-  net::io_state wanted_ = net::io_state::want_read;
+  net::io_state read_wait_ = net::io_state::want_read;
   net::spin spin_;
 };
 

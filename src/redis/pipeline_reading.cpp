@@ -73,7 +73,7 @@ net::leader_followers::situation pipeline::situation(bool is_by_reader) const no
     const request* oldest =
         replies_.oldest() != nullptr ? replies_.oldest() : submitted_list_.first();
     now.is_calm =
-        !sender_.is_finishing() && !sender_.is_stalled() && wanted_ == net::io_state::want_read;
+        !sender_.is_finishing() && !sender_.is_stalled() && read_wait_ == net::io_state::want_read;
     now.is_next_awaited = oldest != nullptr && oldest->is_for_callers_;
   }
   return now;
@@ -147,7 +147,7 @@ bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
   if (left <= 0) return false;
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
-  const short events = wanted_ == net::io_state::want_write ? POLLOUT : POLLIN;
+  const short events = read_wait_ == net::io_state::want_write ? POLLOUT : POLLIN;
   pollfd waits[] = {{transport_->descriptor(), events, 0}, {kick_fd_, POLLIN, 0}};
   if (::ppoll(waits, 2, &timeout, nullptr) <= 0) return true;  // the caller looks again
   if (waits[1].revents != 0) {
@@ -174,7 +174,7 @@ void pipeline::on_ready(std::uint32_t events) noexcept {
     // leader passes the lead.
     return has_ended ? unwatch() : update_interest();
   }
-  const bool is_due = wanted_ == net::io_state::want_write ? is_writable : is_readable;
+  const bool is_due = read_wait_ == net::io_state::want_write ? is_writable : is_readable;
   if (is_broken_ || !is_due) return update_interest();
   lead_.begin_io_thread(::pthread_self());
   lock.unlock();
@@ -206,7 +206,7 @@ net::io_result pipeline::receive(reading mode) noexcept {
     why.is_retryable = !transport_->advise(result.error).is_definite;
     break_off(std::move(why));
   } else if (result.state != net::io_state::done) {
-    wanted_ = result.state;
+    read_wait_ = result.state;
   }
   return result;
 }
@@ -241,9 +241,9 @@ bool pipeline::read(bool may_nap) noexcept {
 void pipeline::on_error(const request& item, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
   if (unfit == nullptr || (limits_.is_of_cluster && unfit->is_of_slot)) return;
-  auto why = outcome::of(status::refused, unfit->told);
+  auto why = outcome::of(status::refused, unfit->message);
   why.is_retryable = true;
-  why.cause = unfit->in_short;
+  why.cause = unfit->summary;
   why.server_text = without_secrets(text, item.says);
   break_off(std::move(why));
 }

@@ -35,9 +35,9 @@ class silence_watch {
              time_ns now) noexcept {
     // After missed looks it was this process that did not run. The server is not to blame for
     // unread input.
-    const bool was_away = now - look_ns_ > 2 * period_ns();
+    const bool was_suspended = now - look_ns_ > 2 * period_ns();
     look_ns_ = now;
-    if (was_away || answered >= mark_) {
+    if (was_suspended || answered >= mark_) {
       mark_ = submitted;
       mark_ns_ = now;
     }

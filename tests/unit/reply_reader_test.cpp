@@ -54,7 +54,7 @@ class reply_reader_test : public ::testing::Test, private redis::reply_listener 
                   time_ns /*now*/) noexcept override {
     log_.push_back("told " + std::string(channel) + " " + std::string(payload));
   }
-  void on_unheard(std::string_view channel) noexcept override {
+  void on_channel_moved(std::string_view channel) noexcept override {
     log_.push_back("unheard " + std::string(channel));
   }
   void on_error(const redis::request& /*asked*/, std::string_view text) noexcept override {

@@ -23,7 +23,7 @@ TEST(server_error, has_its_code_wherever_it_was_met) {
         "@user_script: 2: -" + readonly}) {
     EXPECT_EQ(error_code(text), "READONLY") << text;
     ASSERT_NE(unfitness_of(text), nullptr) << text;
-    EXPECT_STREQ(unfitness_of(text)->in_short, "a replica now");
+    EXPECT_STREQ(unfitness_of(text)->summary, "a replica now");
   }
   EXPECT_EQ(error_code("EXECABORT Transaction discarded because of previous errors."), "EXECABORT");
   EXPECT_EQ(

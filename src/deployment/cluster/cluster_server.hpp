@@ -94,7 +94,7 @@ class cluster_server final : private redis::session_listener,
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {
     listener_.on_server_push(channel, payload, now);
   }
-  void on_unheard(std::string_view channel) noexcept override {
+  void on_channel_moved(std::string_view channel) noexcept override {
     listener_.on_server_unsubscribed(*this, channel);
   }
   void on_listening(std::string_view channel) noexcept override {

@@ -16,8 +16,8 @@ class back_off {
   void begin(time_ns now) noexcept { well_since_ = now; }
   // The connection has ended. If the server itself refuses again and again, each time a little
   // later, that is one fault.
-  void end(bool is_turned_away, time_ns now) noexcept {
-    if (is_turned_away && now - well_since_ < longest_ns) return;
+  void end(bool is_refusal, time_ns now) noexcept {
+    if (is_refusal && now - well_since_ < longest_ns) return;
     failures_ = 0;
     failing_since_ = now;
   }

@@ -35,21 +35,20 @@ void caller::end_wait(finisher origin) noexcept {
   // touch thread-local memory.
   const bool is_handler = origin == finisher::maybe_signal_handler;
   auto seen = state_.load(std::memory_order_acquire);
-  bool is_elsewhere = false;
+  bool is_remote = false;
   bool is_later = false;
   do {
     if (seen == state_done || seen == state_finishing) return;
-    is_elsewhere = seen == state_leading && (is_handler || !is_own());
+    is_remote = seen == state_leading && (is_handler || !is_own());
     is_later = seen == state_sleeping && !is_handler && wake_scope::is_open();
-  } while (!state_.compare_exchange_weak(seen,
-                                         is_elsewhere || is_later ? state_finishing : state_done,
+  } while (!state_.compare_exchange_weak(seen, is_remote || is_later ? state_finishing : state_done,
                                          std::memory_order_acq_rel, std::memory_order_acquire));
   if (is_later) return wake_scope::add(*this);
-  if (is_elsewhere) {
+  if (is_remote) {
     kick(kick_descriptor_.load(std::memory_order_relaxed));
     state_.store(state_done, std::memory_order_release);
   }
-  if (is_elsewhere || seen == state_sleeping) net::futex_wake_one(address);
+  if (is_remote || seen == state_sleeping) net::futex_wake_one(address);
 }
 
 bool caller::wait(time_ns deadline) noexcept {

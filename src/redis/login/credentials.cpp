@@ -82,10 +82,10 @@ outcome credentials::read(login& target) const {
   return {};
 }
 
-void credentials::replace(login with, std::atomic<std::uint64_t>* said_version) noexcept {
+void credentials::replace(login with, std::atomic<std::uint64_t>* sent_version) noexcept {
   const std::lock_guard guard(mutex_);
   with.version = current_.version + 1;
-  if (said_version != nullptr) *said_version = with.version;
+  if (sent_version != nullptr) *sent_version = with.version;
   std::swap(current_, with);
 }
 

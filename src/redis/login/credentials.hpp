@@ -48,8 +48,8 @@ class credentials {
   // throws bad_alloc.
   outcome read(login& target) const;
   // Replaces the login, for new connections. A connection that has already used it gets the version
-  // first in `said_version`. So no thread takes the connection for one with an older login.
-  void replace(login with, std::atomic<std::uint64_t>* said_version = nullptr) noexcept;
+  // first in `sent_version`. So no thread takes the connection for one with an older login.
+  void replace(login with, std::atomic<std::uint64_t>* sent_version = nullptr) noexcept;
   [[nodiscard]] std::uint64_t version() const noexcept;
   // See login. A file's password is known only while a login uses it.
   void hide_in(outcome& problem) const noexcept;

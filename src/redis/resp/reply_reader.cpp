@@ -49,11 +49,11 @@ void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
   const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
   if (may_be_message && is_message(reply)) {
     // During the handshake there is no waiter for a message.
-    if (is_greeted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
+    if (is_admitted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
     return;
   }
-  if (!is_greeted_) return listener_.on_handshake_reply(reply);
-  if (may_be_message && is_farewell(reply)) return listener_.on_unheard(reply.at(1).text());
+  if (!is_admitted_) return listener_.on_handshake_reply(reply);
+  if (may_be_message && is_farewell(reply)) return listener_.on_channel_moved(reply.at(1).text());
   // A subscription began or ended, or (`messages`) was refused.
   if (may_be_message) return confirm(reply, now);
   answer(reply, now);
@@ -89,7 +89,7 @@ void reply_reader::confirm(const value& reply, time_ns now) noexcept {
 outcome reply_reader::violation() const noexcept {
   // A TLS alert: the server's answer to a client without TLS.
   auto why =
-      !is_greeted_ && input_.unread().starts_with("\x15\x03")
+      !is_admitted_ && input_.unread().starts_with("\x15\x03")
           ? outcome::of(status::unreachable, "the port speaks TLS; give rediss://")
           : outcome::of(status::unreachable, "the server broke the protocol (", parser_->problem(),
                         "); check that the URL names a Redis or Valkey server");
@@ -115,7 +115,7 @@ request_list reply_reader::end(std::uint64_t submitted) noexcept {
   input_.clear();
   parser_->reset();
   replies_to_skip_ = 0;
-  is_greeted_ = is_broken_ = false;
+  is_admitted_ = is_broken_ = false;
   problem_ = {};
   return std::exchange(open_, {});
 }

@@ -27,7 +27,7 @@ class reply_listener {
   virtual void on_message(std::string_view channel, std::string_view payload,
                           time_ns now) noexcept = 0;
   // Messages to this channel of a slot end, because the slot moved to another server.
-  virtual void on_unheard(std::string_view channel) noexcept = 0;
+  virtual void on_channel_moved(std::string_view channel) noexcept = 0;
   // An error that its request gets next.
   virtual void on_error(const request& item, std::string_view text) noexcept = 0;
   // Returns the requests submitted meanwhile. A reply came without a known request.
@@ -52,7 +52,7 @@ class reply_reader {
   [[nodiscard]] const outcome& problem() const noexcept { return problem_; }
 
   // From here on replies belong to requests. Called on the reading thread.
-  void admit() noexcept { is_greeted_ = true; }
+  void admit() noexcept { is_admitted_ = true; }
   // Adds requests, to be answered after all known ones.
   void expect(request_list& submitted) noexcept { open_.take_all(submitted); }
   // The known request whose reply comes next.
@@ -83,7 +83,7 @@ class reply_reader {
   input_buffer input_;
   std::optional<parser> parser_{std::in_place};
   int replies_to_skip_ = 0;
-  bool is_greeted_ = false;
+  bool is_admitted_ = false;
   bool is_broken_ = false;
   outcome problem_;
 };

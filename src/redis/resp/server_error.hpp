@@ -18,8 +18,8 @@ std::string_view error_code(std::string_view text) noexcept;
 // Why a server does not serve. The text follows its address.
 struct unfitness {
   std::string_view code;
-  const char* in_short;  // "a replica now"
-  std::string_view told;
+  const char* summary;  // "a replica now"
+  std::string_view message;
   bool is_of_slot = false;  // may be true of this command's slot only
 };
 

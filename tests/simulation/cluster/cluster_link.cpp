@@ -172,7 +172,7 @@ void link::deliver(const std::string& bytes) {
 bool link::take_message(const redis::value& said) {
   if (said.type() != redis::kind::push || said.at(0).text() == "ssubscribe") return false;
   if (said.at(0).text() == "sunsubscribe") {
-    hears_.on_unheard(said.at(1).text());
+    hears_.on_channel_moved(said.at(1).text());
   } else {
     hears_.on_push(said.at(1).text(), said.at(2).text(), of_.now());
   }
