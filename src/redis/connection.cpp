@@ -56,7 +56,7 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
     : loop_(loop),
       config_(completed(std::move(config))),
       listener_(listener),
-      commands_(loop, *this, pipeline::purpose::commands, limits_of(config_)),
+      commands_(loop, *this, &listener, pipeline::purpose::commands, limits_of(config_)),
       dialer_(loop, config_.where, config_.make_transport, *this),
       endpoint_(loop, config_.where, config_.make_transport,
                 config_.command_timeout_ms * ns_per_ms / 3, *this) {}
@@ -283,17 +283,16 @@ void connection::attempt(Step&& step) noexcept try {
 void connection::on_dialed(std::unique_ptr<net::transport> connected,
                            const net::address& where) noexcept {
   const bool is_first = phase_ == phase::dialing;
-  auto& which = is_first ? commands_ : *messages_;
   phase_ = is_first ? phase::handshake : phase::handshake_inbox;
   if (is_first) endpoint_.note_connected(where);
   // The addresses share the time that is left, so a silent address leaves time for the others.
   const time_ns now = boot_now();
   const auto share = static_cast<time_ns>(dialer_.left() + 1);
   loop_.schedule(*this, now + std::max<time_ns>(attempt_.deadline - now, 0) / share);
-  which.attach(std::move(connected));
+  socket().attach(std::move(connected));
   attempt([&] {
     if (is_first) return begin_handshake();
-    greet(which, handshake::form::resp2_messages);
+    greet(handshake::form::resp2_messages);
   });
 }
 
@@ -302,12 +301,17 @@ void connection::begin_handshake() {
     return fail(std::move(known), true);
   }
   login_.sent_version = login_.as.version;
-  greet(commands_, protocol_ == 3 ? handshake::form::resp3 : handshake::form::resp2_commands);
+  greet(protocol_ == 3 ? handshake::form::resp3 : handshake::form::resp2_commands);
 }
 
-void connection::greet(pipeline& which, handshake::form form) {
+// The socket of the present handshake.
+pipeline& connection::socket() noexcept {
+  return phase_ == phase::handshake ? commands_ : *messages_;
+}
+
+void connection::greet(handshake::form form) {
   handshake_.emplace(config_, form, before_, login_.as);
-  which.greet(handshake_->take_bytes());
+  socket().greet(handshake_->take_bytes());
 }
 
 void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
@@ -317,17 +321,17 @@ void connection::on_dial_failed(const outcome& why, bool is_definite) noexcept {
   fail(std::move(reason), is_definite);
 }
 
-void connection::on_handshake_reply(pipeline& which, const value& reply) noexcept {
+void connection::on_handshake_reply(const value& reply) noexcept {
   if (phase_ != phase::handshake && phase_ != phase::handshake_inbox) return;
-  attempt([&] { take_reply(which, reply); });
+  attempt([&] { take_reply(reply); });
 }
 
-void connection::take_reply(pipeline& which, const value& reply) {
+void connection::take_reply(const value& reply) {
   switch (handshake_->take(reply)) {
     case handshake::step::more:
       return;
     case handshake::step::send:
-      return which.greet(handshake_->take_bytes());
+      return socket().greet(handshake_->take_bytes());
     case handshake::step::done:
       return finish_handshake();
     case handshake::step::fall_back:
@@ -359,8 +363,8 @@ void connection::finish_handshake() {
   if (phase_ == phase::handshake_inbox || protocol_ == 3 || config_.inbox.empty()) return go_up();
   if (!messages_) {
     pipeline_listener& me = *this;
-    messages_ =
-        std::make_unique<pipeline>(loop_, me, pipeline::purpose::messages, limits_of(config_));
+    messages_ = std::make_unique<pipeline>(loop_, me, &listener_, pipeline::purpose::messages,
+                                           limits_of(config_));
   }
   phase_ = phase::dialing_inbox;
   dialer_.start_at(endpoint_.address(), attempt_.deadline);  // the address of the commands
@@ -450,11 +454,6 @@ void connection::plan_lookup() noexcept {
   loop_.schedule(*this, boot_now() + half_ns + half_ns / 2 + part_ns);
 }
 
-void connection::on_message(std::string_view channel, std::string_view payload,
-                            time_ns now) noexcept {
-  listener_.on_push(channel, payload, now);
-}
-
 void connection::on_timer(time_ns) noexcept {
   switch (phase_) {
     case phase::waiting:
@@ -492,7 +491,7 @@ void connection::fail(outcome why, bool is_definite) noexcept {
   end_sockets();
 }
 
-void connection::on_torn(pipeline&, const outcome& why) noexcept {
+void connection::on_torn(const outcome& why) noexcept {
   if (attempt_.end.ok()) {
     const bool is_in_handshake = phase_ == phase::handshake || phase_ == phase::handshake_inbox;
     attempt_.was_at_first_socket = phase_ == phase::handshake;

@@ -32,22 +32,15 @@
 
 namespace mortise::redis {
 
-class session_listener {
+// Messages come between on_up and on_down.
+class session_listener : public message_listener {
  public:
-  virtual ~session_listener() = default;
   // The handshake is done. Earlier connections' requests have a definite outcome (hazard 16), and
   // every thread may submit. Each caller that found no connection before is notified here (hazard
   // 24). Called on the I/O thread.
   virtual void on_up(const session_facts& facts) noexcept = 0;
   // Only after on_up, and after every open request got its on_broken. Called on the I/O thread.
   virtual void on_down(const outcome& why) noexcept = 0;
-  // A message to the inbox or another channel, between on_up and on_down. Called on the reading
-  // thread.
-  virtual void on_push(std::string_view channel, std::string_view payload,
-                       time_ns now) noexcept = 0;
-  // Messages to this channel of a cluster's slot end, because the slot moved to another server.
-  // Called on the reading thread.
-  virtual void on_channel_moved(std::string_view /*channel*/) noexcept {}
   // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
   // the I/O thread.
   virtual void on_overdue() noexcept {}
@@ -165,15 +158,10 @@ class connection final : private pipeline_listener,
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
   void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
-  void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
-  void on_message(std::string_view channel, std::string_view payload,
-                  time_ns now) noexcept override;
-  void on_channel_moved(std::string_view channel) noexcept override {
-    listener_.on_channel_moved(channel);
-  }
+  void on_handshake_reply(const value& reply) noexcept override;
   void on_overdue() noexcept override;
   void on_moved(outcome why) noexcept override;
-  void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void on_torn(const outcome& why) noexcept override;
   void on_healthy(time_ns since) noexcept override;
   void on_check_over() noexcept override;
   template <class Step>
@@ -188,8 +176,9 @@ class connection final : private pipeline_listener,
   void look_up(const char* why) noexcept;
   void plan_lookup() noexcept;
   void begin_handshake();
-  void greet(pipeline& which, handshake::form form);
-  void take_reply(pipeline& which, const value& reply);
+  [[nodiscard]] pipeline& socket() noexcept;
+  void greet(handshake::form form);
+  void take_reply(const value& reply);
   void finish_handshake();
   void go_up() noexcept;
   void fail(outcome why, bool is_definite) noexcept;

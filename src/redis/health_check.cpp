@@ -24,7 +24,7 @@ health_check::health_check(net::reactor& loop, std::shared_ptr<net::resolver> wh
       answer_ns_(answer_ns),
       listener_(listener),
       dialer_(loop, std::move(where), std::move(make_transport), *this),
-      beside_(loop, *this, pipeline::purpose::messages, {}),
+      beside_(loop, *this, nullptr, pipeline::purpose::messages, {}),
       dial_ns_(first_dial_ns) {}
 
 health_check::~health_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
@@ -67,16 +67,14 @@ void health_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/) 
 }
 
 // A server that requires a login is healthy. A server that is full, loading or busy is not.
-void health_check::on_handshake_reply(pipeline& /*which*/, const value& reply) noexcept {
+void health_check::on_handshake_reply(const value& reply) noexcept {
   const auto text = reply.text();
   if (reply.is_error() && !text.starts_with("NOAUTH") && !text.starts_with("NOPERM")) return stop();
   is_answered_ = true;
   loop_.schedule(*this, boot_now() + settle_ns);
 }
 
-void health_check::on_torn(pipeline& /*which*/, const outcome& /*why*/) noexcept {
-  listener_.on_check_over();
-}
+void health_check::on_torn(const outcome& /*why*/) noexcept { listener_.on_check_over(); }
 
 void health_check::on_timer(time_ns /*now*/) noexcept {
   const auto since = since_;

@@ -15,14 +15,14 @@
 
 namespace mortise::redis {
 
-pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
-                   const pipeline_limits& limits)
+pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, message_listener* messages,
+                   purpose use, const pipeline_limits& limits)
     : loop_(loop),
       listener_(listener),
       use_(use),
       limits_(limits),
       silence_(limits.silence_ns),
-      replies_(use, *this),
+      replies_(use, *this, messages),
       spin_(limits.busy_poll_ns) {
   // Only the I/O thread reads messages.
   if (use == purpose::commands) {
@@ -245,7 +245,7 @@ void pipeline::tear_down() noexcept {
   const outcome why = std::exchange(why_, {});
   lock.unlock();
   while (request* item = orphans.pop()) item->on_broken(item->start_ < sent);
-  listener_.on_torn(*this, why);
+  listener_.on_torn(why);
 }
 
 void pipeline::unwatch() noexcept {

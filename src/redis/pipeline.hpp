@@ -38,25 +38,17 @@
 
 namespace mortise::redis {
 
-class pipeline;
-
 class pipeline_listener {
  public:
   virtual ~pipeline_listener() = default;
   // A reply before admit(). Called on the I/O thread.
-  virtual void on_handshake_reply(pipeline& which, const value& reply) noexcept = 0;
-  // A published message. Called on the reading thread.
-  virtual void on_message(std::string_view channel, std::string_view payload,
-                          time_ns now) noexcept = 0;
-  // Messages to this channel of a slot end, because the slot moved to another server. Called on the
-  // reading thread.
-  virtual void on_channel_moved(std::string_view channel) noexcept = 0;
+  virtual void on_handshake_reply(const value& reply) noexcept = 0;
   // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
   // the I/O thread.
-  virtual void on_overdue() noexcept = 0;
+  virtual void on_overdue() noexcept {}
   // The socket is closed, and every open request was notified. If the server itself reported that
   // it does not serve, `why` is a refusal. Called on the I/O thread.
-  virtual void on_torn(pipeline& which, const outcome& why) noexcept = 0;
+  virtual void on_torn(const outcome& why) noexcept = 0;
 };
 
 struct pipeline_limits {
@@ -74,7 +66,8 @@ class pipeline final : private net::event_handler, private net::timer, private r
  public:
   using purpose = reply_reader::purpose;
 
-  pipeline(net::reactor& loop, pipeline_listener& listener, purpose use,
+  // `messages` is null for a connection that is never admitted.
+  pipeline(net::reactor& loop, pipeline_listener& listener, message_listener* messages, purpose use,
            const pipeline_limits& limits);
   // No transport may be attached.
   ~pipeline() override;
@@ -157,14 +150,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   enum class reading : std::uint8_t { at_once, nap, held };
   net::io_result receive(reading mode) noexcept;
   void on_handshake_reply(const value& reply) noexcept override {
-    listener_.on_handshake_reply(*this, reply);
-  }
-  void on_message(std::string_view channel, std::string_view payload,
-                  time_ns now) noexcept override {
-    listener_.on_message(channel, payload, now);
-  }
-  void on_channel_moved(std::string_view channel) noexcept override {
-    listener_.on_channel_moved(channel);
+    listener_.on_handshake_reply(reply);
   }
   void on_error(const request& item, std::string_view text) noexcept override;
   request_list take_submitted() noexcept override;

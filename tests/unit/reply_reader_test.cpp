@@ -31,7 +31,9 @@ struct recorded_request : redis::request {
   const std::string what_;
 };
 
-class reply_reader_test : public ::testing::Test, private redis::reply_listener {
+class reply_reader_test : public ::testing::Test,
+                          private redis::reply_listener,
+                          private redis::message_listener {
  protected:
   void submit(const std::string& what, int replies = 1) {
     requests_.emplace_back(log_, what, replies);
@@ -50,8 +52,8 @@ class reply_reader_test : public ::testing::Test, private redis::reply_listener 
   void on_handshake_reply(const redis::value& reply) noexcept override {
     log_.push_back("greeted " + std::string(reply.text()));
   }
-  void on_message(std::string_view channel, std::string_view payload,
-                  time_ns /*now*/) noexcept override {
+  void on_push(std::string_view channel, std::string_view payload,
+               time_ns /*now*/) noexcept override {
     log_.push_back("told " + std::string(channel) + " " + std::string(payload));
   }
   void on_channel_moved(std::string_view channel) noexcept override {
@@ -65,7 +67,7 @@ class reply_reader_test : public ::testing::Test, private redis::reply_listener 
   std::vector<std::string> log_;
   std::deque<recorded_request> requests_;
   redis::request_list submitted_;
-  reply_reader reader_{reply_reader::purpose::commands, *this};
+  reply_reader reader_{reply_reader::purpose::commands, *this, this};
 };
 
 TEST_F(reply_reader_test, the_oldest_request_has_the_next_reply) {

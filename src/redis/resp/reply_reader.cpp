@@ -49,11 +49,11 @@ void reply_reader::dispatch(const value& reply, time_ns now) noexcept {
   const bool may_be_message = use_ == purpose::messages || reply.type() == kind::push;
   if (may_be_message && is_message(reply)) {
     // During the handshake there is no waiter for a message.
-    if (is_admitted_) listener_.on_message(reply.at(1).text(), reply.at(2).text(), now);
+    if (is_admitted_) messages_->on_push(reply.at(1).text(), reply.at(2).text(), now);
     return;
   }
   if (!is_admitted_) return listener_.on_handshake_reply(reply);
-  if (may_be_message && is_farewell(reply)) return listener_.on_channel_moved(reply.at(1).text());
+  if (may_be_message && is_farewell(reply)) return messages_->on_channel_moved(reply.at(1).text());
   // A subscription began or ended, or (`messages`) was refused.
   if (may_be_message) return confirm(reply, now);
   answer(reply, now);

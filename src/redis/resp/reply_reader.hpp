@@ -17,17 +17,23 @@
 
 namespace mortise::redis {
 
-// Receives all input of a reply_reader that is no reply to a request.
+// Receives the messages of subscribed channels. Called on the reading thread.
+class message_listener {
+ public:
+  virtual ~message_listener() = default;
+  // A message to the inbox or another channel.
+  virtual void on_push(std::string_view channel, std::string_view payload,
+                       time_ns now) noexcept = 0;
+  // Messages to this channel of a cluster's slot end, because the slot moved to another server.
+  virtual void on_channel_moved(std::string_view /*channel*/) noexcept {}
+};
+
+// Receives what concerns the whole stream.
 class reply_listener {
  public:
   virtual ~reply_listener() = default;
   // A reply before admit().
   virtual void on_handshake_reply(const value& reply) noexcept = 0;
-  // A published message.
-  virtual void on_message(std::string_view channel, std::string_view payload,
-                          time_ns now) noexcept = 0;
-  // Messages to this channel of a slot end, because the slot moved to another server.
-  virtual void on_channel_moved(std::string_view channel) noexcept = 0;
   // An error that its request gets next.
   virtual void on_error(const request& item, std::string_view text) noexcept = 0;
   // Returns the requests submitted meanwhile. A reply came without a known request.
@@ -39,7 +45,9 @@ class reply_reader {
   // `messages`: the second socket that RESP2 needs for subscriptions, where messages are arrays.
   enum class purpose { commands, messages };
 
-  reply_reader(purpose use, reply_listener& listener) : use_(use), listener_(listener) {}
+  // `messages` is null for a stream that is never admitted.
+  reply_reader(purpose use, reply_listener& listener, message_listener* messages)
+      : use_(use), listener_(listener), messages_(messages) {}
 
   // The place for received bytes. Call make_room() first, which throws bad_alloc.
   void make_room() { input_.make_room(); }
@@ -78,6 +86,7 @@ class reply_reader {
 
   const purpose use_;
   reply_listener& listener_;
+  message_listener* const messages_;
   std::atomic<std::uint64_t> answered_{0};
   request_list open_;
   input_buffer input_;

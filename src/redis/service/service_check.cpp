@@ -34,7 +34,7 @@ service_check::service_check(net::reactor& loop, std::shared_ptr<net::resolver> 
     : loop_(loop),
       listener_(listener),
       dialer_(loop, std::move(where), std::move(make_transport), *this),
-      connection_(loop, *this, pipeline::purpose::messages, {}) {}
+      connection_(loop, *this, nullptr, pipeline::purpose::messages, {}) {}
 
 service_check::~service_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
 
@@ -99,7 +99,7 @@ void service_check::say_command() {
   connection_.greet(std::move(bytes));
 }
 
-void service_check::on_handshake_reply(pipeline& /*which*/, const value& /*reply*/) noexcept try {
+void service_check::on_handshake_reply(const value& /*reply*/) noexcept try {
   if (is_command_sent_) {
     is_answered_ = true;
     return connection_.break_off(outcome::of(status::closed));
@@ -109,7 +109,7 @@ void service_check::on_handshake_reply(pipeline& /*which*/, const value& /*reply
   give_up();
 }
 
-void service_check::on_torn(pipeline& /*which*/, const outcome& why) noexcept try {
+void service_check::on_torn(const outcome& why) noexcept try {
   take_end(why);
 } catch (const std::bad_alloc&) {
   is_given_up_ = true;

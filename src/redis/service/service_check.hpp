@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string_view>
 
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -46,11 +45,8 @@ class service_check final : private pipeline_listener,
   void on_dialed(std::unique_ptr<net::transport> connected,
                  const net::address& where) noexcept override;
   void on_dial_failed(const outcome& why, bool is_definite) noexcept override;
-  void on_handshake_reply(pipeline& which, const value& reply) noexcept override;
-  void on_message(std::string_view, std::string_view, time_ns) noexcept override {}
-  void on_channel_moved(std::string_view) noexcept override {}
-  void on_overdue() noexcept override {}
-  void on_torn(pipeline& which, const outcome& why) noexcept override;
+  void on_handshake_reply(const value& reply) noexcept override;
+  void on_torn(const outcome& why) noexcept override;
   void on_timer(time_ns now) noexcept override;
   void dial() noexcept;
   void say_ping();
