@@ -18,13 +18,11 @@ std::string text_or_nothing(const net::address& place) noexcept try {
 }  // namespace
 
 endpoint_tracker::endpoint_tracker(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
-                                   net::transport_factory make_transport, time_ns answer_ns,
-                                   endpoint_listener& listener)
+                                   check_listener& listener)
     : name_(name->text()),
       is_fixed_(name->is_immediate()),
       listener_(listener),
-      lookup_(loop, name, *this),
-      check_(loop, name, std::move(make_transport), answer_ns, listener) {}
+      lookup_(loop, name, *this) {}
 
 std::string endpoint_tracker::text() const noexcept {
   if (!address_) return joined({name_});
@@ -61,11 +59,6 @@ void endpoint_tracker::look(time_ns deadline, const char* why) noexcept try {
   if (!is_fixed_) lookup_.start(deadline);
 } catch (const std::bad_alloc&) {
   // Another look follows, as long as the server is silent.
-}
-
-void endpoint_tracker::cancel() noexcept {
-  lookup_.abandon();
-  check_.end();
 }
 
 // A failed lookup changes nothing.

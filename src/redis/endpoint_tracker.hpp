@@ -1,6 +1,6 @@
 // The endpoint that a name resolves to: the connected address, the address before and the reason
 // for the move, in plain text. Also checks, without disturbing the connection, whether the name
-// still lists the address and whether the server answers new connections there.
+// still lists the address.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,15 @@
 #include "net/dial/lookup.hpp"
 #include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
-#include "redis/health_check.hpp"
+#include "redis/check_listener.hpp"
 
 namespace mortise::redis {
-
-class endpoint_listener : public health_check_listener {
- public:
-  // The name lists other addresses, but no longer the connected one.
-  virtual void on_moved(outcome why) noexcept = 0;
-};
 
 // The I/O thread's; any thread may call name().
 class endpoint_tracker final : private net::lookup_listener {
  public:
-  // `answer_ns`: see health_check.
   endpoint_tracker(net::reactor& loop, const std::shared_ptr<net::resolver>& name,
-                   net::transport_factory make_transport, time_ns answer_ns,
-                   endpoint_listener& listener);
+                   check_listener& listener);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   // Of the connection. Only after note_connected().
@@ -52,12 +44,8 @@ class endpoint_tracker final : private net::lookup_listener {
   // Checks whether the name still lists the address. If not, the connection moves, with `why` as
   // the short reason. Ends in on_moved() or without a call.
   void look(time_ns deadline, const char* why) noexcept;
-  // Pings the server over a second connection. Calls on_healthy() if it answers.
-  void check() noexcept { check_.look(*address_); }
-  // Cancels the lookup and the health check. on_check_over() follows if the second connection is
-  // open.
-  void cancel() noexcept;
-  [[nodiscard]] bool is_check_over() noexcept { return check_.is_over(); }
+  // Cancels the lookup.
+  void cancel() noexcept { lookup_.abandon(); }
 
  private:
   void on_resolved(net::resolution found) noexcept override;
@@ -66,9 +54,8 @@ class endpoint_tracker final : private net::lookup_listener {
 
   std::string name_;
   bool is_fixed_;
-  endpoint_listener& listener_;
+  check_listener& listener_;
   net::lookup lookup_;
-  health_check check_;
   std::optional<net::address> address_;
   std::optional<net::address> previous_;
   const char* reason_ = "";

@@ -75,8 +75,8 @@ const char* why_no_login(bool is_of_sentinel) {
 }  // namespace
 
 handshake::handshake(const connection_config& config, form type, predecessor before,
-                     const login& as)
-    : config_(config), form_(type), as_(as), before_(std::move(before)) {
+                     const login& own_login)
+    : config_(config), form_(type), login_(own_login), before_(std::move(before)) {
   facts_.protocol = form_ == form::resp3 ? 3 : 2;
   add_first_part();
   // The old client id is killed only at the same server process. In a new process another client
@@ -93,15 +93,15 @@ void handshake::add(item what, std::initializer_list<std::string_view> words) {
 void handshake::add_first_part() {
   if (form_ == form::resp3) {
     command_writer writer(bytes_);
-    writer.begin(2 + (as_.is_needed() ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
+    writer.begin(2 + (login_.is_needed() ? 3U : 0U) + (config_.client_name.empty() ? 0U : 2U));
     writer.arg("HELLO").arg("3");
-    if (as_.is_needed()) writer.arg("AUTH").arg(as_.name()).arg(as_.password.view());
+    if (login_.is_needed()) writer.arg("AUTH").arg(login_.name()).arg(login_.password.view());
     if (!config_.client_name.empty()) writer.arg("SETNAME").arg(config_.client_name);
     expected_.push_back(item::hello);
     return add_run_query();
   }
-  if (as_.is_needed() && as_.user.empty()) add(item::auth, {"AUTH", as_.password.view()});
-  if (!as_.user.empty()) add(item::auth, {"AUTH", as_.user, as_.password.view()});
+  if (login_.is_needed() && login_.user.empty()) add(item::auth, {"AUTH", login_.password.view()});
+  if (!login_.user.empty()) add(item::auth, {"AUTH", login_.user, login_.password.view()});
   if (!config_.client_name.empty()) {
     add(item::set_name, {"CLIENT", "SETNAME", config_.client_name});
   }
@@ -240,7 +240,7 @@ std::string handshake::remedy_of_login() const {
   if (config_.is_of_sentinel && !config_.identity->has_file()) {
     return "correct sentinel_user and sentinel_password in the URL";
   }
-  return config_.identity ? config_.identity->remedy() : "correct them in the URL";
+  return config_.identity->remedy();
 }
 
 handshake::step handshake::take_hello(const value& reply) {
@@ -347,7 +347,7 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
   if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
     return step::more;
   }
-  const auto safe_error = without_secrets(error, &as_);
+  const auto safe_error = without_secrets(error, &login_);
   if (const auto lacking = find_missing_right(safe_error)) {
     // The text of a script begins on the fifth line of its command.
     auto script = std::string_view(setup_[setup_answered_ - 1]);
@@ -367,14 +367,14 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
 bool handshake::is_without_resp3(std::string_view error) const {
   // Before the login, Valkey 9.1 answers an unknown command only with NOAUTH. A server that knows
   // HELLO never answers a HELLO with a login like that.
-  if (as_.is_needed() && error.starts_with("NOAUTH")) return true;
+  if (login_.is_needed() && error.starts_with("NOAUTH")) return true;
   return begins_with_any(error, {"NOPROTO", "NOPERM"}) || is_unknown_command(error);
 }
 
 // `more` if the handshake continues despite the error.
 handshake::step handshake::take_error(std::string_view error, item what) {
   // The code is read from the server's text. Messages repeat the text without the login.
-  const auto safe_error = without_secrets(error, &as_);
+  const auto safe_error = without_secrets(error, &login_);
   const std::string_view text = safe_error;
   const bool is_probe = what == item::probe_delifeq || what == item::probe_delex;
   if (is_probe && config_.is_of_cluster &&

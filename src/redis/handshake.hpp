@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "redis/connection_config.hpp"
 #include "redis/resp/resp.hpp"
 #include "redis/service/service_gaps.hpp"
-#include "redis/session.hpp"
 
 namespace mortise::redis {
 
@@ -25,8 +25,8 @@ class handshake {
     std::string run_id = {};  // empty if the server did not report it
   };
 
-  // Keeps references to `config` and `as`.
-  handshake(const connection_config& config, form type, predecessor before, const login& as);
+  // Keeps references to `config` and `own_login`.
+  handshake(const connection_config& config, form type, predecessor before, const login& own_login);
 
   // Returns the bytes to send now. Afterwards nothing is sent until a step returns `send`.
   wiped_bytes take_bytes() { return std::exchange(bytes_, {}); }
@@ -90,7 +90,7 @@ class handshake {
 
   const connection_config& config_;
   const form form_;
-  const login& as_;
+  const login& login_;
   const predecessor before_;
   wiped_bytes bytes_;  // contains the login
   std::vector<item> expected_;

@@ -17,14 +17,13 @@ constexpr time_ns settle_ns = 50 * ns_per_ms;
 
 }  // namespace
 
-health_check::health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
-                           net::transport_factory make_transport, time_ns answer_ns,
-                           health_check_listener& listener)
+health_check::health_check(net::reactor& loop, const connection_config& config,
+                           check_listener& listener)
     : loop_(loop),
-      answer_ns_(answer_ns),
+      answer_ns_(config.command_timeout_ms * ns_per_ms / 3),
       listener_(listener),
-      dialer_(loop, std::move(where), std::move(make_transport), *this),
-      beside_(loop, *this, nullptr, pipeline::purpose::messages, {}),
+      dialer_(loop, config.where, config.make_transport, *this),
+      socket_(loop, config, *this, nullptr, pipeline::purpose::messages),
       dial_ns_(first_dial_ns) {}
 
 health_check::~health_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
@@ -48,15 +47,15 @@ void health_check::stop() noexcept {
   loop_.cancel(static_cast<net::timer&>(*this));
   since_ = 0;
   is_answered_ = false;
-  beside_.break_off(outcome::of(status::closed));
+  socket_.break_off(outcome::of(status::closed));
 }
 
 void health_check::on_dialed(std::unique_ptr<net::transport> connected,
                              const net::address& /*where*/) noexcept try {
   wiped_bytes ping;
   command_writer(ping).command({"PING"});
-  beside_.attach(std::move(connected));
-  beside_.greet(std::move(ping));
+  socket_.attach(std::move(connected));
+  socket_.greet(std::move(ping));
   loop_.schedule(*this, boot_now() + answer_ns_);
 } catch (const std::bad_alloc&) {
   stop();

@@ -10,35 +10,24 @@
 #include "net/dial/dialer.hpp"
 #include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
+#include "redis/check_listener.hpp"
 #include "redis/pipeline.hpp"
 
 namespace mortise::redis {
-
-class health_check_listener {
- public:
-  virtual ~health_check_listener() = default;
-  // The server has answered. The check began at `since`.
-  virtual void on_healthy(time_ns since) noexcept = 0;
-  // The second connection is closed.
-  virtual void on_check_over() noexcept = 0;
-};
 
 // The I/O thread's.
 class health_check final : private pipeline_listener,
                            private net::dial_listener,
                            private net::timer {
  public:
-  // `answer_ns`: how long the server may take to answer after the connect.
-  health_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
-               net::transport_factory make_transport, time_ns answer_ns,
-               health_check_listener& listener);
+  health_check(net::reactor& loop, const connection_config& config, check_listener& listener);
   // Only when is_over().
   ~health_check() override;
 
   // Begins a check unless one is in progress.
   void look(const net::address& at) noexcept;
   void end() noexcept;
-  [[nodiscard]] bool is_over() noexcept { return !beside_.is_attached(); }
+  [[nodiscard]] bool is_over() noexcept { return !socket_.is_attached(); }
 
  private:
   void on_dialed(std::unique_ptr<net::transport> connected,
@@ -51,9 +40,9 @@ class health_check final : private pipeline_listener,
 
   net::reactor& loop_;
   const time_ns answer_ns_;
-  health_check_listener& listener_;
+  check_listener& listener_;
   net::dialer dialer_;
-  pipeline beside_;
+  pipeline socket_;
   time_ns since_ = 0;  // 0: no check is in progress
   time_ns dial_ns_;    // time limit of the next connect
   bool is_answered_ = false;

@@ -15,15 +15,15 @@
 
 namespace mortise::redis {
 
-pipeline::pipeline(net::reactor& loop, pipeline_listener& listener, message_listener* messages,
-                   purpose use, const pipeline_limits& limits)
+pipeline::pipeline(net::reactor& loop, const connection_config& config, pipeline_listener& listener,
+                   message_listener* messages, purpose use)
     : loop_(loop),
       listener_(listener),
       use_(use),
-      limits_(limits),
-      silence_(limits.silence_ns),
+      config_(config),
+      silence_(config.command_timeout_ms * ns_per_ms),
       replies_(use, *this, messages),
-      spin_(limits.busy_poll_ns) {
+      spin_(config.busy_poll_us * ns_per_us) {
   // Only the I/O thread reads messages.
   if (use == purpose::commands) {
     kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -47,8 +47,8 @@ outcome pipeline::check() const {
 status pipeline::accept(request& item, std::string_view bytes) noexcept {
   if (!is_admitted_ || is_broken_ || sender_.is_finishing()) return status::unreachable;
   const auto open = submitted_ - replies_.answered();
-  if (open >= limits_.open_requests) return status::limit;
-  if (sender_.unsent() + bytes.size() > limits_.output_bytes) return status::limit;
+  if (open >= config_.open_requests_limit) return status::limit;
+  if (sender_.unsent() + bytes.size() > config_.output_limit_bytes) return status::limit;
   item.start_ = sender_.appended();
   try {
     sender_.append(bytes);

@@ -30,6 +30,7 @@
 #include "net/threads/leader_followers.hpp"
 #include "net/threads/spin.hpp"
 #include "net/transport.hpp"
+#include "redis/connection_config.hpp"
 #include "redis/resp/reply_reader.hpp"
 #include "redis/resp/request_list.hpp"
 #include "redis/resp/resp.hpp"
@@ -51,24 +52,13 @@ class pipeline_listener {
   virtual void on_torn(const outcome& why) noexcept = 0;
 };
 
-struct pipeline_limits {
-  std::size_t output_bytes = 4U << 20U;
-  std::uint64_t open_requests = 65536;
-  // A request that is open for longer, without a byte received since, breaks the connection.
-  time_ns silence_ns = 3 * ns_per_s;
-  // How long a caller that leads alone spins before it sleeps. Negative: as long as it pays off.
-  time_ns busy_poll_ns = 0;
-  // A server of a cluster may refuse one slot and serve others.
-  bool is_of_cluster = false;
-};
-
 class pipeline final : private net::event_handler, private net::timer, private reply_listener {
  public:
   using purpose = reply_reader::purpose;
 
-  // `messages` is null for a connection that is never admitted.
-  pipeline(net::reactor& loop, pipeline_listener& listener, message_listener* messages, purpose use,
-           const pipeline_limits& limits);
+  // Keeps references. `messages` is null for a connection that is never admitted.
+  pipeline(net::reactor& loop, const connection_config& config, pipeline_listener& listener,
+           message_listener* messages, purpose use);
   // No transport may be attached.
   ~pipeline() override;
 
@@ -158,7 +148,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   net::reactor& loop_;
   pipeline_listener& listener_;
   const purpose use_;
-  const pipeline_limits limits_;
+  const connection_config& config_;
   bound_task flush_task_{*this, &pipeline::run_flush};
   bound_task teardown_task_{*this, &pipeline::tear_down};
   rest_timer rest_timer_{*this};

@@ -240,7 +240,7 @@ bool pipeline::read(bool may_nap) noexcept {
 // fate of all others is unknown.
 void pipeline::on_error(const request& item, std::string_view text) noexcept {
   const auto* const unfit = unfitness_of(text);
-  if (unfit == nullptr || (limits_.is_of_cluster && unfit->is_of_slot)) return;
+  if (unfit == nullptr || (config_.is_of_cluster && unfit->is_of_slot)) return;
   auto why = outcome::of(status::refused, unfit->message);
   why.is_retryable = true;
   why.cause = unfit->summary;

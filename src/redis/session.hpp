@@ -1,79 +1,79 @@
-// The parts of a connection, and the facts that its handshake finds.
+// The sockets to a server, and the client's channels there. Commands and messages share a socket.
+// RESP2 needs a second socket for messages.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "net/dial/address.hpp"
-#include "net/dial/dialer.hpp"
-#include "net/dial/resolver.hpp"
-#include "redis/login/credentials.hpp"
-#include "redis/resp/command.hpp"
-#include "redis/service/compare_and_delete.hpp"
+#include "base/log.hpp"
+#include "base/status.hpp"
+#include "net/reactor.hpp"
+#include "redis/connection_config.hpp"
+#include "redis/pipeline.hpp"
 
 namespace mortise::redis {
 
-// A command of the layer above, for each handshake. It must be idempotent, because it may run more
-// than once per session (RESP2 is tried after RESP3).
-struct setup_command {
-  // Which error replies refuse the session.
-  enum class need : std::uint8_t { none, when_there_is_memory, always };
-  std::string name;   // for messages
-  std::string bytes;  // one command, with one reply
-  need is_needed = need::none;
-  // The same command for a client that was connected before, computed now; empty if it does not
-  // differ. Called on the I/O thread.
-  std::function<std::string()> when_back = {};
+// Messages come between on_up and on_down.
+class session_listener : public message_listener {
+ public:
+  // The handshake is done. Earlier connections' requests have a definite outcome (hazard 16), and
+  // every thread may submit. Each caller that found no connection before is notified here (hazard
+  // 24). Called on the I/O thread.
+  virtual void on_up(const session_facts& facts) noexcept = 0;
+  // Only after on_up, and after every open request got its on_broken. Called on the I/O thread.
+  virtual void on_down(const outcome& why) noexcept = 0;
+  // Replies are overdue for a third of the limit or half a second, whichever is shorter. Called on
+  // the I/O thread.
+  virtual void on_overdue() noexcept {}
+  // From now on no message to this channel is missed, as long as the connection lives. Comes after
+  // listen(), and again after each on_up. Called on the reading thread.
+  virtual void on_listening(std::string_view /*channel*/) noexcept {}
+  // An attempt to connect failed. Called on the I/O thread.
+  virtual void on_failed(const outcome& /*why*/, bool /*is_definite*/) noexcept {}
+  // A log record, besides the calls above. Called on the I/O thread.
+  virtual void on_note(log_subject /*what*/, const outcome& /*details*/) noexcept {}
 };
 
-struct connection_config {
-  std::shared_ptr<net::resolver> where;
-  net::transport_factory make_transport = {};  // empty: plain sockets
-  const char* hint_at_end = "";                // for a server that ends the handshake
-  const char* why_no_cluster = nullptr;        // the refusal of a cluster's node
-  bool is_replica_wrong = false;               // a replica is a definite error, not a passing state
-  bool is_of_sentinel = false;                 // a Sentinel is expected, not a data server
-  bool is_of_cluster = false;                  // any of its servers, in any role
-  bool is_silence_normal = false;              // WAIT is sent, which blocks
-  std::shared_ptr<credentials> identity = {};  // none: no login
-  std::string client_name = {};
-  std::string inbox = {};  // the channel to subscribe to; empty for none
-  std::int64_t database = 0;
-  std::vector<const script*> scripts = {};
-  std::vector<setup_command> setup = {};
-  bool needs_multi = false;  // transactions, which a server without HELLO may lack
-  // A key that no client ever writes, to probe the commands of the server; empty: no probes.
-  std::string probe_key = {};
-  // Limits each attempt to connect, and the time of an open request without an answer.
-  std::int64_t command_timeout_ms = 3000;
-  std::int64_t busy_poll_us = 0;  // -1: as long as it pays off
-  // How often to check that the name still resolves to the connected server. 0 checks only while
-  // the server is silent.
-  std::int64_t look_interval_ms = 0;
-  std::size_t output_limit_bytes = 4U << 20U;
-  std::uint64_t open_requests_limit = 65536;
-};
+class session {
+ public:
+  // Of the listener only the functions about messages and channels are called.
+  session(net::reactor& loop, const connection_config& config, pipeline_listener& owner,
+          session_listener& listener);
 
-enum class server_kind { redis, valkey };
+  [[nodiscard]] pipeline& commands() noexcept { return commands_; }
 
-struct session_facts {
-  server_kind kind = server_kind::redis;
-  std::string version = {};  // "7.0.15"; empty if the server did not report it
-  int version_number = 0;    // 7000015; 0 when unknown
-  std::string run_id = {};   // one run of the server process; empty when unknown
-  std::string role = {};     // "master"; empty when unknown
-  std::string mode = {};     // "cluster", "standalone"; empty when unknown
-  std::int64_t client_id = 0;
-  int protocol = 3;  // 3, or 2 where the server has no HELLO 3
-  // The command that the server has, and that this user may use.
-  redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
-  bool is_reconnect = false;
-  net::address at;        // the server's address
-  std::string host = {};  // the host of that address, by the resolver
+  // Any thread; see connection.
+  void listen(std::string_view channel);
+  void unlisten(std::string_view channel) noexcept;
+  // Whether messages came by the socket of the commands when the session was last up.
+  [[nodiscard]] bool has_one_socket() const noexcept { return subscribed_.load() == &commands_; }
+
+  // All of these run on the I/O thread. messages() is RESP2's second socket, and throws bad_alloc.
+  pipeline& messages();
+  // From here on every thread may submit. False when a socket broke meanwhile.
+  bool admit() noexcept;
+  // Subscribes to the channels.
+  void subscribe_all(int protocol) noexcept;
+  void break_off(const outcome& why) noexcept;
+  [[nodiscard]] bool is_attached() noexcept;
+
+ private:
+  class subscription;
+  void send(std::string_view command, std::string_view channel) noexcept;
+
+  net::reactor& loop_;
+  const connection_config& config_;
+  pipeline_listener& owner_;
+  session_listener& listener_;
+  pipeline commands_;
+  std::unique_ptr<pipeline> messages_;          // RESP2 only
+  std::atomic<pipeline*> subscribed_{nullptr};  // the socket for messages, once it was up
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> channels_;  // besides the inbox
 };
 
 }  // namespace mortise::redis

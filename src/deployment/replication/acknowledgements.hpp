@@ -144,8 +144,6 @@ class acknowledgements final : private redis::session_listener,
   void on_up(const redis::session_facts& facts) noexcept override;
   void on_down(const outcome& why) noexcept override;
   void on_failed(const outcome& why, bool is_definite) noexcept override;
-  void on_push(std::string_view /*channel*/, std::string_view /*payload*/,
-               time_ns /*now*/) noexcept override {}
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;
   void on_timer(time_ns now) noexcept override;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "net/dial/resolver.hpp"
-#include "redis/session.hpp"
+#include "redis/connection_config.hpp"
 
 namespace mortise::deployment {
 

@@ -37,7 +37,8 @@ class dialer::racer final : public event_handler {
 
   [[nodiscard]] const address& where() const noexcept { return where_; }
   io_result start() {
-    transport_ = owner_.make_transport_(owner_.host_);
+    transport_ = owner_.make_transport_ ? owner_.make_transport_(owner_.host_)
+                                        : std::make_unique<socket_transport>();
     return transport_->start_connect(where_);
   }
   // 0, or the errno.

@@ -18,7 +18,7 @@
 
 namespace mortise::net {
 
-// The transport to this host. The host is empty if it is the URL's.
+// The transport to this host. The host is empty if it is the URL's. No function: plain sockets.
 using transport_factory = std::function<std::unique_ptr<transport>(const std::string& host)>;
 
 class dial_listener {

@@ -22,8 +22,8 @@ class message_listener {
  public:
   virtual ~message_listener() = default;
   // A message to the inbox or another channel.
-  virtual void on_push(std::string_view channel, std::string_view payload,
-                       time_ns now) noexcept = 0;
+  virtual void on_push(std::string_view /*channel*/, std::string_view /*payload*/,
+                       time_ns /*now*/) noexcept {}
   // Messages to this channel of a cluster's slot end, because the slot moved to another server.
   virtual void on_channel_moved(std::string_view /*channel*/) noexcept {}
 };

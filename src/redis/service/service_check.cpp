@@ -1,5 +1,6 @@
 #include "redis/service/service_check.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <span>
@@ -28,13 +29,12 @@ constexpr std::array<tried_command, 6> tried_commands{{
 
 }  // namespace
 
-service_check::service_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
-                             net::transport_factory make_transport,
-                             service_check_listener& listener)
+service_check::service_check(net::reactor& loop, const connection_config& config,
+                             check_listener& listener)
     : loop_(loop),
       listener_(listener),
-      dialer_(loop, std::move(where), std::move(make_transport), *this),
-      connection_(loop, *this, nullptr, pipeline::purpose::messages, {}) {}
+      dialer_(loop, config.where, config.make_transport, *this),
+      connection_(loop, config, *this, nullptr, pipeline::purpose::messages) {}
 
 service_check::~service_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
 
@@ -61,7 +61,7 @@ void service_check::finish() noexcept {
   loop_.cancel(static_cast<net::timer&>(*this));
   is_on_ = false;
   if (is_given_up_) lacking_ = {};
-  listener_.on_service_checked(lacking_);
+  listener_.on_check_over();
 }
 
 void service_check::dial() noexcept {
@@ -72,7 +72,7 @@ void service_check::dial() noexcept {
 void service_check::on_dialed(std::unique_ptr<net::transport> connected,
                               const net::address& /*where*/) noexcept try {
   connection_.attach(std::move(connected));
-  say_ping();
+  send(std::array<std::string_view, 1>{"PING"});  // any reply is good enough, even an error
 } catch (const std::bad_alloc&) {
   give_up();
 }
@@ -82,20 +82,10 @@ void service_check::on_dial_failed(const outcome& /*why*/, bool /*is_definite*/)
   finish();
 }
 
-// Any reply is good enough, even an error.
-void service_check::say_ping() {
+void service_check::send(std::span<const std::string_view> words) {
   wiped_bytes bytes;
-  command_writer(bytes).command({"PING"});
-  connection_.greet(std::move(bytes));
-}
-
-void service_check::say_command() {
-  wiped_bytes bytes;
-  const auto& words = tried_commands.at(tried_).words;
-  std::size_t count = 0;
-  while (count < words.size() && !words.at(count).empty()) ++count;
-  command_writer(bytes).command(std::span(words).first(count));
-  is_command_sent_ = true;
+  command_writer(bytes).command(
+      std::span(words.begin(), std::find(words.begin(), words.end(), "")));
   connection_.greet(std::move(bytes));
 }
 
@@ -104,7 +94,8 @@ void service_check::on_handshake_reply(const value& /*reply*/) noexcept try {
     is_answered_ = true;
     return connection_.break_off(outcome::of(status::closed));
   }
-  say_command();
+  is_command_sent_ = true;
+  send(tried_commands.at(tried_).words);
 } catch (const std::bad_alloc&) {
   give_up();
 }

@@ -6,40 +6,37 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/dial/dialer.hpp"
 #include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
+#include "redis/check_listener.hpp"
 #include "redis/pipeline.hpp"
 #include "redis/service/service_gaps.hpp"
 
 namespace mortise::redis {
-
-class service_check_listener {
- public:
-  virtual ~service_check_listener() = default;
-  // No connection of the check is open now. Without gaps the check found nothing.
-  virtual void on_service_checked(const service_gaps& lacking) noexcept = 0;
-};
 
 // The I/O thread's.
 class service_check final : private pipeline_listener,
                             private net::dial_listener,
                             private net::timer {
  public:
-  service_check(net::reactor& loop, std::shared_ptr<net::resolver> where,
-                net::transport_factory make_transport, service_check_listener& listener);
+  service_check(net::reactor& loop, const connection_config& config, check_listener& listener);
   // Only when is_over().
   ~service_check() override;
 
-  // Ends in on_service_checked(), maybe before it returns. Needs no login: an error about a missing
+  // Ends in on_check_over(), maybe before it returns. Needs no login: an error about a missing
   // login is a reply too.
   void begin(const net::address& at, time_ns deadline) noexcept;
-  // Ends the check. on_service_checked() follows if a connection is open.
+  // Ends the check. on_check_over() follows if a connection is open.
   void end() noexcept;
   [[nodiscard]] bool is_over() const noexcept { return !is_on_; }
+  // What the last check found. Without gaps it found nothing.
+  [[nodiscard]] const service_gaps& lacking() const noexcept { return lacking_; }
 
  private:
   void on_dialed(std::unique_ptr<net::transport> connected,
@@ -49,14 +46,13 @@ class service_check final : private pipeline_listener,
   void on_torn(const outcome& why) noexcept override;
   void on_timer(time_ns now) noexcept override;
   void dial() noexcept;
-  void say_ping();
-  void say_command();
+  void send(std::span<const std::string_view> words);
   void take_end(const outcome& why);
   void give_up() noexcept;
   void finish() noexcept;
 
   net::reactor& loop_;
-  service_check_listener& listener_;
+  check_listener& listener_;
   net::dialer dialer_;
   pipeline connection_;
   net::address at_;

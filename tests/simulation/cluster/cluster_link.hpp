@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "redis/connection_config.hpp"
 #include "redis/resp/request.hpp"
-#include "redis/session.hpp"
 #include "simulation/cluster/cluster_node.hpp"
 #include "simulation/process/process.hpp"
 
