@@ -133,7 +133,7 @@ class pipeline final : private net::event_handler, private net::timer, private r
   static bool sleep(lock_type& lock, net::caller& caller, time_ns deadline) noexcept;
   void leave(lock_type& lock, net::caller& caller) noexcept;
   void look_at_rest(time_ns now) noexcept;
-  bool spin(time_ns asked_ns, time_ns deadline) noexcept;
+  bool spin(time_ns request_ns, time_ns deadline) noexcept;
   bool wait_for_input(time_ns deadline, bool may_nap) noexcept;
   // For the reader only, without the mutex.
   bool read(bool may_nap = false) noexcept;

@@ -84,23 +84,23 @@ void pipeline::lead(lock_type& lock, net::caller& caller, time_ns deadline) noex
   update_interest();
   if (!caller.begin_leading(kick_fd_)) return;
   if (!sender_.is_empty()) send_output(lock);
-  const time_ns asked_ns = caller.asked_at(is_early);
+  const time_ns request_ns = caller.request_time(is_early);
   for (bool is_first = true;
        !is_broken_ && net::leader_followers::has_open(caller, situation(true)); is_first = false) {
     const bool is_alone = !lead_.has_followers();
     replies_.expect(submitted_list_);  // saves the reader a call of take_submitted()
     lock.unlock();
     net::wake_scope::flush();
-    const bool may_nap = is_first && net::caller::may_nap(asked_ns, deadline);
+    const bool may_nap = is_first && net::caller::may_nap(request_ns, deadline);
     const bool is_in_time =
-        (is_alone && spin(asked_ns, deadline)) || wait_for_input(deadline, may_nap);
+        (is_alone && spin(request_ns, deadline)) || wait_for_input(deadline, may_nap);
     lock.lock();
     sender_.resume(net::io_state::want_read);
     if (!sender_.is_empty()) send_output(lock);
     if (!is_in_time || !caller.is_leading()) break;
   }
-  if (asked_ns > 0 && !net::leader_followers::has_open(caller, situation(true))) {
-    spin_.note_reply(asked_ns, received_ns_.load(std::memory_order_relaxed));
+  if (request_ns > 0 && !net::leader_followers::has_open(caller, situation(true))) {
+    spin_.note_reply(request_ns, received_ns_.load(std::memory_order_relaxed));
   }
   caller.end_leading();
 }
@@ -127,14 +127,14 @@ void pipeline::look_at_rest(time_ns now) noexcept {
 }
 
 // Looks for input without sleeping. True when it has read something.
-bool pipeline::spin(time_ns asked_ns, time_ns deadline) noexcept {
-  if (!spin_.is_due(asked_ns)) return false;
+bool pipeline::spin(time_ns request_ns, time_ns deadline) noexcept {
+  if (!spin_.is_due(request_ns)) return false;
   time_ns now = boot_now();
-  if (spin_.wants_cores(now)) spin_.note_cores(net::usable_cores(), now);
-  if (!spin_.begin(asked_ns, now)) return false;
+  if (spin_.needs_cores(now)) spin_.note_cores(net::usable_cores(), now);
+  if (!spin_.begin(request_ns, now)) return false;
   while (!read()) {
     now = boot_now();
-    if (now >= deadline || !spin_.goes_on(now)) return false;
+    if (now >= deadline || !spin_.may_continue(now)) return false;
   }
   return true;
 }

@@ -77,7 +77,7 @@ class caller {
  private:
   bool begins(time_ns asked_ns) {
     if (!spin_.is_due(asked_ns)) return false;
-    if (spin_.wants_cores(now_)) {
+    if (spin_.needs_cores(now_)) {
       spin_.note_cores(machine_.cores, now_);
       ++counts_;
     }
@@ -105,7 +105,7 @@ class caller {
         now_ += machine_.gap_ns;
       }
       if (now_ >= ready_ns) return true;
-      if (!spin_.goes_on(now_)) return false;
+      if (!spin_.may_continue(now_)) return false;
       EXPECT_LT(now_ - asked_ns, ns_per_s);
     }
   }
@@ -243,7 +243,7 @@ TEST(spin, polls_for_at_most_150_microseconds) {
   one.machine_.server_ns = 10 * ms;
   const auto before = one.now_;
   EXPECT_TRUE(one.ask());
-  EXPECT_FALSE(one.spin_.goes_on(before + 150 * us));
+  EXPECT_FALSE(one.spin_.may_continue(before + 150 * us));
 }
 
 TEST(spin, sleeps_for_a_few_of_many_waits_to_know_the_mean) {

@@ -44,7 +44,7 @@ lookup::~lookup() {
 
 void lookup::start(time_ns deadline) {
   if (what_->is_immediate()) return listener_.on_resolved(what_->resolve(deadline));
-  is_wanted_ = true;
+  is_pending_ = true;
   if (is_running_) return;
   shared_ = std::make_shared<shared>();
   shared_->what = what_;
@@ -54,7 +54,7 @@ void lookup::start(time_ns deadline) {
   const int error =
       start_detached_thread(lookup_stack_bytes, &lookup::resolve_in_background, handed_over.get());
   if (error != 0) {
-    is_wanted_ = false;
+    is_pending_ = false;
     if (!known_.empty()) return listener_.on_resolved({{}, known_});
     return listener_.on_resolved(
         {outcome::of(status::limit, "cannot create a thread for a name lookup: ",
@@ -108,7 +108,7 @@ void lookup::run() noexcept {
     found = std::move(shared_->found);
   }
   if (found.result.ok()) remember(found.addresses);
-  if (std::exchange(is_wanted_, false)) listener_.on_resolved(std::move(found));
+  if (std::exchange(is_pending_, false)) listener_.on_resolved(std::move(found));
 }
 
 }  // namespace mortise::net

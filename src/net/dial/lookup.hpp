@@ -26,7 +26,7 @@ class lookup final : private task {
   // returns. Without a thread the last result is used, which is likely still right.
   void start(time_ns deadline);
   // on_resolved will not come. The thread continues, and a later start() uses its result.
-  void abandon() noexcept { is_wanted_ = false; }
+  void abandon() noexcept { is_pending_ = false; }
   // The resolver resolves another name from now on. Earlier results are not used.
   void forget() noexcept;
 
@@ -41,7 +41,7 @@ class lookup final : private task {
   lookup_listener& listener_;
   std::shared_ptr<shared> shared_;
   std::vector<address> known_;  // the last result
-  bool is_wanted_ = false;
+  bool is_pending_ = false;
   bool is_running_ = false;
 };
 

@@ -56,13 +56,13 @@ bool caller::wait(time_ns deadline) noexcept {
   return settle();
 }
 
-time_ns caller::asked_at(bool is_early) const noexcept {
+time_ns caller::request_time(bool is_early) const noexcept {
   if (wish_ != wish::answer) return 0;
   return is_early && begun_ns_ != 0 ? begun_ns_ : boot_now();
 }
 
-bool caller::may_nap(time_ns asked_ns, time_ns deadline) noexcept {
-  return asked_ns > 0 && deadline - asked_ns > nap_room_ns;
+bool caller::may_nap(time_ns request_ns, time_ns deadline) noexcept {
+  return request_ns > 0 && deadline - request_ns > nap_room_ns;
 }
 
 bool caller::settle() noexcept {

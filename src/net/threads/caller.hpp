@@ -48,10 +48,10 @@ class caller {
   // The waiting thread calls these, the first three and the last two without locks.
   // The start of the wait for an answer; 0 if it waits for anything. `is_early`: its call has just
   // begun.
-  [[nodiscard]] time_ns asked_at(bool is_early) const noexcept;
+  [[nodiscard]] time_ns request_time(bool is_early) const noexcept;
   // Whether it may take a sleep that only an answer ends. Such a sleep may miss the deadline, or an
   // event that does not come by this connection.
-  static bool may_nap(time_ns asked_ns, time_ns deadline) noexcept;
+  static bool may_nap(time_ns request_ns, time_ns deadline) noexcept;
   // Waits for the end of `finishing`, and returns whether it is done.
   bool settle() noexcept;
   // False when the wait is over already.

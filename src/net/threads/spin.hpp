@@ -24,12 +24,12 @@ class spin {
   explicit spin(time_ns length_ns) noexcept : length_ns_(length_ns) {}
 
   // Whether to begin(), for the reply to a request of that time; 0 without a request.
-  [[nodiscard]] bool is_due(time_ns asked_ns) const noexcept {
+  [[nodiscard]] bool is_due(time_ns request_ns) const noexcept {
     if (!is_adaptive()) return length_ns_ > 0;
-    return asked_ns > 0 && is_worthwhile_ && samples_left_ == 0 && asked_ns >= resume_ns_;
+    return request_ns > 0 && is_worthwhile_ && samples_left_ == 0 && request_ns >= resume_ns_;
   }
   // Whether note_cores() is due before begin(): a thread may be moved at any time.
-  [[nodiscard]] bool wants_cores(time_ns now) const noexcept {
+  [[nodiscard]] bool needs_cores(time_ns now) const noexcept {
     return is_adaptive() && now >= count_ns_;
   }
   // Notes how many cores the caller may use.
@@ -38,26 +38,26 @@ class spin {
     if (count < 2) resume_ns_ = count_ns_;
   }
   // A caller is about to poll. False when it must not.
-  bool begin(time_ns asked_ns, time_ns now) noexcept {
-    if (!is_due(asked_ns)) return false;
-    end_ns_ = is_adaptive() ? asked_ns + longest_spin_ns : now + length_ns_;
-    spin_asked_ns_ = asked_ns;
+  bool begin(time_ns request_ns, time_ns now) noexcept {
+    if (!is_due(request_ns)) return false;
+    end_ns_ = is_adaptive() ? request_ns + longest_spin_ns : now + length_ns_;
+    spin_request_ns_ = request_ns;
     stopped_ns_ = 0;
     return true;
   }
   // A poll found nothing. Returns whether to poll again.
-  bool goes_on(time_ns now) noexcept {
+  bool may_continue(time_ns now) noexcept {
     if (now < end_ns_) return true;
     stopped_ns_ = now;
     return false;
   }
   // The reply came, by a poll or after a sleep.
-  void note_reply(time_ns asked_ns, time_ns now) noexcept {
-    if (!is_adaptive() || asked_ns <= 0) return;
-    if (spin_asked_ns_ == asked_ns) {
-      count_spin(asked_ns, now);
+  void note_reply(time_ns request_ns, time_ns now) noexcept {
+    if (!is_adaptive() || request_ns <= 0) return;
+    if (spin_request_ns_ == request_ns) {
+      count_spin(request_ns, now);
     } else {
-      count_sleep(now - asked_ns);
+      count_sleep(now - request_ns);
     }
     is_worthwhile_ =
         sleeps_ == warm_up_sleeps && sleep_mean_ns_ <= longest_spin_ns && credit_ns_ > 0;
@@ -81,10 +81,10 @@ class spin {
   [[nodiscard]] bool is_adaptive() const noexcept { return length_ns_ < 0; }
   // A wait that gave up is charged for the spin only: a server that is late is late for sleepers,
   // too.
-  void count_spin(time_ns asked_ns, time_ns now) noexcept {
+  void count_spin(time_ns request_ns, time_ns now) noexcept {
     const time_ns spent_ns =
-        stopped_ns_ == 0 ? now - asked_ns
-                         : std::min(now - asked_ns, stopped_ns_ - asked_ns + sleep_mean_ns_);
+        stopped_ns_ == 0 ? now - request_ns
+                         : std::min(now - request_ns, stopped_ns_ - request_ns + sleep_mean_ns_);
     credit_ns_ =
         std::clamp(credit_ns_ + sleep_mean_ns_ - spent_ns, least_credit_ns, most_credit_ns);
     if (++spins_ < spins_between_samples || now < sample_ns_) return;
@@ -102,14 +102,14 @@ class spin {
   time_ns length_ns_;
   bool is_worthwhile_ = false;
   time_ns credit_ns_ = 0;
-  time_ns sleep_mean_ns_ = 0;  // of waits that slept
-  int sleeps_ = 0;             // up to warm_up_sleeps
-  int spins_ = 0;              // since the last sample
-  int samples_left_ = 0;       // waits that sleep for the mean
-  time_ns sample_ns_ = 0;      // the earliest time of the next sample
-  time_ns spin_asked_ns_ = 0;  // the request of the last spin
-  time_ns end_ns_ = 0;         // when that spin ends
-  time_ns stopped_ns_ = 0;     // when it ended without a reply; 0 if it did not
+  time_ns sleep_mean_ns_ = 0;    // of waits that slept
+  int sleeps_ = 0;               // up to warm_up_sleeps
+  int spins_ = 0;                // since the last sample
+  int samples_left_ = 0;         // waits that sleep for the mean
+  time_ns sample_ns_ = 0;        // the earliest time of the next sample
+  time_ns spin_request_ns_ = 0;  // the request of the last spin
+  time_ns end_ns_ = 0;           // when that spin ends
+  time_ns stopped_ns_ = 0;       // when it ended without a reply; 0 if it did not
   time_ns resume_ns_ = 0;
   time_ns count_ns_ = 0;  // when to count the cores
 };
