@@ -138,7 +138,7 @@ final class Worker implements AutoCloseable {
     try {
       return lock.tryAcquire(Duration.ofMillis(leftMillis));
     } catch (MortiseException failure) {
-      // The time was up between the request and its answer: the library gives the lock back.
+      // The time was up between the request and its reply: the library releases the lock.
       if (failure.status() == Status.UNKNOWN && nowMillis() >= endMillis) return Optional.empty();
       throw failure;
     }

@@ -1,10 +1,11 @@
 /*
- * The demo's supervisor: starts workers in several languages (worker.c and its like) that increment
- * one number in a file under one lock, kills one of them and stops another one beyond its lease,
- * each while it holds the lock, shows what happens, and judges it by the evidence (verdict.h).
+ * The demo's supervisor. It starts workers in several languages (worker.c and its like), which
+ * increment one number in a file under one lock. It kills one of them and stops another one beyond
+ * its lease, each while it holds the lock. It shows the events, and judges the result by the
+ * evidence (evidence.h).
  *
- * Exit status: 0 when the verdict is good; 1 when it is bad, which is what `--unsafe` is for; 2
- * when the demo could not be run; 130 after Ctrl-C.
+ * Exit status: 0 for a good result; 1 for a bad one, which is the purpose of `--unsafe`; 2 if the
+ * demo could not be run; 130 after Ctrl-C.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -18,10 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "evidence.h"
 #include "language.h"
 #include "settings.h"
 #include "store.h"
-#include "verdict.h"
 #include "workers.h"
 
 enum { EXIT_BAD = 1, EXIT_NOT_RUN = 2, EXIT_INTERRUPTED = 130 };
@@ -47,7 +48,7 @@ static void interrupt(int signal_number) {
   is_interrupted = 1;
 }
 
-/* ---- what is shown ----------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void tell(const struct demo *demo, const char *format,
                                                        ...) {
@@ -71,13 +72,13 @@ static const char *state_of(const struct demo *demo, int index) {
   return index == story->stopped && story->continued_ms == 0 ? " (stopped)" : "";
 }
 
-/* Every RATE_STEP_MS: on a terminal one line that changes, else a line each second. */
+/* Every RATE_STEP_MS: on a terminal one line that changes, otherwise a line each second. */
 static void show(struct demo *demo) {
   const struct workers *workers = &demo->workers;
   const int slot = demo->steps % RATE_STEPS;
   const int64_t rate = workers->holds - demo->holds_before[slot];
   char holder[96] = "";
-  char by_language[WORKERS_TALLY_SIZE];
+  char by_language[WORKERS_BY_LANGUAGE_SIZE];
   demo->holds_before[slot] = workers->holds;
   demo->steps += 1;
   if (!demo->is_terminal && slot != RATE_STEPS - 1) return;
@@ -88,7 +89,7 @@ static void show(struct demo *demo) {
   }
   /* Cut off at the margin, as a line that went on below could not be replaced. */
   if (demo->is_terminal) fputs("\r\033[K\033[?7l", stdout);
-  workers_tally(workers, by_language);
+  workers_by_language(workers, by_language);
   printf("%6.1f s  %6" PRId64 " increments (%s)  %5" PRId64 " %s/s%s",
          (double)(workers_now_ms() - demo->begin_ms) / 1000, workers->wrote, by_language, rate,
          demo->settings.is_safe ? "handoffs" : "turns", holder);
@@ -96,7 +97,7 @@ static void show(struct demo *demo) {
   fflush(stdout);
 }
 
-/* ---- what is done to the workers --------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------- */
 
 /* One that holds the lock and has been caught so; -1 when none was this time. */
 static int catch_holder(struct demo *demo) {
@@ -146,7 +147,7 @@ static void stop_one(struct demo *demo) {
        title_of(demo, story->stopped), where_caught(demo));
 }
 
-/* When its lease is over for certain, and somebody else has written since. */
+/* After the certain end of its lease, and a write of another worker. */
 static void continue_it(struct demo *demo) {
   struct story *story = &demo->story;
   struct store_value value;
@@ -196,7 +197,7 @@ static int fail(const char *step) {
   return EXIT_NOT_RUN;
 }
 
-/* SIGPIPE too, which comes when nobody reads our output any more: clean up even then. */
+/* SIGPIPE too, which comes when our output is no longer read: clean up even then. */
 static void catch_signals(void) {
   static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
   struct sigaction action;
@@ -227,7 +228,7 @@ static int start_workers(struct demo *demo) {
   return 0;
 }
 
-/* Some languages need a second. One that never gets ready is for the verdict to tell. */
+/* Some languages need a second. A worker that never gets ready shows in the result. */
 static void get_ready(struct demo *demo) {
   const int64_t begin_ms = workers_now_ms();
   while (!is_interrupted && !workers_is_ready(&demo->workers) &&
@@ -266,7 +267,7 @@ static int run(struct demo *demo) {
     puts("interrupted");
     return EXIT_INTERRUPTED;
   }
-  return verdict_print(&demo->workers, &demo->story) ? 0 : EXIT_BAD;
+  return evidence_print(&demo->workers, &demo->story) ? 0 : EXIT_BAD;
 }
 
 /* With the server there and the folder made. */
@@ -294,7 +295,7 @@ static int run_with_server(struct demo *demo) {
   mortise_client *client;
   int result = EXIT_NOT_RUN;
   int i;
-  /* A server that this demo is the first to need is gone soon after it. */
+  /* A server that this demo has started ends soon after it. */
   setenv("MORTISE_LOCAL_IDLE_S", "5", 0);
   client = mortise_client_new(settings->url, strlen(settings->url), NULL, error);
   if (client == NULL) {

@@ -1,4 +1,4 @@
-/* The languages that the demo's workers are written in; each has a program beside the demo. */
+/* The languages of the demo's workers. Each has a program in the folder of the demo. */
 #ifndef DEMO_LANGUAGE_H
 #define DEMO_LANGUAGE_H
 
@@ -15,7 +15,7 @@ extern const struct language languages[LANGUAGE_COUNT];
 
 /* The index of the one with this name; -1 when there is none. */
 int language_find(const char *name, size_t length);
-/* Writes the path of its worker; 0 when that was built, else -1 with errno. */
+/* Writes the path of its worker. Returns 0 if that was built, otherwise -1 with errno. */
 int language_program(int language, char path[LANGUAGE_PATH_SIZE]);
 
 #endif

@@ -54,7 +54,7 @@ static int read_languages(struct settings *settings, const char *text) {
   return settings->language_count > 0 ? 0 : -1;
 }
 
-/* Of an option; says what would be a value if this is none. */
+/* The value of an option. Prints what would be a value unless this is one. */
 static int read_value(struct settings *settings, int option, const char *value) {
   long number = 0;
   switch (option) {
@@ -83,7 +83,7 @@ static int read_value(struct settings *settings, int option, const char *value) 
   }
 }
 
-/* What was not given, and whether what was given can be had. */
+/* Defaults for options that were not given, and whether the given ones are available. */
 static int complete(struct settings *settings) {
   char path[LANGUAGE_PATH_SIZE];
   int i;
@@ -127,7 +127,7 @@ enum settings_result settings_read(struct settings *settings, int count, char **
       usage(stdout);
       return SETTINGS_HELP;
     }
-    if (option == '?') { /* It has said what it does not know. */
+    if (option == '?') { /* It has printed the unknown option. */
       usage(stderr);
       return SETTINGS_WRONG;
     }

@@ -18,7 +18,7 @@ struct settings {
 
 enum settings_result { SETTINGS_READ, SETTINGS_HELP, SETTINGS_WRONG };
 
-/* Says itself what is wrong, and prints the help. */
+/* Prints the faults itself, and the help. */
 enum settings_result settings_read(struct settings *settings, int count, char **arguments);
 
 #endif

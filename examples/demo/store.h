@@ -1,16 +1,16 @@
 /*
- * The resource that the demo protects: a number in an ordinary file, and beside it the fencing
- * token of the last write. It is a fenced store: a write whose token is lower than the highest that
- * the file has seen is refused, which is what makes a lease safe (rule 3 of mortise.h).
+ * The resource that the demo protects: a number in an ordinary file, with the fencing token of the
+ * last write. It is a fenced store: it refuses a write whose token is lower than the highest that
+ * the file has seen. Only that makes a lease safe (rule 3 of mortise.h).
  *
  *   FOLDER/number   one line: the number and the token, each padded to 20 characters
  *   FOLDER/writes   one line for every attempt to write, in their true order:
  *                   "wrote PROCESS NUMBER TOKEN" or "refused PROCESS NUMBER TOKEN HIGHEST"
  *
  * The compare-and-write itself is one instant under a record lock (fcntl, F_SETLKW) on the whole of
- * FOLDER/number: the kind of file lock that all languages here have. It makes the comparison and
- * the log exact, and protects nothing else: who may increment is settled by Mortise alone, as the
- * reading is done before and outside of it.
+ * FOLDER/number: the kind of file lock that all languages of the demo have. It makes the comparison
+ * and the log exact, and protects nothing else. Mortise alone decides which worker may increment,
+ * because the number is read before and outside of it.
  */
 #ifndef DEMO_STORE_H
 #define DEMO_STORE_H
@@ -35,11 +35,12 @@ struct store_record {
   int64_t highest; /* only when refused */
 };
 
-/* 0, or -1 with errno, as all functions here that return int. */
+/* 0, or -1 with errno, like all functions of this file that return int. */
 int store_create(const char *folder);
 void store_remove(const char *folder);
 int store_read(const char *folder, struct store_value *value);
-/* With `is_fenced` a token lower than that in the file is refused, and `*highest` says why. */
+/* With `is_fenced` a token lower than that in the file is refused, and `*highest` has the
+   reason. */
 enum store_result store_write(const char *folder, const struct store_value *value, int is_fenced,
                               int64_t *highest);
 

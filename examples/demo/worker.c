@@ -1,7 +1,7 @@
 /*
  * One worker of the demo: a process that increments a number in a file, again and again, by read,
- * pause and write, each time under one Mortise lock. worker.go, Worker.java and worker.lua keep to
- * the same contract:
+ * pause and write. Each time it holds one Mortise lock. The contract of worker.go, Worker.java and
+ * worker.lua is the same:
  *
  *   demo_worker_LANGUAGE URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS MODE
  *
@@ -13,22 +13,22 @@
  *   PAUSE_MS  about how long it pauses between reading and writing
  *   MODE      "safe", or "unsafe": without the lock, and all tokens are 0 and unchecked
  *
- * The start is the end of its standard input, which comes to all workers at once: some languages
- * need a second to be ready. On its standard output it tells what it does, a line for each step, at
+ * The start is the end of its standard input, which comes to all workers at once, because some
+ * languages need a second to be ready. On its standard output it reports each step in a line, at
  * once (no buffering):
  *
  *   ready                         connected; it waits for the start
- *   held TOKEN                    the lock is its own; it goes on to read, pause and write
- *   wrote NUMBER TOKEN            the file says NUMBER now
+ *   held TOKEN                    the lock is its own; it continues to read, pause and write
+ *   wrote NUMBER TOKEN            the file has NUMBER now
  *   refused NUMBER TOKEN HIGHEST  the file has seen HIGHEST, which is above TOKEN
  *   free TOKEN                    unlocked
- *   lost TOKEN                    unlocking said LOST: the lock was not its own any more
+ *   lost TOKEN                    the unlock returned LOST: the lock was no longer its own
  *   done COUNT                    the end, after so many writes; it exits with 0
  *   failed TEXT                   the end, because of TEXT; it exits with 1
  *
- * Between `held` and its write it does not ask whether it still holds the lock: it is the program
- * that nobody should write, and that the token makes harmless. It may be stopped, continued or
- * killed at any time.
+ * Between `held` and its write it does not ask whether it still holds the lock. No program should
+ * be written like this, and the token makes it harmless. It may be stopped, continued or killed at
+ * any time.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -142,7 +142,7 @@ static int take_turn(struct worker *self) {
 
   status = mortise_lock_acquire(self->lock, left_ms, self->error);
   if (status == MORTISE_TIMED_OUT || status == MORTISE_NOT_ACQUIRED) return 1;
-  /* The time was up between the request and its answer: the library gives the lock back. */
+  /* The time was up between the request and its reply: the library releases the lock. */
   if (status == MORTISE_UNKNOWN && now_ms() >= self->end_ms) return 1;
   if (status != MORTISE_OK) return fail("acquire", status, self->error);
   token = mortise_lock_token(self->lock);

@@ -79,7 +79,7 @@ func lockWhole(file *os.File) error {
 }
 
 // Write returns what stood there; the value was refused when that had a higher token.
-func (w *worker) write(wanted value) (value, error) {
+func (w *worker) write(next value) (value, error) {
 	file, err := os.OpenFile(filepath.Join(w.folder, "number"), os.O_RDWR, 0)
 	if err != nil {
 		return value{}, err
@@ -92,20 +92,20 @@ func (w *worker) write(wanted value) (value, error) {
 	if err != nil {
 		return present, err
 	}
-	if w.isRefused(wanted, present) {
+	if w.isRefused(next, present) {
 		return present, w.appendRecord("refused %d %d %d %d\n",
-			os.Getpid(), wanted.number, wanted.token, present.token)
+			os.Getpid(), next.number, next.token, present.token)
 	}
-	err = w.appendRecord("wrote %d %d %d\n", os.Getpid(), wanted.number, wanted.token)
+	err = w.appendRecord("wrote %d %d %d\n", os.Getpid(), next.number, next.token)
 	if err != nil {
 		return present, err
 	}
-	_, err = file.WriteAt([]byte(fmt.Sprintf("%20d %20d\n", wanted.number, wanted.token)), 0)
+	_, err = file.WriteAt([]byte(fmt.Sprintf("%20d %20d\n", next.number, next.token)), 0)
 	return present, err
 }
 
-func (w *worker) isRefused(wanted, present value) bool {
-	return w.isSafe && wanted.token < present.token
+func (w *worker) isRefused(next, present value) bool {
+	return w.isSafe && next.token < present.token
 }
 
 // ---- the work ------------------------------------------------------------------------------
@@ -126,17 +126,17 @@ func (w *worker) increment(token int64) error {
 		return fmt.Errorf("reading the number: %w", err)
 	}
 	w.takeAPause()
-	wanted := value{read.number + 1, token}
-	present, err := w.write(wanted)
+	expected := value{read.number + 1, token}
+	present, err := w.write(expected)
 	if err != nil {
 		return fmt.Errorf("writing the number: %w", err)
 	}
-	if w.isRefused(wanted, present) {
-		fmt.Printf("refused %d %d %d\n", wanted.number, token, present.token)
+	if w.isRefused(expected, present) {
+		fmt.Printf("refused %d %d %d\n", expected.number, token, present.token)
 		return nil
 	}
 	w.count++
-	fmt.Printf("wrote %d %d\n", wanted.number, token)
+	fmt.Printf("wrote %d %d\n", expected.number, token)
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (w *worker) takeTurn() (bool, error) {
 	if errors.Is(err, mortise.ErrTimedOut) || errors.Is(err, mortise.ErrNotAcquired) {
 		return false, nil
 	}
-	// The time was up between the request and its answer: the library gives the lock back.
+	// The time was up between the request and its reply: the library releases the lock.
 	if errors.Is(err, mortise.ErrUnknown) && !time.Now().Before(w.end) {
 		return false, nil
 	}

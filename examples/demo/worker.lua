@@ -105,7 +105,7 @@ local function take_turn(self)
   local hold, message, code = self.lock:acquire(left_ms)
   if not hold then
     if code == mortise.TIMED_OUT or code == mortise.NOT_ACQUIRED then return false end
-    -- The time was up between the request and its answer: the library gives the lock back.
+    -- The time was up between the request and its reply: the library releases the lock.
     if code == mortise.UNKNOWN and now_ms() >= self.end_ms then return false end
     error("acquire: " .. message, 0)
   end

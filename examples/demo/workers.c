@@ -66,8 +66,8 @@ static int start_process(const struct workers_orders *orders, int gate, int outp
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawnattr_init(&attributes);
   /*
-   * A process group for each: Ctrl-C reaches the supervisor alone, which cleans up; and should the
-   * supervisor be killed, the kernel ends a stopped worker, because its group is an orphan then.
+   * A process group for each: Ctrl-C reaches the supervisor alone, which cleans up. If the
+   * supervisor is killed, the kernel ends a stopped worker, because its group is an orphan then.
    */
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
@@ -184,7 +184,7 @@ static void collect(struct member *member) {
   }
 }
 
-/* Everything that the worker has told by now. */
+/* All reports of the worker so far. */
 static void drain(struct workers *workers, int index) {
   struct member *member = &workers->members[index];
   char bytes[4096];
@@ -221,7 +221,7 @@ void workers_watch(struct workers *workers, int64_t token) {
   workers->watched_ms = 0;
 }
 
-int workers_tally(const struct workers *workers, char text[WORKERS_TALLY_SIZE]) {
+int workers_by_language(const struct workers *workers, char text[WORKERS_BY_LANGUAGE_SIZE]) {
   int64_t wrote[LANGUAGE_COUNT] = {0};
   int count[LANGUAGE_COUNT] = {0};
   int has_each = 1;
@@ -232,10 +232,10 @@ int workers_tally(const struct workers *workers, char text[WORKERS_TALLY_SIZE]) 
     count[workers->members[i].language] += 1;
   }
   text[0] = '\0';
-  for (i = 0; i < LANGUAGE_COUNT && length < WORKERS_TALLY_SIZE; ++i) {
+  for (i = 0; i < LANGUAGE_COUNT && length < WORKERS_BY_LANGUAGE_SIZE; ++i) {
     if (count[i] == 0) continue;
     has_each = has_each && wrote[i] > 0;
-    length += (size_t)snprintf(text + length, WORKERS_TALLY_SIZE - length, "%s%s %" PRId64,
+    length += (size_t)snprintf(text + length, WORKERS_BY_LANGUAGE_SIZE - length, "%s%s %" PRId64,
                                length == 0 ? "" : ", ", languages[i].title, wrote[i]);
   }
   return has_each;
@@ -260,8 +260,8 @@ static void count_attempt(const struct store_record *record, void *context) {
   count->attempts += record->process == count->process;
 }
 
-/* Whether all that it has written it has also told. */
-static int has_told_all(const struct workers *workers, const struct member *member) {
+/* Whether it has reported all of its writes. */
+static int has_reported_all(const struct workers *workers, const struct member *member) {
   struct attempt_count count = {0, 0};
   count.process = (long)member->process;
   if (store_each_record(workers->folder, count_attempt, &count) != 0) return 0;
@@ -281,7 +281,7 @@ int workers_catch(struct workers *workers, int index) {
     } while (stopped < 0 && errno == EINTR);
     if (stopped == member->process && WIFSTOPPED(status)) {
       drain(workers, index);
-      is_caught = member->step == STEP_HOLDING && has_told_all(workers, member);
+      is_caught = member->step == STEP_HOLDING && has_reported_all(workers, member);
       if (!is_caught) workers_continue(workers, index);
     } else {
       /* It has ended by itself just now; `collect` finds nothing left to wait for. */

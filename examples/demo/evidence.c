@@ -1,4 +1,4 @@
-#include "verdict.h"
+#include "evidence.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include "store.h"
 
-/* What the log of writes says. */
-struct tally {
+/* The facts in the log of writes. */
+struct summary {
   const struct story *story;
   long killed_process;
   long stopped_process;
@@ -24,22 +24,22 @@ struct tally {
 };
 
 static void count_record(const struct store_record *record, void *context) {
-  struct tally *tally = context;
+  struct summary *summary = context;
   const int is_late =
-      record->process == tally->stopped_process && record->token == tally->story->stopped_token;
+      record->process == summary->stopped_process && record->token == summary->story->stopped_token;
   if (record->is_refused) {
-    tally->refused += 1;
-    tally->late_refusals += is_late && record->highest > record->token;
+    summary->refused += 1;
+    summary->late_refusals += is_late && record->highest > record->token;
     return;
   }
-  tally->wrote += 1;
-  tally->falls += record->token <= tally->last_token;
-  tally->leaps += record->number != tally->last_number + 1;
-  tally->dead_writes +=
-      record->process == tally->killed_process && record->token == tally->story->killed_token;
-  tally->late_writes += is_late;
-  tally->last_number = record->number;
-  tally->last_token = record->token;
+  summary->wrote += 1;
+  summary->falls += record->token <= summary->last_token;
+  summary->leaps += record->number != summary->last_number + 1;
+  summary->dead_writes +=
+      record->process == summary->killed_process && record->token == summary->story->killed_token;
+  summary->late_writes += is_late;
+  summary->last_number = record->number;
+  summary->last_token = record->token;
 }
 
 /* Prints one finding and returns whether it is good. */
@@ -73,29 +73,30 @@ static int judge_workers(const struct workers *workers) {
 
 /* Each language that takes part has done some. */
 static int judge_languages(const struct workers *workers) {
-  char by_language[WORKERS_TALLY_SIZE];
-  const int is_good = workers_tally(workers, by_language);
+  char by_language[WORKERS_BY_LANGUAGE_SIZE];
+  const int is_good = workers_by_language(workers, by_language);
   return find(is_good, "increments by language: %s", by_language);
 }
 
-static int judge_number(const struct workers *workers, const struct tally *tally) {
+static int judge_number(const struct workers *workers, const struct summary *summary) {
   struct store_value value;
   int is_good;
   if (store_read(workers->folder, &value) != 0) return find(0, "cannot read the file");
-  is_good = value.number == workers->wrote && tally->wrote == workers->wrote && workers->wrote > 0;
+  is_good =
+      value.number == workers->wrote && summary->wrote == workers->wrote && workers->wrote > 0;
   return find(is_good,
               "%" PRId64 " increments done, %" PRId64 " in the log of writes, %" PRId64
               " in the file",
-              workers->wrote, tally->wrote, value.number);
+              workers->wrote, summary->wrote, value.number);
 }
 
-static int judge_kill(const struct story *story, const struct tally *tally) {
+static int judge_kill(const struct story *story, const struct summary *summary) {
   int64_t stall_ms = story->recovered_ms - story->killed_ms;
   if (story->killed < 0) return find(0, "no worker could be killed while it held the lock");
   if (story->recovered_ms == 0) {
     return find(0, "no worker held the lock after worker %d was killed", story->killed + 1);
   }
-  if (tally->dead_writes > 0) return find(0, "the killed worker wrote with its last token");
+  if (summary->dead_writes > 0) return find(0, "the killed worker wrote with its last token");
   /* Generous, as the machine may be busy; the figure is what counts. */
   return find(stall_ms <= 2 * story->lease_ms + 1000,
               "after the kill the next worker held the lock in %.2f s (lease %.2f s)",
@@ -103,7 +104,7 @@ static int judge_kill(const struct story *story, const struct tally *tally) {
 }
 
 static int judge_stop(const struct workers *workers, const struct story *story,
-                      const struct tally *tally) {
+                      const struct summary *summary) {
   const struct member *member;
   int is_good;
   if (story->stopped < 0) return find(0, "no worker could be stopped while it held the lock");
@@ -112,8 +113,8 @@ static int judge_stop(const struct workers *workers, const struct story *story,
                  "after a stop of %.2f s, the unlock of worker %d %s LOST",
                  (double)(story->continued_ms - story->stopped_ms) / 1000, story->stopped + 1,
                  member->lost_token == story->stopped_token ? "returned" : "did not return");
-  if (tally->late_writes > 0) return find(0, "its late write was accepted");
-  if (tally->late_refusals != 1 || member->refused_token != story->stopped_token) {
+  if (summary->late_writes > 0) return find(0, "its late write was accepted");
+  if (summary->late_refusals != 1 || member->refused_token != story->stopped_token) {
     return find(0, "its late write was not attempted");
   }
   find(1, "its late write was refused: token %" PRId64 ", the file has %" PRId64,
@@ -122,45 +123,46 @@ static int judge_stop(const struct workers *workers, const struct story *story,
 }
 
 static int judge_safe(const struct workers *workers, const struct story *story,
-                      const struct tally *tally) {
+                      const struct summary *summary) {
   int is_good = judge_workers(workers);
   is_good &= judge_languages(workers);
-  is_good &= judge_number(workers, tally);
-  is_good &= find(
-      tally->falls == 0 && tally->leaps == 0,
-      "tokens rose strictly and the number by one, in %" PRId64 " of %" PRId64 " writes",
-      tally->wrote - (tally->falls > tally->leaps ? tally->falls : tally->leaps), tally->wrote);
-  is_good &= judge_kill(story, tally);
-  is_good &= judge_stop(workers, story, tally);
-  puts(is_good ? "verdict: good, nothing was lost" : "verdict: BAD");
+  is_good &= judge_number(workers, summary);
+  is_good &=
+      find(summary->falls == 0 && summary->leaps == 0,
+           "tokens rose strictly and the number by one, in %" PRId64 " of %" PRId64 " writes",
+           summary->wrote - (summary->falls > summary->leaps ? summary->falls : summary->leaps),
+           summary->wrote);
+  is_good &= judge_kill(story, summary);
+  is_good &= judge_stop(workers, story, summary);
+  puts(is_good ? "result: good, nothing was lost" : "result: BAD");
   return is_good;
 }
 
-static int judge_unsafe(const struct workers *workers, const struct tally *tally) {
+static int judge_unsafe(const struct workers *workers, const struct summary *summary) {
   struct store_value value;
   int64_t lost;
   int is_good = judge_workers(workers);
   is_good &= judge_languages(workers);
   if (store_read(workers->folder, &value) != 0) return find(0, "cannot read the file");
   lost = workers->wrote - value.number;
-  is_good &= find(tally->wrote == workers->wrote,
+  is_good &= find(summary->wrote == workers->wrote,
                   "%" PRId64 " increments done, %" PRId64 " in the log of writes", workers->wrote,
-                  tally->wrote);
+                  summary->wrote);
   is_good &=
       find(lost == 0, "%" PRId64 " in the file: %" PRId64 " updates lost (%.0f %%)", value.number,
            lost, workers->wrote > 0 ? 100.0 * (double)lost / (double)workers->wrote : 0.0);
-  puts(is_good ? "verdict: good, by luck: there was no lock"
-               : "verdict: BAD, as there was no lock");
+  puts(is_good ? "result: good, by luck: there was no lock" : "result: BAD, as there was no lock");
   return is_good;
 }
 
-int verdict_print(const struct workers *workers, const struct story *story) {
-  struct tally tally = {0};
-  tally.story = story;
-  tally.killed_process = story->killed < 0 ? -1 : (long)workers->members[story->killed].process;
-  tally.stopped_process = story->stopped < 0 ? -1 : (long)workers->members[story->stopped].process;
-  if (store_each_record(workers->folder, count_record, &tally) != 0) {
+int evidence_print(const struct workers *workers, const struct story *story) {
+  struct summary summary = {0};
+  summary.story = story;
+  summary.killed_process = story->killed < 0 ? -1 : (long)workers->members[story->killed].process;
+  summary.stopped_process =
+      story->stopped < 0 ? -1 : (long)workers->members[story->stopped].process;
+  if (store_each_record(workers->folder, count_record, &summary) != 0) {
     return find(0, "cannot read the log of writes");
   }
-  return story->is_safe ? judge_safe(workers, story, &tally) : judge_unsafe(workers, &tally);
+  return story->is_safe ? judge_safe(workers, story, &summary) : judge_unsafe(workers, &summary);
 }
