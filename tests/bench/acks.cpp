@@ -1,5 +1,5 @@
-// A lock that a replica has to acknowledge, beside a program that says SET and WAIT by hand: one
-// caller with a connection of its own, and many who share what there is.
+// A lock that a replica has to acknowledge, compared with a program that sends SET and WAIT by
+// hand. One caller has a connection of its own, and many share one.
 #include <atomic>
 #include <mutex>
 #include <thread>

@@ -1,6 +1,6 @@
-// bench: measures every figure that the library promises, each against its reference in the same
-// run, and prints the table of them with a verdict. Timings never make it fail; it fails when
-// something does not run.
+// bench: measures each figure that the library promises, each against its reference in the same
+// run, and prints their table with a rating. Timings never make it fail. It fails if something does
+// not run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -71,10 +71,10 @@ int measure(const settings& chosen, const std::vector<std::string>& only, bool w
   allow_many_files();
   table results(with_raw);
   results.print_head();
-  int wanted = 0;
+  int selected = 0;
   for (const auto* item : all_experiments()) {
     if (!is_wanted(*item, only)) continue;
-    ++wanted;
+    ++selected;
     results.expect(item->rows);
     try {
       item->run(chosen, results);
@@ -82,7 +82,7 @@ int measure(const settings& chosen, const std::vector<std::string>& only, bool w
       results.failed(item->name, problem.what());
     }
   }
-  if (wanted == 0) {
+  if (selected == 0) {
     std::fprintf(stderr, "bench: no such row; `bench --list` shows them\n");
     return 2;
   }

@@ -25,7 +25,7 @@ class process {
   ~process();
 
   void stop() const;  // SIGSTOP; returns when it has stopped
-  void kill();        // SIGKILL; returns when it is gone
+  void kill();        // SIGKILL; returns when the process has ended
   // Whether it ended by itself, and with which exit code. Does not wait.
   bool has_ended(int& exit_code);
   // Waits for its end; throws unless its exit code is 0.

@@ -38,13 +38,13 @@ blind_pipeline::blind_pipeline(const std::string& url, int depth)
     seed.attempt = static_cast<std::uint64_t>(i);
     seed.grant_ttl_ms = 3302;
     const auto token = protocol.owner_token(seed);
-    lock::question asked;
-    asked.token = token;
-    asked.ttl_ms = lease_ms;
-    asked.what = lock::step::try_take;
-    acquire_replies_ += protocol::write_step(acquires_, protocol, asked, keys);
-    asked.what = lock::step::release_alone;
-    require(protocol::write_step(releases_, protocol, asked, keys) == 1,
+    lock::step_request request;
+    request.token = token;
+    request.ttl_ms = lease_ms;
+    request.what = lock::step::try_take;
+    acquire_replies_ += protocol::write_step(acquires_, protocol, request, keys);
+    request.what = lock::step::release_alone;
+    require(protocol::write_step(releases_, protocol, request, keys) == 1,
             "a release is one command");
   }
 }

@@ -1,5 +1,5 @@
-// What a server and a socket can do at most with the commands that the library sends: the same
-// bytes, written without looking at answers, which are only counted. Nobody can lock like this.
+// The most that a server and a socket can do with the commands of the library: the same bytes,
+// written without reading the replies, which are only counted. No lock can work like this.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// A cluster whose slots go to another server, with 100 who wait for 20 names of it: how long after
-// that accepts writes the first of them is granted there; whether those who wait keep their places,
-// and get no error; and how often they ask who has which slots. And what a pair costs a server of a
-// cluster, against one that is of none.
+// A cluster whose slots move to another server, with 100 waiters for 20 names of it. It measures
+// the time from the first accepted write there to the first grant, whether the waiters keep their
+// places and get no error, and how often they ask for the topology. It also compares the cost of a
+// pair at a server of a cluster and at a single server.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -39,13 +39,13 @@ std::vector<std::string> names(test_cluster& set, std::size_t owner, bool are_of
 }
 
 // How often each server was asked which server has which slots, from its start or from `forget`.
-double topologies_asked(testing::test_server& server) {
+double topology_queries(testing::test_server& server) {
   const auto stats = server.command({"INFO", "commandstats"});
   const auto at = stats.find("cmdstat_cluster|slots:calls=");
   return at == std::string::npos ? 0 : std::stod(stats.substr(at + 28));
 }
 
-// Sees when another server answers for a key, asking as any client would.
+// Notices when another server answers for a key, by asking as any client would.
 class watch {
  public:
   watch(test_cluster& set, std::size_t before) {
@@ -56,8 +56,8 @@ class watch {
   [[nodiscard]] std::int64_t await(const std::string& key) {
     for (;; sleep_ns(poll_ns)) {
       for (const auto& one : others_) {
-        const auto said = one->command({"EXISTS", key});
-        if (said == "0" || said == "1") return now_ns();
+        const auto reply = one->command({"EXISTS", key});
+        if (reply == "0" || reply == "1") return now_ns();
       }
     }
   }
@@ -93,8 +93,8 @@ void befall(test_cluster& set, fault what, std::size_t master, const std::string
   }
 }
 
-// Where the old owner still serves for a moment, what is given back is granted there, so whoever
-// has the names gives them back once the slots have gone, or while they cannot be had.
+// While the old owner still serves for a moment, a release would be granted there. So the holder of
+// the names releases them once the slots have moved, or while they are unavailable.
 void measure(test_cluster& set, fault what, figures& into) {
   set.heal();
   const auto master = set.owner_of("{mortise:{cluster}-0}");
@@ -124,8 +124,8 @@ void measure(test_cluster& set, fault what, figures& into) {
   into.fate.out_of_place += came.out_of_place;
   for (std::size_t i = 0; i < set.size(); ++i) {
     if (is_lost && i == master) continue;
-    const auto asked = topologies_asked(set.at(i)) / static_cast<double>(all.client_count());
-    into.most_topologies = std::max(into.most_topologies, asked);
+    const auto count = topology_queries(set.at(i)) / static_cast<double>(all.client_count());
+    into.most_topologies = std::max(into.most_topologies, count);
   }
 }
 
@@ -135,7 +135,7 @@ double cpu_of_pair(reference& server, async_loop& loop) {
   return (server_usage::of(server) - before).cpu_us / pairs;
 }
 
-// What the server's own work in a cluster is: the same with commands of nobody's.
+// The server's own work in a cluster: the same with commands that are no lock's.
 double cpu_of_plain(reference& server, const std::vector<plain_lock>& keys) {
   constexpr int rounds = 400;
   const auto before = server_usage::of(server);

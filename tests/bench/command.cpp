@@ -1,5 +1,5 @@
-// `mortise exec` on the private server of `local:` beside flock(1): the wall time of a command that
-// does nothing, from its start to its end.
+// `mortise exec` on the private server of `local:`, compared with flock(1): the wall time of a
+// command that does nothing, from its start to its end.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder of the private server, which ends by itself once nobody uses it.
+// The folder of the private server, which ends by itself after its last client.
 class own_folder {
  public:
   own_folder() {

@@ -1,5 +1,5 @@
-// A pair whose release is one command, where the server knows it, against the same pair released by
-// script: a client of all rights, and one whose user may not use that command.
+// A pair whose release is one command, if the server knows it, against the same pair released by
+// script. One client has all rights. The user of the other may not use that command.
 #include <stdexcept>
 
 #include "async_loop.hpp"
@@ -19,7 +19,7 @@ bool knows(reference& server, std::initializer_list<std::string_view> probe) try
   return false;
 }
 
-// Where it is known at all; elsewhere both clients do the same.
+// If the server knows it. Otherwise both clients do the same.
 std::string make_scripted_user(reference& server) {
   server.command({"ACL", "SETUSER", "scripted", "on", "nopass", "~*", "allchannels", "+@all"});
   std::string known = "neither";

@@ -12,7 +12,7 @@ constexpr std::int64_t patience_ms = 120'000;
 
 }  // namespace
 
-crowd::crowd(const std::string& url, std::vector<std::string> names, const question& ask)
+crowd::crowd(const std::string& url, std::vector<std::string> names, const request& ask)
     : names_(std::move(names)) {
   require(names_.size() == name_count, "a crowd has 20 names");
   for (int i = 0; i <= waiters_of_each; ++i) {
@@ -25,7 +25,7 @@ crowd::crowd(const std::string& url, std::vector<std::string> names, const quest
   }
 }
 
-void crowd::begin(std::size_t client, std::size_t number, const question& ask) {
+void crowd::begin(std::size_t client, std::size_t number, const request& ask) {
   const auto& name = names_[number];
   locks_.push_back(make_lock(clients_[client].get(), name));
   auto* const lock = locks_.back().get();

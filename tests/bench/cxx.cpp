@@ -1,6 +1,6 @@
-// The C++ layer beside the C ABI that it is over, in turns: what a pair costs by a hold, and by the
+// The C++ layer against the C ABI below it, in turns: the cost of a pair by a hold, and by the
 // standard library's guard. One client, so that both use the same connection and thread.
-#include "cxx_side.hpp"
+#include "cxx_competitor.hpp"
 #include "experiment.hpp"
 #include "in_turn.hpp"
 #include "subject.hpp"
@@ -18,7 +18,7 @@ double pair_us(Pairs&& run) {
   return static_cast<double>(now_ns() - start) / pairs / ns_per_microsecond;
 }
 
-void tell(const char* id, const in_turn& seen, table& results) {
+void report(const char* id, const in_turn& seen, table& results) {
   results.measured(id, median(seen.ratios));
   results.raw("%.2f us, C %.2f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(seen.with),
               median(seen.without), percentile(seen.ratios, 0.1), percentile(seen.ratios, 0.9));
@@ -27,8 +27,8 @@ void tell(const char* id, const in_turn& seen, table& results) {
 void run(const settings& chosen, table& results) {
   const bench_server server(chosen);
   const int rounds = chosen.pick(200, 60);
-  cxx_side side(server.url(), lock_name("cxx"));
-  const auto lock = make_lock(side.client(), lock_name("c"));
+  cxx_competitor competitor(server.url(), lock_name("cxx"));
+  const auto lock = make_lock(competitor.client(), lock_name("c"));
   // What a program in C does: it asks for the details of a failure.
   const std::unique_ptr<mortise_error, freed_by<mortise_error_free>> error(mortise_error_new());
   const auto in_c = [&] {
@@ -39,10 +39,10 @@ void run(const settings& chosen, table& results) {
       }
     });
   };
-  const auto by_hold = [&] { return pair_us([&] { side.pairs(pairs); }); };
-  const auto by_guard = [&] { return pair_us([&] { side.guards(pairs); }); };
-  tell("cxx.pair", compare(rounds, by_hold, in_c), results);
-  tell("cxx.guard", compare(rounds, by_guard, in_c), results);
+  const auto by_hold = [&] { return pair_us([&] { competitor.pairs(pairs); }); };
+  const auto by_guard = [&] { return pair_us([&] { competitor.guards(pairs); }); };
+  report("cxx.pair", compare(rounds, by_hold, in_c), results);
+  report("cxx.guard", compare(rounds, by_guard, in_c), results);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Processes that die: how long others stall when the holder, or the one that was just granted the
-// lock, is killed; and what dead waiters at the head of the queue add to a handoff.
+// Processes that die. It measures how long others stall when the holder is killed, or the client
+// that was just granted the lock. It also measures the cost of dead waiters at the head of the
+// queue in a handoff.
 #include <algorithm>
 
 #include "experiment.hpp"
@@ -19,7 +20,7 @@ std::int64_t lease_end_ns(reference& observer, const std::string& name) {
   require(!key.empty(), "nobody holds the lock");
   auto left_ms = observer.command({"PTTL", key})->integer;
   const auto value = observer.command({"GET", key});
-  // A lock that somebody waits for outlives its lease.
+  // A lock with a waiter outlives its lease.
   const bool is_marked = value->len > 0 && value->str[value->len - 1] == '*';
   if (is_marked) left_ms -= lock::queue_turn_ms;
   return now_ns() + std::max<std::int64_t>(0, left_ms) * 1'000'000;

@@ -1,6 +1,6 @@
 // A link with a known latency: a process that passes bytes on between clients and a server, each
-// way after a fixed delay. tests/support/proxy delays, too, but at least, which is for tests: its
-// clock has milliseconds, and it takes as long as the server to pass on what 1000 clients say.
+// way after a fixed delay. The delay of tests/support/proxy is a lower bound, which is for tests:
+// its clock has milliseconds, and with 1000 clients it takes as long as the server.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mortise::bench {
 
-// Passes on, in this process, between whoever connects to this socket and the server.
+// Passes bytes on, in this process, between the clients of this socket and the server.
 [[noreturn]] void relay_between(int listener, const std::string& server_url,
                                 std::int64_t one_way_ns);
 

@@ -1,5 +1,5 @@
-// A server that dies behind a name: how long after another one accepts writes there the first call
-// is served, which had been waiting for it.
+// A server that dies behind a name: the time from the first accepted write at its successor to the
+// end of the first call that was waiting.
 #include <chrono>
 #include <future>
 

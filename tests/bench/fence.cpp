@@ -18,7 +18,7 @@ double counter(reference& observer) {
 // `work` goes on for so long and returns how many grants there were.
 template <typename Work>
 void measure(const char* id, reference& observer, double seconds, table& results, Work&& work) {
-  work(seconds / 4);  // what is drawn ahead is not of this second
+  work(seconds / 4);  // tokens that are drawn ahead are not of this second
   const double before = counter(observer);
   const double grants = work(seconds);
   const double drawn = counter(observer) - before;

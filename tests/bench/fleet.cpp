@@ -13,7 +13,7 @@ namespace mortise::bench {
 namespace {
 
 constexpr std::int64_t give_up_ms = 60'000;
-constexpr std::int64_t look_ns = 1'000'000;
+constexpr std::int64_t pause_ns = 1'000'000;
 // Handoffs that pass before a measurement begins, so that everybody stands in the queue.
 constexpr std::uint32_t warm_up = 20;
 
@@ -46,7 +46,7 @@ void fleet::wait_for(const std::atomic<std::uint32_t>& counter, std::uint32_t va
   while (counter.load() < value) {
     check_processes();
     require(now_ns() < deadline, "the contenders do not get on");
-    sleep_ns(look_ns);
+    sleep_ns(pause_ns);
   }
 }
 
@@ -83,7 +83,7 @@ void fleet::contend(mortise_lock* lock, reference* pinger) const {
   auto& board = *board_.get();
   board.entered.fetch_add(1);
   while (!board.is_over.load(std::memory_order_relaxed)) {
-    const auto asked = now_ns();
+    const auto begin = now_ns();
     check(mortise_lock_acquire(lock, give_up_ms, nullptr), "mortise_lock_acquire");
     const auto unlocked = board.unlocked_ns.load(std::memory_order_relaxed);
     const auto now = now_ns();
@@ -91,7 +91,7 @@ void fleet::contend(mortise_lock* lock, reference* pinger) const {
     if (unlocked != 0) {
       const auto index = board.acquisitions.fetch_add(1, std::memory_order_relaxed);
       board.handoff_ns[index % sample_limit] = now - unlocked;
-      board.waited_ns[index % sample_limit] = now - asked;
+      board.waited_ns[index % sample_limit] = now - begin;
     }
     if (!board.is_over.load(std::memory_order_relaxed)) {
       // Only the holder pings, so that one connection per process is enough.
@@ -129,7 +129,7 @@ fleet_result fleet::measure(int active, int acquisitions, double seconds, refere
   while (now_ns() < end &&
          board.acquisitions.load() - first < static_cast<unsigned>(acquisitions)) {
     check_processes();
-    sleep_ns(look_ns);
+    sleep_ns(pause_ns);
   }
   result.server = server_usage::of(server) - before;
   const auto last = board.acquisitions.load();

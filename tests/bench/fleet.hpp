@@ -29,7 +29,7 @@ struct fleet_plan {
 struct fleet_result {
   std::vector<double> handoff_us;  // from the call of unlock until the next owner knows
   std::vector<double> round_trip_us;
-  std::vector<double> waited_us;  // by those who were granted
+  std::vector<double> waited_us;  // of granted acquires
   double acquisitions = 0;
   double seconds = 0;
   server_usage server;

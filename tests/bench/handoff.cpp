@@ -1,5 +1,5 @@
-// A lock that others wait for: how long from the unlock until the next owner knows, on a link with
-// a round trip of 1 ms, and what it costs the server.
+// A lock with waiters: the time from the unlock until the next owner knows, on a link with a round
+// trip of 1 ms, and its cost at the server.
 #include <cmath>
 
 #include "delay_proxy.hpp"

@@ -1,5 +1,5 @@
-// What it takes from the start of a TLS connection to the first answer over it: the whole handshake
-// against a blocking OpenSSL, and what a ticket saves.
+// The time from the start of a TLS connection to the first reply over it: the whole handshake
+// against a blocking OpenSSL, and the gain by a ticket.
 #include <poll.h>
 
 #include "experiment.hpp"
@@ -16,9 +16,9 @@ using net::io_state;
 void wait_for(const net::transport& connection, const io_result& now) {
   require(now.state == io_state::want_read || now.state == io_state::want_write,
           std::string("the connection ended: ") + connection.describe(now.error));
-  pollfd look{connection.descriptor(),
-              static_cast<short>(now.state == io_state::want_read ? POLLIN : POLLOUT), 0};
-  ::poll(&look, 1, -1);
+  pollfd readable{connection.descriptor(),
+                  static_cast<short>(now.state == io_state::want_read ? POLLIN : POLLOUT), 0};
+  ::poll(&readable, 1, -1);
 }
 
 // As a client does it: with its first connection it has no ticket.

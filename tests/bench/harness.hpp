@@ -61,7 +61,7 @@ class tls_bench_server {
   explicit tls_bench_server(const std::vector<std::string>& more = {});
   [[nodiscard]] std::string ca_file() const { return folder_ + "/ca.pem"; }
   [[nodiscard]] int port() const { return started_.port(); }
-  // Of who trusts it.
+  // The URL of a client that trusts it.
   [[nodiscard]] std::string url() const;
 
   static constexpr const char* host = "127.0.0.1";

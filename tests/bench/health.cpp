@@ -1,5 +1,5 @@
-// A health check over a link with a known latency, against a ping over the same: how many round
-// trips it waits for.
+// The number of round trips of a health check. It is measured over a link with a known latency,
+// against a ping.
 #include <mortise/mortise.h>
 
 #include "delay_proxy.hpp"

@@ -1,5 +1,6 @@
-// Read-write locks and semaphores: what a pair costs beside that of a mutex, what a release costs
-// with many holders, and how soon those who wait are let in on a link with a round trip of 1 ms.
+// Read-write locks and semaphores. It measures the cost of a pair compared with a mutex, and the
+// cost of a release with many holders. It also measures how soon waiters are let in on a link with
+// a round trip of 1 ms.
 #include "delay_proxy.hpp"
 #include "experiment.hpp"
 #include "reference.hpp"
@@ -102,7 +103,7 @@ void run_crowd(const settings& chosen, table& results) {
     readers.push_back(make_rw(client.get(), lock_name("kinds-crowd"), strict));
     check(mortise_rw_read_try(readers.back().get(), nullptr), "mortise_rw_read_try");
   }
-  // Beside one that stays, so that neither ends the lock.
+  // With another holder that stays, so that neither ends the lock.
   const auto other = make_rw(client.get(), lock_name("kinds-alone"), strict);
   check(mortise_rw_read_try(other.get(), nullptr), "mortise_rw_read_try");
   std::vector<double> ratios;

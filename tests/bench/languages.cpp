@@ -1,12 +1,12 @@
-// The bindings beside C, in turns: what a pair and a call that asks nobody cost, a handoff between
-// those who contend, a handle of its own for each pair, what a crowd costs that waits for one lock,
-// and whether anything is left of very many holds.
+// The bindings against C, in turns: the cost of a pair and of a call without a request, a handoff
+// under contention, a handle of its own for each pair, the cost of a crowd that waits for one lock,
+// and whether many holds leak.
 #include <unistd.h>
 
 #include <thread>
 
 #include "experiment.hpp"
-#include "language_side.hpp"
+#include "language_competitor.hpp"
 #include "placement.hpp"
 #include "reference.hpp"
 #include "subject.hpp"
@@ -20,14 +20,14 @@ constexpr double bytes_per_kib = 1024;
 struct language {
   std::string id;
   std::string title;
-  std::vector<std::string> command;  // of its side; a URL and the name of a lock follow
+  std::vector<std::string> command;  // of its competitor; a URL and the name of a lock follow
   std::string waiters;               // what waits in a crowd
   int waiter_count;
   // 1.5 times what such a call was measured to cost more than C when the bindings were designed.
   double call_goal_ns;
 };
 
-// ---- a pair, and a call that asks nobody ----------------------------------------------------
+// ---- a pair, and a call without a request ---------------------------------------------------
 
 double c_pairs_ns(mortise_lock* lock, int count) {
   const auto start = now_ns();
@@ -39,44 +39,47 @@ double c_pairs_ns(mortise_lock* lock, int count) {
 }
 
 // Short blocks in turn, each of the binding between two of C.
-void measure_pairs(const std::string& row, int rounds, table& results, language_side& side,
-                   mortise_lock* lock) {
-  constexpr int pairs = 2000;  // as of one that is at work; whoever has slept is put anywhere first
-  const auto question = "pairs " + std::to_string(pairs);
+void measure_pairs(const std::string& row, int rounds, table& results,
+                   language_competitor& competitor, mortise_lock* lock) {
+  // as of a thread that works; a thread that has slept is placed anywhere first
+  constexpr int pairs = 2000;
+  const auto request = "pairs " + std::to_string(pairs);
   std::vector<double> ratios;
-  std::vector<double> side_us;
+  std::vector<double> competitor_us;
   std::vector<double> c_us;
   auto before = c_pairs_ns(lock, pairs);
   for (int i = 0; i < rounds; ++i) {
-    const auto time = side.time_ns(question);
+    const auto time = competitor.time_ns(request);
     const auto after = c_pairs_ns(lock, pairs);
     ratios.push_back(time * 2 / (before + after));
-    side_us.push_back(time / pairs / ns_per_microsecond);
+    competitor_us.push_back(time / pairs / ns_per_microsecond);
     c_us.push_back(after / pairs / ns_per_microsecond);
     before = after;
   }
   results.measured(row, median(ratios));
-  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(side_us),
-              median(c_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
+  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)",
+              median(competitor_us), median(c_us), percentile(ratios, 0.1),
+              percentile(ratios, 0.9));
 }
 
 // Where the scheduler puts them, which may be different places; all on one core; and with all cores
 // busy.
 void measure_placed_pairs(const std::string& id, const settings& chosen, table& results,
-                          language_side& side, mortise_lock* lock, reference& observer,
+                          language_competitor& competitor, mortise_lock* lock, reference& observer,
                           load& others) {
   const int rounds = chosen.pick(40, 15);
-  measure_pairs(id + ".pair", rounds, results, side, lock);
+  measure_pairs(id + ".pair", rounds, results, competitor, lock);
   {
-    const pinned all(placement::one_core, process_of(observer), {::getpid(), side.process_id()});
-    measure_pairs(id + ".pair_one_core", rounds, results, side, lock);
+    const pinned all(placement::one_core, process_of(observer),
+                     {::getpid(), competitor.process_id()});
+    measure_pairs(id + ".pair_one_core", rounds, results, competitor, lock);
   }
   const loaded now(others);
-  measure_pairs(id + ".pair_loaded", rounds, results, side, lock);
+  measure_pairs(id + ".pair_loaded", rounds, results, competitor, lock);
 }
 
 // CPU time, because all of it is the caller's own.
-double c_looks_ns(const mortise_lock* lock, int count) {
+double c_readings_ns(const mortise_lock* lock, int count) {
   int held = 0;
   const auto start_us = process_cpu_us();
   for (int i = 0; i < count; ++i) held += mortise_lock_is_held(lock);
@@ -85,43 +88,43 @@ double c_looks_ns(const mortise_lock* lock, int count) {
   return time_us * ns_per_microsecond;
 }
 
-void measure_looks(const std::string& id, const settings& chosen, table& results,
-                   language_side& side, mortise_lock* lock) {
-  constexpr int looks = 100'000;
-  const auto question = "looks " + std::to_string(looks);
-  std::vector<double> side_ns;
+void measure_readings(const std::string& id, const settings& chosen, table& results,
+                      language_competitor& competitor, mortise_lock* lock) {
+  constexpr int readings = 100'000;
+  const auto request = "readings " + std::to_string(readings);
+  std::vector<double> competitor_ns;
   std::vector<double> c_ns;
   check(mortise_lock_try(lock, nullptr), "mortise_lock_try");
   for (int i = 0; i < chosen.pick(100, 30); ++i) {
-    c_ns.push_back(c_looks_ns(lock, looks) / looks);
-    side_ns.push_back(side.cpu_ns(question) / looks);
+    c_ns.push_back(c_readings_ns(lock, readings) / readings);
+    competitor_ns.push_back(competitor.cpu_ns(request) / readings);
   }
   check(mortise_lock_unlock(lock, nullptr), "mortise_lock_unlock");
-  // The best of each, as the goals come from: what is slower was slowed down by others.
-  const auto best_ns = percentile(side_ns, 0);
+  // The best of each, like the goals. Slower ones were slowed down by other programs.
+  const auto best_ns = percentile(competitor_ns, 0);
   const auto best_c_ns = percentile(c_ns, 0);
   results.measured(id + ".call", best_ns - best_c_ns);
   results.raw("best of %zu: %.1f ns, C %.1f ns; medians %.1f ns, C %.1f ns", c_ns.size(), best_ns,
-              best_c_ns, median(side_ns), median(c_ns));
+              best_c_ns, median(competitor_ns), median(c_ns));
 }
 
 // ---- a handle for each pair -----------------------------------------------------------------
 
-// The way of the language that unlocks by itself, such as Do, beside pairs of a handle that is
-// kept.
+// The construct of the language that unlocks by itself, such as Do, against pairs of a handle that
+// is kept.
 void measure_fresh(const std::string& id, const settings& chosen, table& results,
-                   language_side& side) {
+                   language_competitor& competitor) {
   constexpr int pairs = 200;
   const auto kept = "pairs " + std::to_string(pairs);
   const auto fresh = "fresh " + std::to_string(pairs);
-  side.ask("fresh 2000");
+  competitor.ask("fresh 2000");
   std::vector<double> ratios;
   std::vector<double> fresh_us;
   std::vector<double> kept_us;
-  auto before = side.time_ns(kept);
+  auto before = competitor.time_ns(kept);
   for (int i = 0; i < chosen.pick(120, 30); ++i) {
-    const auto time = side.time_ns(fresh);
-    const auto after = side.time_ns(kept);
+    const auto time = competitor.time_ns(fresh);
+    const auto after = competitor.time_ns(kept);
     ratios.push_back(time * 2 / (before + after));
     fresh_us.push_back(time / pairs / ns_per_microsecond);
     kept_us.push_back(after / pairs / ns_per_microsecond);
@@ -136,7 +139,7 @@ void measure_fresh(const std::string& id, const settings& chosen, table& results
 
 constexpr int contenders = 8;
 
-// Owners of one client, each in a thread, and served in the order of their arrival at the server.
+// Owners of one client, each in a thread, and served in their order at the server.
 double c_contend_ns(mortise_client* client, const std::string& name, int count) {
   const auto start = now_ns();
   std::vector<std::thread> threads;
@@ -152,47 +155,49 @@ double c_contend_ns(mortise_client* client, const std::string& name, int count) 
 }
 
 void measure_contention(const std::string& id, const settings& chosen, table& results,
-                        language_side& side, mortise_client* client, reference& observer) {
+                        language_competitor& competitor, mortise_client* client,
+                        reference& observer) {
   constexpr int handoffs = 800;
   const auto name = lock_name("c", contenders);
-  const auto question = "contend " + std::to_string(handoffs);
+  const auto request = "contend " + std::to_string(handoffs);
   std::vector<double> ratios;
-  std::vector<double> side_us;
+  std::vector<double> competitor_us;
   std::vector<double> c_us;
-  double side_commands = 0;
+  double competitor_commands = 0;
   double c_commands = 0;
-  side.ask(question);
+  competitor.ask(request);
   auto before = c_contend_ns(client, name, handoffs);
   for (int i = 0; i < chosen.pick(60, 15); ++i) {
     const auto start = server_usage::of(observer);
-    const auto time = side.time_ns(question);
+    const auto time = competitor.time_ns(request);
     const auto between = server_usage::of(observer);
     const auto after = c_contend_ns(client, name, handoffs);
-    side_commands += (between - start).commands;
+    competitor_commands += (between - start).commands;
     c_commands += (server_usage::of(observer) - between).commands;
     ratios.push_back(time * 2 / (before + after));
-    side_us.push_back(time / handoffs / ns_per_microsecond);
+    competitor_us.push_back(time / handoffs / ns_per_microsecond);
     c_us.push_back(after / handoffs / ns_per_microsecond);
     before = after;
   }
   results.measured(id + ".contended", median(ratios));
-  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)", median(side_us),
-              median(c_us), percentile(ratios, 0.1), percentile(ratios, 0.9));
-  results.measured(id + ".contended_commands", side_commands / c_commands);
-  results.raw("%.2f, C %.2f", side_commands / handoffs / static_cast<double>(ratios.size()),
+  results.raw("%.1f us, C %.1f us; rounds' ratios %.2f to %.2f (10th to 90th)",
+              median(competitor_us), median(c_us), percentile(ratios, 0.1),
+              percentile(ratios, 0.9));
+  results.measured(id + ".contended_commands", competitor_commands / c_commands);
+  results.raw("%.2f, C %.2f", competitor_commands / handoffs / static_cast<double>(ratios.size()),
               c_commands / handoffs / static_cast<double>(ratios.size()));
 }
 
-// ---- what is left ---------------------------------------------------------------------------
+// ---- leaks ----------------------------------------------------------------------------------
 
 // A handle that is not freed in each hundred pairs would show: it is some hundreds of bytes.
 void measure_growth(const std::string& id, const settings& chosen, table& results,
-                    language_side& side, reference& observer, const std::string& name) {
+                    language_competitor& competitor, reference& observer, const std::string& name) {
   const int pairs = chosen.pick(1'000'000, 100'000);
-  side.ask("cycle " + std::to_string(pairs / 10));
-  const auto before = side.memory_bytes();
-  const auto time = side.time_ns("cycle " + std::to_string(pairs));
-  const auto after = side.memory_bytes();
+  competitor.ask("cycle " + std::to_string(pairs / 10));
+  const auto before = competitor.memory_bytes();
+  const auto time = competitor.time_ns("cycle " + std::to_string(pairs));
+  const auto after = competitor.memory_bytes();
   results.measured(id + ".growth", static_cast<double>(after - before) / bytes_per_kib);
   results.raw("%d pairs, %.1f us each; %.0f KiB before", pairs, time / pairs / ns_per_microsecond,
               static_cast<double>(before) / bytes_per_kib);
@@ -201,13 +206,14 @@ void measure_growth(const std::string& id, const settings& chosen, table& result
 
 // ---- a crowd --------------------------------------------------------------------------------
 
-// They are let into the queue one by one, so that the order of their arrival is known.
-void let_in(language_side& side, reference& observer, const std::string& name, int count) {
-  side.ask("join");
+// They are let into the queue one by one, so that their order is known.
+void let_in(language_competitor& competitor, reference& observer, const std::string& name,
+            int count) {
+  competitor.ask("join");
   wait_for_waiters(observer, name, 1);
   const auto queue = find_key(observer, "list", name);
   for (int i = 1; i < count; ++i) {
-    side.ask("join");
+    competitor.ask("join");
     const auto deadline = now_ns() + 10 * ns_per_second;
     while (observer.command({"LLEN", queue})->integer <= i) {
       require(now_ns() < deadline, "a waiter is not in the lock's queue");
@@ -215,7 +221,7 @@ void let_in(language_side& side, reference& observer, const std::string& name, i
   }
 }
 
-// What came out is who was granted which token, in the order of the grants.
+// The result is the token of each granted waiter, in the order of the grants.
 void check_order(const std::vector<double>& grants, int count) {
   require(grants.size() == 2 * static_cast<std::size_t>(count), "not all who waited were served");
   for (std::size_t i = 0; i < grants.size(); i += 2) {
@@ -225,19 +231,19 @@ void check_order(const std::vector<double>& grants, int count) {
   }
 }
 
-void measure_crowd(const language& spoken, table& results, language_side& side, reference& observer,
-                   const std::string& name) {
+void measure_crowd(const language& spoken, table& results, language_competitor& competitor,
+                   reference& observer, const std::string& name) {
   const int count = spoken.waiter_count;
-  side.ask("gate");
-  const auto before = side.memory_bytes();
-  const auto threads = side.threads();
-  let_in(side, observer, name, count);
-  const auto added = side.memory_bytes() - before;
+  competitor.ask("gate");
+  const auto before = competitor.memory_bytes();
+  const auto threads = competitor.threads();
+  let_in(competitor, observer, name, count);
+  const auto added = competitor.memory_bytes() - before;
   const auto start = now_ns();
-  const auto grants = side.ask("serve");
+  const auto grants = competitor.ask("serve");
   const auto time = static_cast<double>(now_ns() - start);
   check_order(grants, count);
-  results.measured(spoken.id + ".crowd_threads", static_cast<double>(side.most_threads()));
+  results.measured(spoken.id + ".crowd_threads", static_cast<double>(competitor.most_threads()));
   results.raw("%zu before; served in order, %.0f us each", threads,
               time / count / ns_per_microsecond);
   results.measured(spoken.id + ".waiter_bytes", static_cast<double>(added) / count);
@@ -252,21 +258,21 @@ void run(const language& spoken, const settings& chosen, table& results) {
   auto command = spoken.command;
   command.insert(command.end(), {server.url(), name});
   // Before the client, because it forks, as the load does.
-  language_side side(command);
+  language_competitor competitor(command);
   reference observer(server.url());
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("c"));
 
   // Java compiles what runs often.
-  side.ask("pairs 20000");
-  side.ask("looks 3000000");
-  measure_placed_pairs(spoken.id, chosen, results, side, lock.get(), observer, others);
-  measure_looks(spoken.id, chosen, results, side, lock.get());
-  measure_fresh(spoken.id, chosen, results, side);
-  measure_contention(spoken.id, chosen, results, side, client.get(), observer);
+  competitor.ask("pairs 20000");
+  competitor.ask("readings 3000000");
+  measure_placed_pairs(spoken.id, chosen, results, competitor, lock.get(), observer, others);
+  measure_readings(spoken.id, chosen, results, competitor, lock.get());
+  measure_fresh(spoken.id, chosen, results, competitor);
+  measure_contention(spoken.id, chosen, results, competitor, client.get(), observer);
   // Before the crowd, whose memory would be there for whatever is not given back.
-  measure_growth(spoken.id, chosen, results, side, observer, name);
-  measure_crowd(spoken, results, side, observer, name);
+  measure_growth(spoken.id, chosen, results, competitor, observer, name);
+  measure_crowd(spoken, results, competitor, observer, name);
 }
 
 experiment experiment_of(const language& spoken) {
@@ -285,13 +291,13 @@ experiment experiment_of(const language& spoken) {
        {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"},
        {id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
        {id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most, 32, ""},
-       {id + ".waiter_bytes", "  memory: each of them", aim::told, 0, "B"}},
+       {id + ".waiter_bytes", "  memory: each of them", aim::reported, 0, "B"}},
       [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
 }
 
 std::vector<std::string> java_command() {
   const std::string sources = MORTISE_BENCH_SOURCES;
-  // A heap that neither grows nor shrinks lets what else there is be seen.
+  // A heap of a fixed size makes other memory visible.
   return {MORTISE_BENCH_JAVA,
           "-Xms256m",
           "-Xmx256m",
@@ -299,7 +305,7 @@ std::vector<std::string> java_command() {
           "-cp",
           MORTISE_BENCH_JAR,
           "--enable-native-access=ALL-UNNAMED",
-          sources + "/JavaSide.java"};
+          sources + "/JavaCompetitor.java"};
 }
 
 std::vector<std::string> lua_command(const std::string& interpreter, const std::string& version) {
@@ -307,7 +313,8 @@ std::vector<std::string> lua_command(const std::string& interpreter, const std::
   const std::string modules = MORTISE_BENCH_LUA_SOURCES;
   const std::string build = MORTISE_BENCH_BUILD;
   return {"env", "LUA_PATH=" + modules + "/?.lua;" + modules + "/?/init.lua;;",
-          "LUA_CPATH=" + build + "/lua/" + version + "/?.so;;", interpreter, sources + "/side.lua"};
+          "LUA_CPATH=" + build + "/lua/" + version + "/?.so;;", interpreter,
+          sources + "/competitor.lua"};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where the two sides of a pair run, and what else does: on which core it is decides how long a
-// pair takes, more than most of what is measured.
+// The cores of the two ends of a pair, and the load of the others. The core decides how long a pair
+// takes, more than most of what is measured.
 #pragma once
 
 #include <sched.h>

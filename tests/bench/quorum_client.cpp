@@ -29,7 +29,7 @@ struct quorum_client::link {
   link& operator=(const link&) = delete;
 
   redisContext* context;
-  int awaited = 0;  // answers; only the last of them counts
+  int awaited = 0;  // replies; only the last of them counts
 };
 
 quorum_client::quorum_client(const std::vector<std::string>& urls) {
@@ -41,8 +41,8 @@ quorum_client::quorum_client(const std::vector<std::string>& urls) {
 
 quorum_client::~quorum_client() = default;
 
-// True when there was the answer to what was asked last.
-bool quorum_client::read_last(link& from, bool& said_yes) {
+// True after the reply to the last request.
+bool quorum_client::read_last(link& from, bool& is_vote) {
   require(redisBufferRead(from.context) == REDIS_OK, "a server closed hiredis's connection");
   while (from.awaited > 0) {
     void* reply = nullptr;
@@ -50,7 +50,7 @@ bool quorum_client::read_last(link& from, bool& said_yes) {
     if (reply == nullptr) return false;
     const reply_ptr kept(static_cast<redisReply*>(reply));
     require(kept->type != REDIS_REPLY_ERROR, kept->str == nullptr ? "" : kept->str);
-    said_yes = is_yes(*kept);
+    is_vote = is_yes(*kept);
     --from.awaited;
   }
   return true;
@@ -84,10 +84,10 @@ bool quorum_client::ask(const std::vector<std::string>& words) {
   while (yes < needed && no < needed) {
     require(::poll(waits.data(), waits.size(), patience_ms) > 0, "the servers do not answer");
     for (std::size_t i = 0; i < waits.size(); ++i) {
-      bool said_yes = false;
-      if (waits[i].revents == 0 || !read_last(*links_[i], said_yes)) continue;
+      bool is_vote = false;
+      if (waits[i].revents == 0 || !read_last(*links_[i], is_vote)) continue;
       waits[i].fd = -1;
-      ++(said_yes ? yes : no);
+      ++(is_vote ? yes : no);
     }
   }
   return yes >= needed;

@@ -1,5 +1,5 @@
-// Threads of one client that read by one name: as they share the hold of one of them, and as each
-// asks the server (`fair=strict`).
+// Threads of one client that read by one name. They share the hold of one of them, or each asks the
+// server (`fair=strict`).
 #include "experiment.hpp"
 #include "reference.hpp"
 #include "subject.hpp"

@@ -1,6 +1,5 @@
-// A lock that five servers give together: beside the round trip of the third-fastest of them, whose
-// word makes the quorum; with one that hangs or is dead, beside all alive; and what it costs the
-// servers.
+// A lock of five servers: against the round trip of the third-fastest, which completes the quorum;
+// with one that hangs or is dead, against all alive; and its cost at the servers.
 #include <atomic>
 #include <thread>
 
@@ -74,9 +73,9 @@ class one_voter {
   std::string proposal_ = "0";
 };
 
-// ---- beside one server, and beside a program that asks all ------------------------------------
+// ---- against one server, and against a program that asks all -----------------------------------
 
-// Of servers that are one to five times as far away.
+// Servers that are one to five times as far away.
 void measure_distances(const std::string& id, std::int64_t one_way_ns, const settings& chosen,
                        table& results) {
   const quorum_servers servers(
@@ -235,9 +234,9 @@ const experiment& redlock() {
         "acquire of five servers 50 to 250 us away / round trip of the third", aim::at_most, 1.3,
         "x"},
        {"redlock.near.pair", "  pair / two round trips of the third", aim::at_most, 1.3, "x"},
-       {"redlock.loopback", "acquire of five servers on this host / round trip of one", aim::told,
-        0, "x"},
-       {"redlock.bare", "  the same / a bare program that asks all five", aim::told, 0, "x"},
+       {"redlock.loopback", "acquire of five servers on this host / round trip of one",
+        aim::reported, 0, "x"},
+       {"redlock.bare", "  the same / a bare program that asks all five", aim::reported, 0, "x"},
        {"redlock.commands", "server commands of a pair, at all five", aim::at_most, 10, ""},
        {"redlock.handles", "turns of 8 handles of one client, for one name / of one handle",
         aim::at_least, 1, "x"},

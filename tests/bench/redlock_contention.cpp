@@ -1,13 +1,13 @@
-// Contenders for one lock of five servers, each with connections of its own: how long an acquire
-// takes, beside redsync and a client like node-redlock, all with their defaults. Each holds for a
-// moment and pauses after it, at random, so that two leave the lock free more often than not and
+// Contenders for one lock of five servers, each with connections of its own: the time of an
+// acquire, against redsync and a client like node-redlock, all with their defaults. Each holds for
+// a moment and pauses after it, at random, so that two leave the lock free more often than not and
 // ten hardly ever.
 #include <exception>
 #include <random>
 
 #include "bench_process.hpp"
 #include "experiment.hpp"
-#include "language_side.hpp"
+#include "language_competitor.hpp"
 #include "quorum_client.hpp"
 #include "quorum_servers.hpp"
 #include "subject.hpp"
@@ -121,7 +121,7 @@ way_to_lock like_node(const std::vector<std::string>& urls) {
   return {[=] { client->acquire(lock); }, [=] { client->release(lock); }};
 }
 
-// Told with --raw.
+// Printed with --raw.
 struct grants {
   std::vector<double> us;
   void add(const std::vector<double>& more) { us.insert(us.end(), more.begin(), more.end()); }
@@ -137,11 +137,11 @@ void measure(int size, const settings& chosen, table& results) {
   contenders node(size, [urls] { return like_node(urls); });
   std::vector<std::string> command{MORTISE_BENCH_BUILD "/bench_redsync", std::to_string(size)};
   command.insert(command.end(), urls.begin(), urls.end());
-  language_side redsync(command);
+  language_competitor redsync(command);
 
   const std::int64_t length_ms = chosen.pick(5000, 2000);
-  const auto question = "contend " + std::to_string(length_ms) + " " + std::to_string(hold_us) +
-                        " " + std::to_string(pause_us);
+  const auto request = "contend " + std::to_string(length_ms) + " " + std::to_string(hold_us) +
+                       " " + std::to_string(pause_us);
   grants by_us;
   grants by_redsync;
   grants by_node;
@@ -150,7 +150,7 @@ void measure(int size, const settings& chosen, table& results) {
     const auto before = servers.commands();
     by_us.add(ours.contend(length_ms));
     commands += servers.commands() - before;
-    by_redsync.add(redsync.ask(question));
+    by_redsync.add(redsync.ask(request));
     by_node.add(node.contend(length_ms));
   }
   const auto id = "redlock." + std::to_string(size);
@@ -162,13 +162,13 @@ void measure(int size, const settings& chosen, table& results) {
   compare_with(".redsync", by_redsync);
   compare_with(".node", by_node);
   results.measured(id + ".commands", commands / by_us.count());
-  const auto tell = [&](const char* name, const grants& of) {
+  const auto report = [&](const char* name, const grants& of) {
     results.raw("%-12s p50 %7.1f ms, p99 %7.1f ms, %zu grants", name, of.p50() / 1000,
                 of.p99() / 1000, of.us.size());
   };
-  tell("Mortise", by_us);
-  tell("redsync", by_redsync);
-  tell("node-redlock", by_node);
+  report("Mortise", by_us);
+  report("redsync", by_redsync);
+  report("node-redlock", by_node);
 }
 
 // The median has no goal: it is best where all but the one that asks just then are asleep. What
@@ -180,14 +180,14 @@ std::vector<row> rows() {
     const auto who = std::to_string(size) + " contenders, p50 until a grant / ";
     const auto add = [&](const std::string& key, const std::string& name) {
       const auto id = prefix + key;
-      all.push_back({id + ".p50", who + name, aim::told, 0, "x"});
+      all.push_back({id + ".p50", who + name, aim::reported, 0, "x"});
       all.push_back({id + ".p99", "  p99 / " + name, aim::at_most, 1, "x"});
       all.push_back({id + ".grants", "  grants in all / " + name, aim::at_least, 1, "x"});
     };
     add("redsync", "redsync");
     add("node", "one like node-redlock");
     all.push_back(
-        {prefix + "commands", "  server commands of a grant, at all five", aim::told, 0, ""});
+        {prefix + "commands", "  server commands of a grant, at all five", aim::reported, 0, ""});
   }
   return all;
 }

@@ -163,13 +163,13 @@ std::string find_key(reference& server, std::string_view type, const std::string
 }
 
 void wait_for_waiters(reference& server, const std::string& lock, std::int64_t count) {
-  constexpr std::int64_t look_ns = 1'000'000;
+  constexpr std::int64_t pause_ns = 1'000'000;
   const auto deadline = now_ns() + 10 * ns_per_second;
   while (now_ns() < deadline) {
     const auto queue = find_key(server, "list", lock);
     const auto waiting = queue.empty() ? 0 : server.command({"LLEN", queue})->integer;
     if (waiting == count) return;
-    sleep_ns(look_ns);
+    sleep_ns(pause_ns);
   }
   throw std::runtime_error("the waiters are not in the lock's queue");
 }

@@ -34,7 +34,7 @@ class reference {
  public:
   explicit reference(const std::string& url);
 
-  // Sends one command and throws when the answer is an error.
+  // Sends one command and throws if the reply is an error.
   reply_ptr command(std::initializer_list<std::string_view> words);
   // SET NX PX, then compare-and-delete by EVALSHA.
   void pair(const plain_lock& lock);

@@ -1,5 +1,5 @@
-// Locks that stay with their client (`retain`): pairs that ask the server nothing, and what
-// somebody else waits for one that is retained.
+// Locks that stay with their client (`retain`): pairs without a request to the server. Another
+// client waits for a retained lock.
 #include "bench_process.hpp"
 #include "delay_proxy.hpp"
 #include "experiment.hpp"
@@ -47,7 +47,7 @@ void run_pairs(const settings& chosen, table& results) {
   results.raw("a pair %.2f us", median(times));
 }
 
-// From the call of an acquire to its grant, of a lock that another client retains, beside a round
+// From the call of an acquire to its grant, of a lock that another client retains, against a round
 // trip of the same link.
 void run_wanted(const settings& chosen, table& results) {
   const bench_server server(chosen);
@@ -56,7 +56,7 @@ void run_wanted(const settings& chosen, table& results) {
   const auto wanting = open_client(link.url());
   const auto name = lock_name("wanted");
   const auto kept = make_lock(retaining.get(), name, "retain=1s");
-  const auto wanted = make_lock(wanting.get(), name);
+  const auto contended = make_lock(wanting.get(), name);
   std::vector<double> waits;
   std::vector<double> trips;
   const auto us_since = [](std::int64_t start) {
@@ -65,9 +65,9 @@ void run_wanted(const settings& chosen, table& results) {
   for (int i = 0; i < chosen.pick(600, 150); ++i) {
     pair(kept.get());
     auto start = now_ns();
-    check(mortise_lock_acquire(wanted.get(), patience_ms, nullptr), "mortise_lock_acquire");
+    check(mortise_lock_acquire(contended.get(), patience_ms, nullptr), "mortise_lock_acquire");
     waits.push_back(us_since(start));
-    check(mortise_lock_unlock(wanted.get(), nullptr), "mortise_lock_unlock");
+    check(mortise_lock_unlock(contended.get(), nullptr), "mortise_lock_unlock");
     start = now_ns();
     check(mortise_client_ping(wanting.get(), nullptr), "mortise_client_ping");
     trips.push_back(us_since(start));

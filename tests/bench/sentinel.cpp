@@ -1,6 +1,6 @@
-// A master that Sentinels replace, with 100 who wait for 20 names: how long after the first
-// Sentinel tells of the new one the first of them is granted there. When it accepts writes is told
-// beside it: between the two are the Sentinels alone.
+// A master that Sentinels replace, with 100 waiters for 20 names: the time from the first
+// Sentinel's message about the new one to the first grant there. The time of its first accepted
+// write is printed, too, because only the Sentinels act between the two.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -25,7 +25,7 @@ std::vector<std::string> names() {
   return all;
 }
 
-// When the first Sentinel tells that the master is another.
+// When the first Sentinel reports a new master.
 class news {
  public:
   explicit news(testing::sentinel_set& set) {
@@ -78,8 +78,8 @@ struct times_ms {
   std::vector<double> since_promotion;
 };
 
-// Where the old master still serves for a moment, what is asked of it would be lost with it, so
-// nobody gives back before all have left it.
+// While the old master still serves for a moment, its writes would be lost with it. So no client
+// releases a lock before all have left it.
 void measure(bool is_killed, times_ms& into) {
   testing::sentinel_set set;
   auto& master = set.master();

@@ -1,7 +1,6 @@
-// What the statistics of a pair cost: the additions that an acquire and its unlock make, done
-// alone, beside the client's CPU time of the whole pair. They cannot be switched off, so there is
-// no pair without them to compare with; alone they find their memory warm, as in a pair that is
-// repeated.
+// The cost of the statistics of a pair: the additions of an acquire and its unlock, done alone,
+// against the client's CPU time of the whole pair. They cannot be switched off, so there is no pair
+// without them to compare with. Alone they find their memory warm, as in a pair that is repeated.
 #include "experiment.hpp"
 #include "statistics/connection_statistics.hpp"
 #include "statistics/lock_statistics.hpp"

@@ -5,7 +5,7 @@
 
 namespace mortise::bench {
 
-// Connects to the server of a URL; throws when nobody listens there.
+// Connects to the server of a URL; throws without a listener there.
 int connect_to(const std::string& url);
 // Listens on a path.
 int listen_on(const std::string& path);

@@ -13,7 +13,7 @@ constexpr const char* line_format = "%-62s %11s %12s  %s\n";
 
 std::string with_unit(double value, const std::string& unit) {
   char text[64];
-  // Three digits are as much as such a measurement tells.
+  // Such a measurement has three significant digits.
   const double size = std::fabs(value);
   const int decimals = size < 10 ? 2 : size < 100 ? 1 : 0;
   std::snprintf(text, sizeof text, "%.*f %s", decimals, value, unit.c_str());
@@ -25,15 +25,15 @@ bool is_met(const row& figure, double value) {
 }
 
 std::string goal_of(const row& figure) {
-  if (figure.direction == aim::told) return "-";
+  if (figure.direction == aim::reported) return "-";
   const char* const sign = figure.direction == aim::at_most ? "<= " : ">= ";
   return sign + with_unit(figure.goal, figure.unit);
 }
 
 }  // namespace
 
-std::string verdict(const row& figure, double value) {
-  if (figure.direction == aim::told) return "-";
+std::string rating(const row& figure, double value) {
+  if (figure.direction == aim::reported) return "-";
   if (is_met(figure, value)) return "met";
   const double distance = std::fabs(value - figure.goal) / figure.goal * 100;
   char text[64];
@@ -47,9 +47,9 @@ void table::measured(std::string_view id, double value) {
   for (const auto& figure : rows_) {
     if (figure.id != id) continue;
     std::printf(line_format, figure.figure.c_str(), with_unit(value, figure.unit).c_str(),
-                goal_of(figure).c_str(), verdict(figure, value).c_str());
+                goal_of(figure).c_str(), rating(figure, value).c_str());
     std::fflush(stdout);
-    if (figure.direction != aim::told) ++(is_met(figure, value) ? met_ : missed_);
+    if (figure.direction != aim::reported) ++(is_met(figure, value) ? met_ : missed_);
     return;
   }
   throw std::logic_error("no row " + std::string(id));

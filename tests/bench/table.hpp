@@ -1,4 +1,4 @@
-// The table of figures: what each row is, what its goal is, what was measured, and the verdict.
+// The table of figures: the title of each row, its goal, its measured value, and the rating.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mortise::bench {
 
-// A figure that is only told has no goal.
-enum class aim { at_most, at_least, told };
+// A figure that is only reported has no goal.
+enum class aim { at_most, at_least, reported };
 
 // One row: a figure that is measured against its reference, and the goal for it.
 struct row {
@@ -45,6 +45,6 @@ class table {
 };
 
 // "met", or "missed by 12 %".
-std::string verdict(const row& figure, double value);
+std::string rating(const row& figure, double value);
 
 }  // namespace mortise::bench

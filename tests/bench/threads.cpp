@@ -1,8 +1,8 @@
 // Many threads, each with a lock of its own: one client for all, against one hiredis connection for
 // each. On two cores either is bound by the CPU of client and server together. One connection saves
-// the server most of what it spends on sockets; what it costs the client is to be woken: a request
-// is a write and a futex's wait and wake, where blocking hiredis writes and reads. So the rate is
-// above that of hiredis by as much as answers come together, which is more with more threads.
+// the server most of its work on sockets, and costs the client wake-ups. A request is a write and a
+// futex's wait and wake, where blocking hiredis writes and reads. So the rate is above that of
+// hiredis by as much as replies come together, which is more with more threads.
 #include "experiment.hpp"
 #include "reference.hpp"
 #include "subject.hpp"

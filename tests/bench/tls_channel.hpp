@@ -1,4 +1,4 @@
-// A blocking TLS connection as people write it who have hiredis without TLS: its formatter and its
+// A blocking TLS connection as programs have it with a hiredis without TLS: its formatter and its
 // reader, and SSL_write and SSL_read between them.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace mortise::bench {
 
 using tls_trust = std::shared_ptr<ssl_ctx_st>;
 
-// Whom to trust: who is signed by these authorities.
+// The trusted authorities.
 tls_trust trust_of(const std::string& ca_file);
 
 class tls_channel {

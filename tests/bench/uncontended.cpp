@@ -1,6 +1,6 @@
 // One caller that acquires and releases a free lock, against blocking hiredis doing the same: where
-// the scheduler puts both, on cores that are given to them, and with all cores busy; and what it
-// costs that waiting adapts, where it doesn't pay.
+// the scheduler puts both, on dedicated cores, and with all cores busy. Also the cost of adaptive
+// waiting where it does not pay off.
 #include <unistd.h>
 
 #include "delay_proxy.hpp"
@@ -45,7 +45,8 @@ struct comparison {
 
 // Short blocks in turn, each of the subject between two of the reference, because the machine's
 // speed changes from second to second.
-comparison beside_hiredis(int rounds, mortise_lock* lock, reference& plain, const plain_lock& key) {
+comparison against_hiredis(int rounds, mortise_lock* lock, reference& plain,
+                           const plain_lock& key) {
   constexpr int pairs = 400;
   const auto run_plain = [&] { return measure(pairs, [&] { plain.pair(key); }); };
   const auto run_subject = [&] { return measure(pairs, [&] { pair(lock); }); };
@@ -66,12 +67,12 @@ comparison beside_hiredis(int rounds, mortise_lock* lock, reference& plain, cons
   return result;
 }
 
-// An unlock that does not wait for its answer.
+// An unlock that does not wait for its reply.
 void run_sent(const settings& chosen, reference& plain, const plain_lock& key,
               const std::string& url, table& results) {
   const auto client = open_client(url);
   const auto lock = make_lock(client.get(), lock_name("sent"), "release=sent");
-  const auto sent = beside_hiredis(chosen.pick(60, 20), lock.get(), plain, key);
+  const auto sent = against_hiredis(chosen.pick(60, 20), lock.get(), plain, key);
   results.measured("caller.sent", median(sent.p50_ratio));
   results.raw("mortise %.1f us, hiredis %.1f us, CPU of a pair %.2f of its", median(sent.p50_us),
               median(sent.reference_us), median(sent.cpu_ratio));
@@ -83,13 +84,13 @@ void run_tls(int rounds, table& results) {
   reference plain(server.url());
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
-  const auto ratios = beside_hiredis(rounds, lock.get(), plain, keys.front());
+  const auto ratios = against_hiredis(rounds, lock.get(), plain, keys.front());
   results.measured("caller.tls", median(ratios.p50_ratio));
   results.raw("mortise %.1f us, OpenSSL and hiredis %.1f us; CPU of a pair %.2f of theirs",
               median(ratios.p50_us), median(ratios.reference_us), median(ratios.cpu_ratio));
 }
 
-void tell(const char* id, const comparison& seen, table& results) {
+void report(const char* id, const comparison& seen, table& results) {
   results.measured(id, median(seen.p50_ratio));
   results.raw(
       "mortise %.1f us, hiredis %.1f us; rounds' ratios %.2f to %.2f (10th to 90th); CPU %.2f",
@@ -106,13 +107,13 @@ void run_tcp(int rounds, const settings& chosen, table& results) {
   reference plain(server.url());
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
-  tell("caller.tcp", beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+  report("caller.tcp", against_hiredis(rounds, lock.get(), plain, keys.front()), results);
 }
 
-// Waiting that adapts beside waiting that never spins: by the time or the CPU that `figure` gives.
+// Adaptive waiting against waiting that never spins: by the time or the CPU that `figure` returns.
 template <typename Figure>
-void beside_sleep(const char* id, int rounds, const std::string& url, table& results,
-                  Figure&& figure) {
+void against_sleep(const char* id, int rounds, const std::string& url, table& results,
+                   Figure&& figure) {
   const auto adapting = open_client(url);
   const auto sleeping = open_client(url, "busy_poll=0");
   const auto lock = make_lock(adapting.get(), lock_name("adapting"));
@@ -128,7 +129,7 @@ void beside_sleep(const char* id, int rounds, const std::string& url, table& res
 // The time of all pairs, because what spinning costs there comes in slices.
 void run_loaded(const settings& chosen, const std::string& url, load& others, table& results) {
   const loaded now(others);
-  beside_sleep("caller.loaded", chosen.pick(40, 10), url, results, [](mortise_lock* lock) {
+  against_sleep("caller.loaded", chosen.pick(40, 10), url, results, [](mortise_lock* lock) {
     constexpr int pairs = 2000;
     const auto start = now_ns();
     for (int i = 0; i < pairs; ++i) pair(lock);
@@ -137,8 +138,8 @@ void run_loaded(const settings& chosen, const std::string& url, load& others, ta
 }
 
 void run_far(const settings& chosen, const delay_proxy& link, table& results) {
-  beside_sleep("caller.far_cpu", chosen.pick(40, 10), link.url(), results,
-               [](mortise_lock* lock) { return measure(200, [&] { pair(lock); }).cpu_us; });
+  against_sleep("caller.far_cpu", chosen.pick(40, 10), link.url(), results,
+                [](mortise_lock* lock) { return measure(200, [&] { pair(lock); }).cpu_us; });
 }
 
 void run(const settings& chosen, table& results) {
@@ -153,19 +154,19 @@ void run(const settings& chosen, table& results) {
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
 
-  tell("caller.p50", beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+  report("caller.p50", against_hiredis(rounds, lock.get(), plain, keys.front()), results);
   run_tcp(rounds, chosen, results);
   for (const auto where : {placement::one_core, placement::two_cores}) {
     const pinned both(where, process_of(plain), {::getpid()});
-    tell(where == placement::one_core ? "caller.one_core" : "caller.two_cores",
-         beside_hiredis(rounds, lock.get(), plain, keys.front()), results);
+    report(where == placement::one_core ? "caller.one_core" : "caller.two_cores",
+           against_hiredis(rounds, lock.get(), plain, keys.front()), results);
   }
   run_loaded(chosen, server.url(), others, results);
   run_far(chosen, link, results);
 
   const auto held = make_locks(client.get(), "renewed", renewing_holds, renewing_lease);
   for (const auto& item : held) check(mortise_lock_try(item.get(), nullptr), "mortise_lock_try");
-  const auto renewing = beside_hiredis(rounds, lock.get(), plain, keys.front());
+  const auto renewing = against_hiredis(rounds, lock.get(), plain, keys.front());
   results.measured("caller.renewing", median(renewing.p50_ratio));
   results.raw("mortise %.1f us, hiredis %.1f us, a renewal every 5 ms", median(renewing.p50_us),
               median(renewing.reference_us));
@@ -174,7 +175,7 @@ void run(const settings& chosen, table& results) {
   }
   const auto sleeping = open_client(server.url(), "busy_poll=0");
   const auto sleeper = make_lock(sleeping.get(), lock_name("cpu"));
-  const auto asleep = beside_hiredis(rounds, sleeper.get(), plain, keys.front());
+  const auto asleep = against_hiredis(rounds, sleeper.get(), plain, keys.front());
   results.measured("caller.cpu", median(asleep.cpu_ratio));
   results.raw("p50 %.2f of its", median(asleep.p50_ratio));
   run_sent(chosen, plain, keys.front(), server.url(), results);

@@ -28,21 +28,21 @@ worker::worker(std::string url, std::string name, std::string options, int owner
       owners_(owners),
       process_([this] { run(); }) {
   // Getting ready is its first step.
-  board_->asked = 1;
+  board_->step_count = 1;
   finish();
 }
 
 void worker::begin(act what) {
   board_->what = what;
-  board_->asked.fetch_add(1);
-  wake_all(board_->asked);
+  board_->step_count.fetch_add(1);
+  wake_all(board_->step_count);
 }
 
 void worker::finish() {
   const auto deadline = now_ns() + give_up_ns;
   for (;;) {
     const auto done = board_->done.load();
-    if (done >= board_->asked.load()) return;
+    if (done >= board_->step_count.load()) return;
     int exit_code = 0;
     require(!process_.has_ended(exit_code), "a worker has ended");
     require(now_ns() < deadline, "a worker does not finish its step");
@@ -60,8 +60,8 @@ void worker::run() const {
   for (std::uint32_t step = 1;; ++step) {
     board_->done = step;
     wake_all(board_->done);
-    for (auto asked = step; asked <= step; asked = board_->asked.load()) {
-      wait_on(board_->asked, asked);
+    for (auto seen = step; seen <= step; seen = board_->step_count.load()) {
+      wait_on(board_->step_count, seen);
     }
     board_->began_ns = now_ns();
     switch (board_->what.load()) {

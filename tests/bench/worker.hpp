@@ -34,7 +34,7 @@ class worker {
 
  private:
   struct notice_board {
-    std::atomic<std::uint32_t> asked{0};  // how many steps; the child counts along
+    std::atomic<std::uint32_t> step_count{0};  // how many steps; the child counts along
     std::atomic<std::uint32_t> done{0};
     std::atomic<act> what{act::none};
     std::atomic<std::int64_t> began_ns{0};

@@ -1,16 +1,16 @@
-// The Go side of the benchmark: does what each line says and answers it by a line of numbers. The
+// The Go competitor of the benchmark: executes each line, and answers by a line of numbers. The
 // arguments are the server's URL and the name of a lock.
 //
 //	pairs N   acquires and unlocks so often
 //	fresh N   the same by Do, each with a handle of its own
 //	contend N eight owners, each first come, first served, have the lock so often in all
-//	looks N   asks a hold so often whether it is held
+//	readings N  asks a hold so often whether it is held
 //	gate      takes the lock
 //	join      one goroutine more waits for the lock, and unlocks it when it has it
 //	serve     unlocks the lock; when all were served, for each of them, in the order of the grants,
 //	          its number and its token
 //	cycle N   pairs, each hundred by a handle of its own
-//	memory    throws away what is not needed; 0, because resident memory has all of the rest
+//	memory    collects garbage; 0, because resident memory has all of the rest
 package main
 
 import (
@@ -28,14 +28,14 @@ import (
 
 var ctx = context.Background()
 
-type side struct {
+type competitor struct {
 	client *mortise.Client
 	lock   *mortise.Lock
 	name   string
 	crowd
 }
 
-// crowd is those who wait for the lock.
+// crowd is the waiters for the lock.
 type crowd struct {
 	gate   *mortise.Hold
 	joined int
@@ -46,12 +46,12 @@ type crowd struct {
 func main() {
 	client := made(mortise.Open(ctx, os.Args[1]))
 	name := os.Args[2]
-	s := &side{client: client, lock: made(client.NewLock(name)), name: name}
-	questions := bufio.NewScanner(os.Stdin)
-	for questions.Scan() {
+	s := &competitor{client: client, lock: made(client.NewLock(name)), name: name}
+	requests := bufio.NewScanner(os.Stdin)
+	for requests.Scan() {
 		var what string
 		var count int
-		fmt.Sscan(questions.Text(), &what, &count)
+		fmt.Sscan(requests.Text(), &what, &count)
 		fmt.Println(s.answer(what, count))
 	}
 }
@@ -67,7 +67,7 @@ func made[T any](value T, err error) T {
 	return value
 }
 
-func (s *side) answer(what string, count int) string {
+func (s *competitor) answer(what string, count int) string {
 	switch what {
 	case "pairs":
 		pairs(s.lock, count)
@@ -75,8 +75,8 @@ func (s *side) answer(what string, count int) string {
 		s.fresh(count)
 	case "contend":
 		s.contend(count)
-	case "looks":
-		s.look(count)
+	case "readings":
+		s.read(count)
 	case "gate":
 		s.crowd = crowd{gate: made(made(s.client.NewLock(s.name)).Acquire(ctx))}
 	case "join":
@@ -103,7 +103,7 @@ func pairs(lock *mortise.Lock, count int) {
 	}
 }
 
-func (s *side) fresh(count int) {
+func (s *competitor) fresh(count int) {
 	for i := 0; i < count; i++ {
 		lock := made(s.client.NewLock(s.name))
 		must(mortise.Do(ctx, lock.Acquire, func(context.Context, *mortise.Hold) error { return nil }))
@@ -111,7 +111,7 @@ func (s *side) fresh(count int) {
 	}
 }
 
-func (s *side) contend(count int) {
+func (s *competitor) contend(count int) {
 	const owners = 8
 	var group sync.WaitGroup
 	for i := 0; i < owners; i++ {
@@ -126,7 +126,7 @@ func (s *side) contend(count int) {
 	group.Wait()
 }
 
-func (s *side) look(count int) {
+func (s *competitor) read(count int) {
 	hold := made(s.lock.Acquire(ctx))
 	for i := 0; i < count; i++ {
 		if !hold.IsHeld() {
@@ -136,7 +136,7 @@ func (s *side) look(count int) {
 	must(hold.Unlock(ctx))
 }
 
-func (s *side) join() {
+func (s *competitor) join() {
 	lock := made(s.client.NewLock(s.name, mortise.WithFairness(mortise.Strict)))
 	number := s.joined
 	s.joined++
@@ -150,7 +150,7 @@ func (s *side) join() {
 	}()
 }
 
-func (s *side) serve() string {
+func (s *competitor) serve() string {
 	must(s.gate.Unlock(ctx))
 	s.group.Wait()
 	return strings.Join(s.grants, " ")

@@ -1,5 +1,5 @@
-// proxy URL MICROSECONDS: a port of loopback from which all reaches the server of the URL, and
-// comes back, so much later each way. It says the port, and ends when it is ended.
+// proxy URL MICROSECONDS: a port of loopback that leads to the server of the URL, with this delay
+// each way. It prints the port, and runs until it is killed.
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

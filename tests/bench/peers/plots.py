@@ -52,14 +52,14 @@ PLOTS = (
 def script(run, output, plot):
     _, heading, unit, bottom, form, curves = plot
     lines = []
-    for name, side in run["sides"].items():
+    for name, competitor in run["competitors"].items():
         values = []
         for workload, _, figure in curves:
             result = merged(run["results"].get(f"{workload} {name}", []))
             # What is below the lowest value has no bar.
             value = figure(result) if result else 0
             values.append(f"{value:.4g}" if value > bottom else "NaN")
-        label = f"{side['name']}\\n{side['language']}"
+        label = f"{competitor['name']}\\n{competitor['language']}"
         lines.append(f'"{label}" ' + " ".join(values))
     drawn = ", ".join(
         f'$rows using {i + 2}:xtic(1) title "{label}" linecolor rgb "{COLOURS[i]}"'

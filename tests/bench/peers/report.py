@@ -10,8 +10,8 @@ COLUMNS = ("workload", "lock", "acquisitions/s", "handoffs/s", "wait p50", "wait
 KILLED = "holder killed"
 
 
-def title(side):
-    return f"{side['name']} ({side['language']})"
+def title(competitor):
+    return f"{competitor['name']} ({competitor['language']})"
 
 
 def digits(value):
@@ -21,7 +21,7 @@ def digits(value):
 
 
 def duration(us):
-    """As people say it."""
+    """In a readable unit."""
     if us is None:
         return "-"
     for unit, size in (("s", 1e6), ("ms", 1e3)):
@@ -69,17 +69,17 @@ def row(*values):
 
 def rows(run):
     for key, workload in run["workloads"].items():
-        for name, side in run["sides"].items():
+        for name, competitor in run["competitors"].items():
             result = merged(run["results"].get(f"{key} {name}", []))
             if result:
-                yield row(workload["title"], title(side), *cells(result, workload["contenders"] > 1))
+                yield row(workload["title"], title(competitor), *cells(result, workload["contenders"] > 1))
             else:
                 why = run["problems"].get(f"{key} {name}", "not run")
-                yield row(workload["title"], title(side), f"did not run: {why}",
+                yield row(workload["title"], title(competitor), f"did not run: {why}",
                           *["-"] * (len(COLUMNS) - 3))
     for name, waited in run["killed"].items():
-        said = duration(waited * 1e6) if waited is not None else f"more than {run['killed_limit_s']} s"
-        yield row(KILLED, title(run["sides"][name]), "-", "-", said, *["-"] * (len(COLUMNS) - 5))
+        duration_text = duration(waited * 1e6) if waited is not None else f"more than {run['killed_limit_s']} s"
+        yield row(KILLED, title(run["competitors"][name]), "-", "-", duration_text, *["-"] * (len(COLUMNS) - 5))
 
 
 def table(run):
@@ -88,8 +88,8 @@ def table(run):
 
 def settings(run):
     text = "| lock | version | settings |\n|---|---|---|\n"
-    return text + "".join(row(title(side), side["version"], side["settings"])
-                          for side in run["sides"].values())
+    return text + "".join(row(title(competitor), competitor["version"], competitor["settings"])
+                          for competitor in run["competitors"].values())
 
 
 def facts(run):
@@ -103,14 +103,14 @@ def facts(run):
 
 def missing(run):
     """What could not be built, and which errors there were."""
-    lines = [f"- {title(side)} {side['version']} did not run: {side['problem']}\n"
-             for side in run["missing"]]
+    lines = [f"- {title(competitor)} {competitor['version']} did not run: {competitor['problem']}\n"
+             for competitor in run["missing"]]
     errors = {}
-    for name, side in run["sides"].items():
+    for name, competitor in run["competitors"].items():
         for key in run["workloads"]:
             result = merged(run["results"].get(f"{key} {name}", []))
             if result and result["error"]:
-                errors.setdefault(f"- {title(side)}: `{result['error'][:90]}`\n", None)
+                errors.setdefault(f"- {title(competitor)}: `{result['error'][:90]}`\n", None)
     return [
         "".join(lines),
         "Errors, once for each lock and text:\n\n" + "".join(errors) if errors else "",

@@ -1,13 +1,13 @@
 #!/usr/bin/python3 -B
-"""report_test SIDE: the table says what a run has found, and the side in C keeps to its contract: two of it
-contend for a lock, and nobody is inside with somebody else."""
+"""report_test COMPETITOR: the table has the results of a run. The competitor in C keeps to its
+contract: two of it contend for a lock, and never are two inside."""
 import pathlib
 import sys
 import tempfile
 import unittest
 
 import report
-import sides
+import competitors
 import workload
 
 
@@ -20,7 +20,7 @@ def result(**changed):
 RUN = {
     "date": "2026-01-02", "machine": "a machine", "server": "Redis 7.0.15", "languages": "Go 1",
     "rounds": 2, "seconds": 2, "is_short": False, "note": "", "killed_limit_s": 70,
-    "sides": {name: {"name": name, "language": "C", "version": "1", "settings": "defaults"}
+    "competitors": {name: {"name": name, "language": "C", "version": "1", "settings": "defaults"}
               for name in ("one", "two")},
     "missing": [{"name": "three", "language": "Go", "version": "3", "problem": "no registry"}],
     "workloads": {"crowd": {"title": "a crowd", "contenders": 100}},
@@ -59,10 +59,10 @@ class Report(unittest.TestCase):
         self.assertNotIn("of 2025", text)
 
 
-class Contest(unittest.TestCase):
+class Contention(unittest.TestCase):
     def test_two_processes_never_overlap(self):
-        side = sides.Side("Mortise", "C", "", "", [SIDE])
-        found = workload.measure(side, workload.Workload("", 2, 2), 0.2)
+        competitor = competitors.Competitor("Mortise", "C", "", "", [COMPETITOR])
+        found = workload.measure(competitor, workload.Workload("", 2, 2), 0.2)
         self.assertEqual((found["overlaps"], found["errors"], found["error"]), (0, 0, ""))
         self.assertGreater(found["acquisitions"], 0)
         self.assertGreater(found["commands"], 0)
@@ -70,5 +70,5 @@ class Contest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SIDE = sys.argv.pop()
+    COMPETITOR = sys.argv.pop()
     unittest.main()

@@ -1,4 +1,4 @@
-"""What all sides talk to: a fresh server, a link that delays, and the server's own account of its work."""
+"""What all competitors talk to: a fresh server, a link that delays, and the server's own account of its work."""
 import pathlib
 import re
 import socket
@@ -39,9 +39,9 @@ class Server:
                    if name != "info")
 
     def version(self):
-        said = self.info("server")
-        name = "valkey" if "valkey_version" in said else "redis"
-        number = re.search(name + r"_version:(\S+)", said)[1]
+        facts = self.info("server")
+        name = "valkey" if "valkey_version" in facts else "redis"
+        number = re.search(name + r"_version:(\S+)", facts)[1]
         return f"{name.capitalize()} {number}"
 
     def close(self):

@@ -1,4 +1,4 @@
-"""What the sides are asked to do, and what is measured meanwhile."""
+"""The workloads of the competitors, and their measurement."""
 import contextlib
 import dataclasses
 import json
@@ -13,9 +13,9 @@ import time
 from servers import TOP, Link, Server
 
 KILLED_LIMIT_S = 70
-# Far longer than any row takes. A side whose waiters are never woken would hold up all others.
+# Far longer than any row takes. A competitor whose waiters are never woken would hold up all others.
 HEARING_LIMIT_S = 300
-LOG = TOP / "build/peers/sides.log"
+LOG = TOP / "build/peers/competitors.log"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -40,17 +40,17 @@ WORKLOADS = {
 
 
 class Process:
-    """One process of a side."""
+    """One process of a competitor."""
 
-    def __init__(self, side, arguments, core=None):
+    def __init__(self, competitor, arguments, core=None):
         pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
         LOG.parent.mkdir(parents=True, exist_ok=True)
         with open(LOG, "ab") as log:
-            self.process = subprocess.Popen([*side.command, *map(str, arguments)], text=True,
+            self.process = subprocess.Popen([*competitor.command, *map(str, arguments)], text=True,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                            preexec_fn=pin, env={**os.environ, **side.environment})
+                                            preexec_fn=pin, env={**os.environ, **competitor.environment})
 
-    def hear(self):
+    def receive(self):
         limit = threading.Timer(HEARING_LIMIT_S, self.process.kill)
         limit.start()
         line = self.process.stdout.readline()
@@ -92,7 +92,7 @@ def percentile(values, share):
 
 
 def summary(answers, seconds):
-    """Of the sides' own accounts. A wait that goes on at the end counts with what it has lasted."""
+    """Of the competitors' own accounts. A wait that goes on at the end counts with what it has lasted."""
     counts = [count for answer in answers for count in answer["counts"]]
     waits = [wait for answer in answers for wait in answer["waits_us"] + answer["unfinished_us"]]
     return {
@@ -106,8 +106,8 @@ def summary(answers, seconds):
     }
 
 
-def measure(side, workload, seconds):
-    """One side in one workload, with a server of its own."""
+def measure(competitor, workload, seconds):
+    """One competitor in one workload, with a server of its own."""
     with contextlib.ExitStack() as ends:
         server = ends.enter_context(contextlib.closing(Server()))
         address = server.address
@@ -127,7 +127,7 @@ def measure(side, workload, seconds):
             check = file.name
         processes = []
         for _ in range(workload.processes):
-            one = Process(side, ["contend", address, "bench", workload.waiters, workload.section_us,
+            one = Process(competitor, ["contend", address, "bench", workload.waiters, workload.section_us,
                                  seconds, check], cores[0] if workload.is_pinned else None)
             ends.callback(one.kill)
             processes.append(one)
@@ -136,7 +136,7 @@ def measure(side, workload, seconds):
 
 def observe(server, processes, seconds):
     for one in processes:
-        if one.hear() != "ready":
+        if one.receive() != "ready":
             raise RuntimeError("it is not ready")
     before = server.cpu_s(), server.commands(), sum(one.cpu_s() for one in processes)
     start = time.monotonic()
@@ -144,35 +144,35 @@ def observe(server, processes, seconds):
         one.start()
     time.sleep(max(0, start + seconds - time.monotonic()))
     after = server.cpu_s(), server.commands(), sum(one.cpu_s() for one in processes)
-    result = summary([json.loads(one.hear()) for one in processes], seconds)
+    result = summary([json.loads(one.receive()) for one in processes], seconds)
     result["server_cpu_s"], result["commands"], result["client_cpu_s"] = (
         late - early for early, late in zip(before, after))
     result["peak_bytes"] = sum(one.peak_bytes() for one in processes)
     return result
 
 
-def start_pairs(sides, address, ends):
-    """Of each side who will hold and who will take, with its own lock; all of them ready."""
+def start_pairs(competitors, address, ends):
+    """The holder and the taker of each competitor, with its own lock; all of them ready."""
     pairs = {}
-    for key, side in sides.items():
+    for key, competitor in competitors.items():
         pairs[key] = []
         for mode in ("hold", "take"):
-            one = Process(side, [mode, address, f"killed-{key}", 1, 0, 0, "-"])
+            one = Process(competitor, [mode, address, f"killed-{key}", 1, 0, 0, "-"])
             ends.callback(one.kill)
             pairs[key].append(one)
-            one.hear()
+            one.receive()
     return pairs
 
 
-def measure_killed(sides):
-    """How long after a holder was killed another process has the lock, of all sides at once, as all wait."""
+def measure_killed(competitors):
+    """How long after a holder was killed another process has the lock, of all competitors at once, as all wait."""
     waited = {}
     with contextlib.ExitStack() as ends, selectors.DefaultSelector() as selector:
         server = ends.enter_context(contextlib.closing(Server()))
-        pairs = start_pairs(sides, server.address, ends)
+        pairs = start_pairs(competitors, server.address, ends)
         for holder, taker in pairs.values():
             holder.start()
-            holder.hear()
+            holder.receive()
             taker.start()
         time.sleep(0.1)  # so that all wait already
         for key, (holder, taker) in pairs.items():
@@ -184,4 +184,4 @@ def measure_killed(sides):
                 key, killed = ready.data
                 waited[key] = time.monotonic() - killed
                 selector.unregister(ready.fileobj)
-    return {key: waited.get(key) for key in sides}
+    return {key: waited.get(key) for key in competitors}

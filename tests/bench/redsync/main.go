@@ -1,8 +1,8 @@
-// The benchmark's contenders for one lock by redsync, with its defaults. The arguments are how many
-// there are and the URLs of the servers, unix:///path each. A line "contend MS HOLD_US PAUSE_US"
-// lets them contend for so long, each holding for a moment and pausing after it, at random, for as
-// long on average. The answer is a line with what each acquire took in microseconds, failed ones
-// and their repetition included.
+// The benchmark's contenders for one lock by redsync, with its defaults. The arguments are their
+// number and the URLs of the servers, unix:///path each. A line "contend MS HOLD_US PAUSE_US" lets
+// them contend for so long, each holding for a moment and pausing after it, at random, for as long
+// on average. The answer is a line with the time of each acquire in microseconds, with failed ones
+// and their repetition.
 package main
 
 import (
@@ -32,10 +32,10 @@ func main() {
 	for i := range contenders {
 		contenders[i] = newMutex(os.Args[2:])
 	}
-	questions := bufio.NewScanner(os.Stdin)
-	for questions.Scan() {
+	requests := bufio.NewScanner(os.Stdin)
+	for requests.Scan() {
 		var length, hold, pause int64
-		_, err := fmt.Sscanf(questions.Text(), "contend %d %d %d", &length, &hold, &pause)
+		_, err := fmt.Sscanf(requests.Text(), "contend %d %d %d", &length, &hold, &pause)
 		must(err)
 		end := time.Now().Add(time.Duration(length) * time.Millisecond)
 		fmt.Println(contend(contenders, end, time.Duration(hold)*time.Microsecond,

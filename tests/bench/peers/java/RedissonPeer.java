@@ -1,15 +1,15 @@
 import org.redisson.Redisson;
 import org.redisson.config.Config;
 
-/** Redisson's side, as its README uses it; the contract is in side.c. */
+/** Redisson's competitor, as its README uses it; the contract is in competitor.c. */
 class RedissonPeer {
   public static void main(String[] arguments) throws Exception {
     var config = new Config();
     config.useSingleServer().setAddress("redis://" + arguments[1]);
     var redisson = Redisson.create(config);
-    Contest.main(arguments, name -> {
+    Contention.main(arguments, name -> {
       var lock = redisson.getLock(name);
-      return new Contest.Owner() {
+      return new Contention.Owner() {
         @Override
         public void acquire() {
           lock.lock();

@@ -1,4 +1,4 @@
-// Mortise's own side in Go; the contract is in side.c.
+// Mortise's own competitor in Go; the contract is in competitor.c.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/mortise/mortise-go"
-	"github.com/mortise/mortise-go/bench/contest"
+	"github.com/mortise/mortise-go/bench/contention"
 )
 
 type lock struct {
@@ -23,18 +23,18 @@ func (l *lock) Acquire() (bool, error) {
 
 func (l *lock) Release() error { return l.hold.Unlock(context.Background()) }
 
-func open(address string) func(string) contest.Lock {
+func open(address string) func(string) contention.Lock {
 	client, err := mortise.Open(context.Background(), "redis://"+address)
 	if err != nil {
-		log.Fatal("side: ", err)
+		log.Fatal("competitor: ", err)
 	}
-	return func(name string) contest.Lock {
+	return func(name string) contention.Lock {
 		one, err := client.NewLock(name)
 		if err != nil {
-			log.Fatal("side: ", err)
+			log.Fatal("competitor: ", err)
 		}
 		return &lock{Lock: one}
 	}
 }
 
-func main() { contest.Main(os.Args[1:], open) }
+func main() { contention.Main(os.Args[1:], open) }

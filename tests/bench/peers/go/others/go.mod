@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/bsm/redislock v0.9.4
 	github.com/go-redsync/redsync/v4 v4.18.1
-	github.com/mortise/mortise-go/bench/contest v0.0.0
+	github.com/mortise/mortise-go/bench/contention v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 )
@@ -16,4 +16,4 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 )
 
-replace github.com/mortise/mortise-go/bench/contest => ../contest
+replace github.com/mortise/mortise-go/bench/contention => ../contention

@@ -1,5 +1,5 @@
-// The sides of rueidislock, redsync and bsm/redislock, as their READMEs and examples use them; the
-// first argument says which, the others are those of the contract in side.c.
+// The competitors rueidislock, redsync and bsm/redislock, as in their READMEs and examples. The
+// first argument selects one, the others are those of the contract in competitor.c.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidislock"
 
-	"github.com/mortise/mortise-go/bench/contest"
+	"github.com/mortise/mortise-go/bench/contention"
 )
 
 var ctx = context.Background()
@@ -27,16 +27,16 @@ type rueidisLock struct {
 	release context.CancelFunc
 }
 
-func openRueidislock(address string) func(string) contest.Lock {
+func openRueidislock(address string) func(string) contention.Lock {
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{address}},
 		KeyMajority:    1,
 		NoLoopTracking: true,
 	})
 	if err != nil {
-		log.Fatal("side: ", err)
+		log.Fatal("competitor: ", err)
 	}
-	return func(name string) contest.Lock { return &rueidisLock{locker: locker, name: name} }
+	return func(name string) contention.Lock { return &rueidisLock{locker: locker, name: name} }
 }
 
 func (l *rueidisLock) Acquire() (bool, error) {
@@ -52,10 +52,10 @@ func (l *rueidisLock) Release() error {
 
 type redsyncLock struct{ *redsync.Mutex }
 
-func openRedsync(address string) func(string) contest.Lock {
+func openRedsync(address string) func(string) contention.Lock {
 	client := redis.NewClient(&redis.Options{Addr: address})
 	rs := redsync.New(goredis.NewPool(client))
-	return func(name string) contest.Lock { return redsyncLock{rs.NewMutex(name)} }
+	return func(name string) contention.Lock { return redsyncLock{rs.NewMutex(name)} }
 }
 
 // After its 32 tries it is asked again.
@@ -79,10 +79,10 @@ type bsmLock struct {
 	held   *redislock.Lock
 }
 
-func openBsm(address string) func(string) contest.Lock {
+func openBsm(address string) func(string) contention.Lock {
 	client := redis.NewClient(&redis.Options{Network: "tcp", Addr: address})
 	locker := redislock.New(client)
-	return func(name string) contest.Lock { return &bsmLock{locker: locker, name: name} }
+	return func(name string) contention.Lock { return &bsmLock{locker: locker, name: name} }
 }
 
 // As its example with retries: a lock of a second, three tries more. Then it is asked again.
@@ -100,7 +100,7 @@ func (l *bsmLock) Acquire() (bool, error) {
 func (l *bsmLock) Release() error { return l.held.Release(ctx) }
 
 func main() {
-	openers := map[string]func(string) func(string) contest.Lock{
+	openers := map[string]func(string) func(string) contention.Lock{
 		"rueidislock": openRueidislock, "redsync": openRedsync, "bsm": openBsm}
-	contest.Main(os.Args[2:], openers[os.Args[1]])
+	contention.Main(os.Args[2:], openers[os.Args[1]])
 }

@@ -1,4 +1,4 @@
-#include "language_side.hpp"
+#include "language_competitor.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,14 +21,14 @@ namespace mortise::bench {
 
 namespace {
 
-// For the longest of questions, a million pairs, on a slow machine.
+// For the longest request, a million pairs, on a slow machine.
 constexpr std::int64_t patience_ns = 600 * ns_per_second;
-// How often the threads are counted while an answer is awaited.
-constexpr int look_ms = 10;
+// How often the threads are counted during a wait for the reply.
+constexpr int pause_ms = 10;
 
 }  // namespace
 
-language_side::language_side(std::vector<std::string> command) {
+language_competitor::language_competitor(std::vector<std::string> command) {
   std::vector<char*> words;
   words.reserve(command.size() + 1);
   for (auto& word : command) words.push_back(word.data());
@@ -48,29 +48,29 @@ language_side::language_side(std::vector<std::string> command) {
   socket_ = ends[0];
 }
 
-language_side::~language_side() {
+language_competitor::~language_competitor() {
   ::close(socket_);
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
-std::vector<double> language_side::ask(const std::string& question) {
-  const std::string line = question + "\n";
+std::vector<double> language_competitor::ask(const std::string& request) {
+  const std::string line = request + "\n";
   const auto sent = ::send(socket_, line.data(), line.size(), MSG_NOSIGNAL);
   require(sent == static_cast<ssize_t>(line.size()), "the other language's program has ended");
   const auto deadline = now_ns() + patience_ns;
   std::string answer;
   while (answer.empty() || answer.back() != '\n') {
     pollfd readable{socket_, POLLIN, 0};
-    if (::poll(&readable, 1, look_ms) == 0) {
-      require(now_ns() < deadline, "the other language's program does not answer: " + question);
+    if (::poll(&readable, 1, pause_ms) == 0) {
+      require(now_ns() < deadline, "the other language's program does not answer: " + request);
       most_threads();
       continue;
     }
     std::array<char, 65536> bytes{};
     const auto count = ::read(socket_, bytes.data(), bytes.size());
-    require(count > 0, "the other language's program ended when it was asked: " + question);
+    require(count > 0, "the other language's program ended when it was asked: " + request);
     answer.append(bytes.data(), static_cast<std::size_t>(count));
   }
   std::istringstream text(answer);
@@ -80,13 +80,13 @@ std::vector<double> language_side::ask(const std::string& question) {
   return numbers;
 }
 
-double language_side::time_ns(const std::string& question) {
+double language_competitor::time_ns(const std::string& request) {
   const auto start = now_ns();
-  ask(question);
+  ask(request);
   return static_cast<double>(now_ns() - start);
 }
 
-double language_side::cpu_ns(const std::string& question) {
+double language_competitor::cpu_ns(const std::string& request) {
   clockid_t clock{};
   require(::clock_getcpuclockid(pid_, &clock) == 0, "the other language's program has ended");
   const auto used_ns = [&] {
@@ -95,22 +95,22 @@ double language_side::cpu_ns(const std::string& question) {
     return static_cast<double>(used.tv_sec) * ns_per_second + static_cast<double>(used.tv_nsec);
   };
   const auto before = used_ns();
-  ask(question);
+  ask(request);
   return used_ns() - before;
 }
 
-std::int64_t language_side::memory_bytes() {
+std::int64_t language_competitor::memory_bytes() {
   const auto used = ask("memory");
   require(used.size() == 1, "the other language's program does not know its memory");
   return resident_bytes(pid_) + static_cast<std::int64_t>(used.front());
 }
 
-std::size_t language_side::threads() const {
+std::size_t language_competitor::threads() const {
   const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid_) + "/task");
   return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
-std::size_t language_side::most_threads() {
+std::size_t language_competitor::most_threads() {
   most_threads_ = std::max(most_threads_, threads());
   return most_threads_;
 }

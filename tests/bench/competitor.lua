@@ -1,4 +1,4 @@
--- The Lua side of the benchmark: does what each line says and answers it by a line of numbers. The
+-- The Lua competitor of the benchmark: executes each line, and answers by a line of numbers. The
 -- arguments are the server's URL and the name of a lock.
 local mortise = require "mortise"
 
@@ -6,7 +6,7 @@ local url, name = arg[1], arg[2]
 local client = assert(mortise.open(url))
 local lock = assert(client:lock(name))
 local dispatcher = assert(require("mortise.dispatcher").new(client))
--- Those who wait for the lock: who holds it, how many joined, and the grants.
+-- The waiters for the lock: its holder, how many joined, and the grants.
 local crowd
 
 local function acquire_and_unlock(handle, count)
@@ -16,7 +16,7 @@ local function acquire_and_unlock(handle, count)
   end
 end
 
-local function look(handle, count)
+local function read(handle, count)
   local hold = assert(handle:acquire())
   for _ = 1, count do
     if not handle:is_held() then error("the hold was lost") end
@@ -74,8 +74,8 @@ function answers.contend(count)
 end
 
 -- Asks a lock so often whether it is held.
-function answers.looks(count)
-  look(lock, count)
+function answers.readings(count)
+  read(lock, count)
 end
 
 -- Takes the lock.
@@ -106,14 +106,14 @@ function answers.cycle(count)
   end
 end
 
--- Throws away what is not needed; 0, because resident memory has all of the rest.
+-- Collects garbage; 0, because resident memory has all of the rest.
 function answers.memory()
   collectgarbage()
   collectgarbage()
 end
 
-for question in io.lines() do
-  local what, count = question:match("^(%a+) ?(%d*)$")
+for request in io.lines() do
+  local what, count = request:match("^(%a+) ?(%d*)$")
   print(answers[what](tonumber(count)) or 0)
   io.flush()
 end

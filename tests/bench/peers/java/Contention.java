@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
-/** What the sides in Java have in common; the contract is in side.c. */
-class Contest {
+/** What the competitors in Java have in common; the contract is in competitor.c. */
+class Contention {
   /** A lock that the thread which calls acquires and releases. */
   interface Owner {
     void acquire() throws Exception;
@@ -36,7 +36,7 @@ class Contest {
   private long errors;
   private String error = "";
 
-  private Contest(Owner lock, String[] arguments) throws IOException {
+  private Contention(Owner lock, String[] arguments) throws IOException {
     this.lock = lock;
     int waiters = Integer.parseInt(arguments[3]);
     sectionUs = Long.parseLong(arguments[4]);
@@ -53,19 +53,19 @@ class Contest {
   static void main(String[] arguments, Opener opener) throws Exception {
     Owner lock = opener.open(arguments[2]);
     warmUp(opener.open("warm-up-" + ProcessHandle.current().pid()));
-    say("ready");
+    report("ready");
     while (System.in.read() > '\n') {}
     if (arguments[0].equals("contend")) {
-      new Contest(lock, arguments).run();
+      new Contention(lock, arguments).run();
       while (System.in.read() >= 0) {}
       Runtime.getRuntime().halt(0);
     }
     lock.acquire();
-    say(arguments[0].equals("hold") ? "held" : "taken");
+    report(arguments[0].equals("hold") ? "held" : "taken");
     Thread.sleep(Long.MAX_VALUE);
   }
 
-  private static void say(String line) {
+  private static void report(String line) {
     System.out.println(line);
     System.out.flush();
   }
@@ -85,7 +85,7 @@ class Contest {
       thread.start();
     }
     Thread.sleep(Math.max(0, (endNs - System.nanoTime()) / 1_000_000 + 1));
-    say(results());
+    report(results());
   }
 
   private void contend(int number) {
@@ -130,28 +130,28 @@ class Contest {
     return ByteBuffer.allocateDirect(8 * count).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Whether somebody is inside, and whether somebody else was last, as 0 and 1. */
+  /** Whether another waiter is inside, and whether another was last, as 0 and 1. */
   private long[] enter(long id) throws IOException {
     var found = new long[2];
     if (check == null) return found;
-    ByteBuffer said = numbers(2);
-    check.read(said, 0);
-    found[0] = said.getLong(0) != 0 ? 1 : 0;
-    found[1] = said.getLong(8) != id ? 1 : 0;
-    said.clear();
-    said.putLong(0, id).putLong(8, id);
-    check.write(said, 0);
+    ByteBuffer content = numbers(2);
+    check.read(content, 0);
+    found[0] = content.getLong(0) != 0 ? 1 : 0;
+    found[1] = content.getLong(8) != id ? 1 : 0;
+    content.clear();
+    content.putLong(0, id).putLong(8, id);
+    check.write(content, 0);
     return found;
   }
 
   private boolean leave(long id) throws IOException {
     if (check == null) return false;
-    ByteBuffer said = numbers(1);
-    check.read(said, 0);
-    boolean isOther = said.getLong(0) != id;
-    said.clear();
-    said.putLong(0, 0);
-    check.write(said, 0);
+    ByteBuffer content = numbers(1);
+    check.read(content, 0);
+    boolean isOther = content.getLong(0) != id;
+    content.clear();
+    content.putLong(0, 0);
+    check.write(content, 0);
     return isOther;
   }
 

@@ -1,8 +1,8 @@
 /*
- * One process of the comparison with other locks, in C. The sides of the other languages keep to
- * the same contract:
+ * One process of the comparison with other locks, in C. The competitors of the other languages keep
+ * to the same contract:
  *
- *   SIDE MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK
+ *   COMPETITOR MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK
  *
  *   MODE        "contend", "hold" or "take"
  *   ADDRESS     host:port of the server
@@ -12,19 +12,19 @@
  *   SECONDS     how long they contend
  *   CHECK       a file in memory that all processes have, or "-": see enter()
  *
- * It connects, takes and releases a lock of its own for a second to warm up, says "ready" and reads
- * a line, which is the start. One that holds says "held" and goes on to hold; one that takes says
- * "taken" when it has the lock. Those who contend are at it until their time is up; then it says
- * one line of JSON:
+ * It connects, takes and releases a lock of its own for a second to warm up, prints "ready" and
+ * reads a line, which is the start. A holder prints "held" and continues to hold. A taker prints
+ * "taken" when it has the lock. Contenders run until their time is up. Then it prints one line of
+ * JSON:
  *
  *   counts         acquisitions of each waiter
  *   waits_us       how long each of them was waited for
- *   unfinished_us  how long those have waited who wait at the end
+ *   unfinished_us  how long the waiters of the end have waited
  *   handoffs       acquisitions by another waiter than the one before, of all processes
- *   overlaps       sections in which somebody else was, too
- *   errors, error  calls that failed, and what the first one said
+ *   overlaps       sections with another waiter inside, too
+ *   errors, error  calls that failed, and the message of the first
  *
- * and ends when there is nothing more to read.
+ * and ends at the end of its input.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -39,7 +39,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct contest {
+struct contention {
   pthread_mutex_t mutex; /* over all that follows */
   int64_t end_ns;
   int64_t *waits_us;
@@ -52,7 +52,7 @@ struct contest {
 };
 
 struct waiter {
-  struct contest *contest;
+  struct contention *contention;
   mortise_lock *lock;
   mortise_error *error;
   int64_t id; /* no other's, in any process */
@@ -77,7 +77,7 @@ static void sleep_us(int64_t duration_us) {
 }
 
 static void fail(const char *what, const char *why) {
-  fprintf(stderr, "side: %s: %s\n", what, why);
+  fprintf(stderr, "competitor: %s: %s\n", what, why);
   exit(1);
 }
 
@@ -88,63 +88,67 @@ static mortise_lock *new_lock(mortise_client *client, const char *name, mortise_
 }
 
 static void count_error(struct waiter *self) {
-  struct contest *contest = self->contest;
-  pthread_mutex_lock(&contest->mutex);
-  if (now_ns() < contest->end_ns && contest->errors++ == 0) {
-    snprintf(contest->error, sizeof contest->error, "%s", mortise_error_message(self->error));
+  struct contention *contention = self->contention;
+  pthread_mutex_lock(&contention->mutex);
+  if (now_ns() < contention->end_ns && contention->errors++ == 0) {
+    snprintf(contention->error, sizeof contention->error, "%s", mortise_error_message(self->error));
   }
-  pthread_mutex_unlock(&contest->mutex);
+  pthread_mutex_unlock(&contention->mutex);
 }
 
 /*
- * The file has two numbers: who is inside, and who was last. Whoever enters finds nobody inside,
- * and whoever leaves finds itself; each process does so with the same four calls.
+ * The file has two numbers: the waiter inside, and the last one. A waiter that enters finds no
+ * other inside, and one that leaves finds itself. Each process does so with the same four calls.
  */
 static void enter(struct waiter *self, int *has_overlap, int *is_handoff) {
-  int64_t said[2] = {0, 0};
+  int64_t numbers[2] = {0, 0};
   if (self->check < 0) return;
-  if (pread(self->check, said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pread");
-  *has_overlap = said[0] != 0;
-  *is_handoff = said[1] != self->id;
-  said[0] = said[1] = self->id;
-  if (pwrite(self->check, said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pwrite");
+  if (pread(self->check, numbers, sizeof numbers, 0) != (ssize_t)sizeof numbers)
+    fail("check", "pread");
+  *has_overlap = numbers[0] != 0;
+  *is_handoff = numbers[1] != self->id;
+  numbers[0] = numbers[1] = self->id;
+  if (pwrite(self->check, numbers, sizeof numbers, 0) != (ssize_t)sizeof numbers)
+    fail("check", "pwrite");
 }
 
 static void leave(struct waiter *self, int *has_overlap) {
-  int64_t said = 0;
+  int64_t numbers = 0;
   if (self->check < 0) return;
-  if (pread(self->check, &said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pread");
-  if (said != self->id) *has_overlap = 1;
-  said = 0;
-  if (pwrite(self->check, &said, sizeof said, 0) != (ssize_t)sizeof said) fail("check", "pwrite");
+  if (pread(self->check, &numbers, sizeof numbers, 0) != (ssize_t)sizeof numbers)
+    fail("check", "pread");
+  if (numbers != self->id) *has_overlap = 1;
+  numbers = 0;
+  if (pwrite(self->check, &numbers, sizeof numbers, 0) != (ssize_t)sizeof numbers)
+    fail("check", "pwrite");
 }
 
 static void record(struct waiter *self, int64_t wait_ns, int has_overlap, int is_handoff) {
-  struct contest *contest = self->contest;
-  if (contest->wait_count == contest->wait_capacity) {
-    contest->wait_capacity = contest->wait_capacity * 2 + 1024;
-    contest->waits_us =
-        realloc(contest->waits_us, contest->wait_capacity * sizeof *contest->waits_us);
-    if (contest->waits_us == NULL) fail("waits", "no memory");
+  struct contention *contention = self->contention;
+  if (contention->wait_count == contention->wait_capacity) {
+    contention->wait_capacity = contention->wait_capacity * 2 + 1024;
+    contention->waits_us =
+        realloc(contention->waits_us, contention->wait_capacity * sizeof *contention->waits_us);
+    if (contention->waits_us == NULL) fail("waits", "no memory");
   }
-  contest->waits_us[contest->wait_count++] = wait_ns / 1000;
-  contest->overlaps += has_overlap;
-  contest->handoffs += is_handoff;
+  contention->waits_us[contention->wait_count++] = wait_ns / 1000;
+  contention->overlaps += has_overlap;
+  contention->handoffs += is_handoff;
   ++self->count;
 }
 
 static void *contend(void *argument) {
   struct waiter *self = argument;
-  struct contest *contest = self->contest;
+  struct contention *contention = self->contention;
   for (;;) {
     const int64_t start_ns = now_ns();
     int has_overlap = 0;
     int is_handoff = 0;
     int64_t got_ns;
-    pthread_mutex_lock(&contest->mutex);
+    pthread_mutex_lock(&contention->mutex);
     self->since_ns = start_ns;
-    pthread_mutex_unlock(&contest->mutex);
-    if (start_ns >= contest->end_ns) return NULL;
+    pthread_mutex_unlock(&contention->mutex);
+    if (start_ns >= contention->end_ns) return NULL;
     if (mortise_lock_acquire(self->lock, MORTISE_FOREVER, self->error) != MORTISE_OK) {
       count_error(self);
       continue;
@@ -153,52 +157,52 @@ static void *contend(void *argument) {
     enter(self, &has_overlap, &is_handoff);
     if (self->section_us > 0) sleep_us(self->section_us);
     leave(self, &has_overlap);
-    pthread_mutex_lock(&contest->mutex);
-    if (got_ns < contest->end_ns) record(self, got_ns - start_ns, has_overlap, is_handoff);
+    pthread_mutex_lock(&contention->mutex);
+    if (got_ns < contention->end_ns) record(self, got_ns - start_ns, has_overlap, is_handoff);
     self->since_ns = 0;
-    pthread_mutex_unlock(&contest->mutex);
+    pthread_mutex_unlock(&contention->mutex);
     if (mortise_lock_unlock(self->lock, self->error) != MORTISE_OK) count_error(self);
   }
 }
 
-static void print_results(struct contest *contest, const struct waiter *waiters, int count) {
+static void print_results(struct contention *contention, const struct waiter *waiters, int count) {
   const char *comma = "";
   int i;
   size_t k;
   printf("{\"counts\":[");
   for (i = 0; i < count; ++i) printf("%s%" PRId64, i > 0 ? "," : "", waiters[i].count);
   printf("],\"waits_us\":[");
-  for (k = 0; k < contest->wait_count; ++k) {
-    printf("%s%" PRId64, k > 0 ? "," : "", contest->waits_us[k]);
+  for (k = 0; k < contention->wait_count; ++k) {
+    printf("%s%" PRId64, k > 0 ? "," : "", contention->waits_us[k]);
   }
   printf("],\"unfinished_us\":[");
   for (i = 0; i < count; ++i) {
-    if (waiters[i].since_ns == 0 || waiters[i].since_ns >= contest->end_ns) continue;
-    printf("%s%" PRId64, comma, (contest->end_ns - waiters[i].since_ns) / 1000);
+    if (waiters[i].since_ns == 0 || waiters[i].since_ns >= contention->end_ns) continue;
+    printf("%s%" PRId64, comma, (contention->end_ns - waiters[i].since_ns) / 1000);
     comma = ",";
   }
   /* Messages of errors have quotation marks around names. */
-  for (k = 0; contest->error[k] != '\0'; ++k) {
-    if (contest->error[k] == '"' || contest->error[k] == '\\') contest->error[k] = '\'';
+  for (k = 0; contention->error[k] != '\0'; ++k) {
+    if (contention->error[k] == '"' || contention->error[k] == '\\') contention->error[k] = '\'';
   }
   printf("],\"handoffs\":%" PRId64 ",\"overlaps\":%" PRId64 ",\"errors\":%" PRId64
          ",\"error\":\"%s\"}\n",
-         contest->handoffs, contest->overlaps, contest->errors, contest->error);
+         contention->handoffs, contention->overlaps, contention->errors, contention->error);
   fflush(stdout);
 }
 
-static void run(struct contest *contest, struct waiter *waiters, int count, double seconds) {
+static void run(struct contention *contention, struct waiter *waiters, int count, double seconds) {
   int i;
-  contest->end_ns = now_ns() + (int64_t)(seconds * 1e9);
+  contention->end_ns = now_ns() + (int64_t)(seconds * 1e9);
   for (i = 0; i < count; ++i) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, contend, &waiters[i]) != 0) fail("pthread_create", "failed");
     pthread_detach(thread);
   }
-  sleep_us((contest->end_ns - now_ns()) / 1000 + 1);
+  sleep_us((contention->end_ns - now_ns()) / 1000 + 1);
   /* From now on they record nothing. */
-  pthread_mutex_lock(&contest->mutex);
-  print_results(contest, waiters, count);
+  pthread_mutex_lock(&contention->mutex);
+  print_results(contention, waiters, count);
   while (getchar() != EOF) {
   }
   _exit(0);
@@ -219,13 +223,13 @@ static void warm_up(mortise_client *client, mortise_error *error) {
   mortise_lock_free(lock);
 }
 
-static void say(const char *word) {
+static void report(const char *word) {
   puts(word);
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-  static struct contest contest = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+  static struct contention contention = {.mutex = PTHREAD_MUTEX_INITIALIZER};
   mortise_error *error = mortise_error_new();
   char url[256];
   mortise_client *client;
@@ -242,7 +246,7 @@ int main(int argc, char **argv) {
   waiters = calloc((size_t)count, sizeof *waiters);
   if (waiters == NULL) fail("waiters", "no memory");
   for (i = 0; i < count; ++i) {
-    waiters[i].contest = &contest;
+    waiters[i].contention = &contention;
     waiters[i].lock = new_lock(client, argv[3], error);
     waiters[i].error = mortise_error_new();
     waiters[i].id = ((int64_t)getpid() << 16) + i + 1;
@@ -250,13 +254,13 @@ int main(int argc, char **argv) {
     waiters[i].check = check;
   }
   warm_up(client, error);
-  say("ready");
+  report("ready");
   while ((i = getchar()) != '\n' && i != EOF) {
   }
-  if (strcmp(argv[1], "contend") == 0) run(&contest, waiters, count, atof(argv[6]));
+  if (strcmp(argv[1], "contend") == 0) run(&contention, waiters, count, atof(argv[6]));
   if (mortise_lock_acquire(waiters[0].lock, MORTISE_FOREVER, error) != MORTISE_OK) {
     fail("mortise_lock_acquire", mortise_error_message(error));
   }
-  say(strcmp(argv[1], "hold") == 0 ? "held" : "taken");
+  report(strcmp(argv[1], "hold") == 0 ? "held" : "taken");
   for (;;) pause();
 }

@@ -1,5 +1,5 @@
-"""The locks that are compared: where each comes from, how its side is built and started, and with which
-settings. What comes from a registry goes into build/peers, in the version that is pinned beside it."""
+"""The compared locks: the source of each, how its competitor is built and started, and its
+settings. Packages of a registry are installed into build/peers, in pinned versions."""
 import dataclasses
 import json
 import os
@@ -16,7 +16,7 @@ REDIS_PY = "redis==8.1.0"
 
 
 @dataclasses.dataclass
-class Side:
+class Competitor:
     name: str
     language: str
     version: str
@@ -26,7 +26,7 @@ class Side:
 
 
 def run(*command, folder=TOP, **environment):
-    """Says what went wrong with it, if anything did."""
+    """Returns the fault of its build; None without one."""
     done = subprocess.run(list(map(str, command)), cwd=folder, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, **environment})
     if done.returncode != 0:
@@ -45,13 +45,13 @@ def build_go_others():
         GOFLAGS="-mod=readonly -buildvcs=false")
 
 
-def compile_java(side, *jars):
-    run("javac", "-d", BUILD / "java", "-cp", ":".join(map(str, jars)), HERE / "java/Contest.java",
-        HERE / f"java/{side}.java")
+def compile_java(competitor, *jars):
+    run("javac", "-d", BUILD / "java", "-cp", ":".join(map(str, jars)), HERE / "java/Contention.java",
+        HERE / f"java/{competitor}.java")
 
 
 def build_java_mortise():
-    compile_java("MortiseSide", LIBRARY / "java/mortise.jar")
+    compile_java("MortiseCompetitor", LIBRARY / "java/mortise.jar")
 
 
 def build_redisson():
@@ -94,60 +94,60 @@ def java(main, *jars):
     return ["java", "-cp", ":".join(map(str, (BUILD / "java", *jars))), main]
 
 
-def mortise_sides():
+def mortise_competitors():
     version = mortise_version()
     defaults = "defaults: leases of 15 s, renewed; "
     return {
-        "mortise-c": Side("Mortise", "C", version, defaults + "a thread and a handle for each waiter",
+        "mortise-c": Competitor("Mortise", "C", version, defaults + "a thread and a handle for each waiter",
                           [LIBRARY / "bench_peers_c"]),
-        "mortise-go": Side("Mortise", "Go", version,
+        "mortise-go": Competitor("Mortise", "Go", version,
                            defaults + "a goroutine and a handle for each waiter",
                            [BUILD / "go_mortise"]),
-        "mortise-java": Side("Mortise", "Java", version,
+        "mortise-java": Competitor("Mortise", "Java", version,
                              defaults + "a thread for each waiter, one lock object",
-                             java("MortiseSide", LIBRARY / "java/mortise.jar")),
+                             java("MortiseCompetitor", LIBRARY / "java/mortise.jar")),
     }
 
 
-def other_sides():
+def other_competitors():
     redisson = re.search(r"<artifactId>redisson</artifactId>\s*<version>(\S+?)<",
                          (HERE / "java/pom.xml").read_text("utf-8"))[1]
     node = json.loads((HERE / "node/package.json").read_text("utf-8"))["dependencies"]
     others = BUILD / "go_others"
     return {
-        "redisson": Side("Redisson", "Java", redisson,
+        "redisson": Competitor("Redisson", "Java", redisson,
                          "`getLock(name).lock()`: a lease of 30 s, renewed; a thread for each waiter",
                          java("RedissonPeer", BUILD / "redisson/dependency/*")),
-        "rueidislock": Side("rueidislock", "Go", go_version("github.com/redis/rueidis"),
+        "rueidislock": Competitor("rueidislock", "Go", go_version("github.com/redis/rueidis"),
                             "`KeyMajority: 1`, `NoLoopTracking: true`; its lease of 5 s, renewed",
                             [others, "rueidislock"]),
-        "redsync": Side("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
+        "redsync": Competitor("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
                         "`NewMutex(name)`: 8 s, not renewed; 32 tries every 50 to 250 ms, and again",
                         [others, "redsync"]),
-        "bsm-redislock": Side("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
+        "bsm-redislock": Competitor("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
                               "its example with retries: 1 s, not renewed; a try every 100 ms, three "
                               "times, and again", [others, "bsm"]),
-        "redis-py": Side("redis-py", "Python", REDIS_PY.partition("==")[2],
+        "redis-py": Competitor("redis-py", "Python", REDIS_PY.partition("==")[2],
                          "`client.lock(name)`: never expires; a try every 100 ms; a thread for each "
-                         "waiter", ["/usr/bin/python3", "-B", HERE / "python/side.py"],
+                         "waiter", ["/usr/bin/python3", "-B", HERE / "python/competitor.py"],
                          {"PYTHONPATH": str(BUILD / "python")}),
-        "node-redlock": Side("node-redlock", "JavaScript", node["redlock"],
+        "node-redlock": Competitor("node-redlock", "JavaScript", node["redlock"],
                              f"ioredis {node['ioredis']}; `acquire([name], 5000)`, not renewed; 10 "
                              "tries every 200 to 400 ms, and again",
-                             ["node", HERE / "node/side.js"],
+                             ["node", HERE / "node/competitor.js"],
                              {"NODE_PATH": str(BUILD / "node/node_modules")}),
     }
 
 
-def all_sides():
-    return {**mortise_sides(), **other_sides()}
+def all_competitors():
+    return {**mortise_competitors(), **other_competitors()}
 
 
-def build(sides):
+def build(competitors):
     """Those that can be built, and of the others why not."""
     BUILD.mkdir(parents=True, exist_ok=True)
     done, failed = {}, {}
-    for key in sides:
+    for key in competitors:
         builder = BUILDERS.get(key)
         if builder and builder not in done:
             try:
@@ -157,4 +157,4 @@ def build(sides):
                 done[builder] = str(problem)
         if builder and done[builder]:
             failed[key] = done[builder]
-    return {key: side for key, side in sides.items() if key not in failed}, failed
+    return {key: competitor for key, competitor in competitors.items() if key not in failed}, failed

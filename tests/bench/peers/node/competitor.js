@@ -1,4 +1,4 @@
-// The side of node-redlock with ioredis, as its README uses them; the contract is in side.c. Its
+// The competitor of node-redlock with ioredis, as its README uses them; the contract is in competitor.c. Its
 // modules are in the folder that NODE_PATH names.
 "use strict";
 
@@ -41,22 +41,22 @@ async function acquire(lockName) {
 
 function enter(id) {
   if (check === null) return {};
-  const said = Buffer.alloc(16);
-  fs.readSync(check, said, 0, 16, 0);
-  const overlaps = said.readBigInt64LE(0) !== 0n;
-  const isHandoff = said.readBigInt64LE(8) !== id;
-  said.writeBigInt64LE(id, 0);
-  said.writeBigInt64LE(id, 8);
-  fs.writeSync(check, said, 0, 16, 0);
+  const numbers = Buffer.alloc(16);
+  fs.readSync(check, numbers, 0, 16, 0);
+  const overlaps = numbers.readBigInt64LE(0) !== 0n;
+  const isHandoff = numbers.readBigInt64LE(8) !== id;
+  numbers.writeBigInt64LE(id, 0);
+  numbers.writeBigInt64LE(id, 8);
+  fs.writeSync(check, numbers, 0, 16, 0);
   return { overlaps, isHandoff };
 }
 
 function leave(id) {
   if (check === null) return false;
-  const said = Buffer.alloc(8);
-  fs.readSync(check, said, 0, 8, 0);
+  const numbers = Buffer.alloc(8);
+  fs.readSync(check, numbers, 0, 8, 0);
   fs.writeSync(check, Buffer.alloc(8), 0, 8, 0);
-  return said.readBigInt64LE(0) !== id;
+  return numbers.readBigInt64LE(0) !== id;
 }
 
 function countError(problem) {

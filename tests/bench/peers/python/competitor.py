@@ -1,4 +1,4 @@
-"""The side of redis-py's Lock, as its documentation uses it; the contract is in side.c. The package is
+"""The competitor of redis-py's Lock, as its documentation uses it; the contract is in competitor.c. The package is
 in the folder that PYTHONPATH names."""
 import json
 import os
@@ -10,7 +10,7 @@ import time
 import redis
 
 
-class Contest:
+class Contention:
     def __init__(self, client, name, waiters, section_us, seconds, check):
         self.client = client
         self.name = name
@@ -25,7 +25,7 @@ class Contest:
         self.error = ""
 
     def enter(self, own):
-        """Whether somebody is inside, and whether somebody else was last."""
+        """Whether another waiter is inside, and whether another was last."""
         if self.check is None:
             return False, False
         inside, last = struct.unpack("<qq", os.pread(self.check, 16, 0))
@@ -95,7 +95,7 @@ def main():
     print("ready", flush=True)
     sys.stdin.readline()
     if mode == "contend":
-        Contest(client, name, int(waiters), int(section_us), float(seconds), check).run()
+        Contention(client, name, int(waiters), int(section_us), float(seconds), check).run()
         sys.stdin.read()
         os._exit(0)
     client.lock(name).acquire()

@@ -1,5 +1,5 @@
-// Package contest is what the sides in Go have in common; the contract is in side.c.
-package contest
+// Package contention is what the competitors in Go have in common; the contract is in competitor.c.
+package contention
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 
 // Lock is a waiter's own.
 type Lock interface {
-	// Acquire waits; it says no when the library has given up and is to be asked again.
+	// Acquire waits; it returns false if the library has given up and should be asked again.
 	Acquire() (bool, error)
 	Release() error
 }
@@ -31,7 +31,7 @@ type results struct {
 	Error      string  `json:"error"`
 }
 
-type side struct {
+type competitor struct {
 	section time.Duration
 	check   *os.File
 	end     time.Time
@@ -44,7 +44,7 @@ type side struct {
 // Main is the program; open connects to the address and returns what makes a waiter's lock.
 func Main(arguments []string, open func(address string) func(name string) Lock) {
 	if len(arguments) != 7 {
-		log.Fatal("side: MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK")
+		log.Fatal("competitor: MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK")
 	}
 	mode, name := arguments[0], arguments[2]
 	newLock := open(arguments[1])
@@ -61,7 +61,7 @@ func Main(arguments []string, open func(address string) func(name string) Lock) 
 		fmt.Println(map[string]string{"hold": "held", "take": "taken"}[mode])
 		select {}
 	}
-	s := &side{section: time.Duration(number(arguments[4])) * time.Microsecond}
+	s := &competitor{section: time.Duration(number(arguments[4])) * time.Microsecond}
 	if arguments[6] != "-" {
 		var err error
 		s.check, err = os.OpenFile(arguments[6], os.O_RDWR, 0)
@@ -76,7 +76,7 @@ func Main(arguments []string, open func(address string) func(name string) Lock) 
 
 func must(err error) {
 	if err != nil {
-		log.Fatal("side: ", err)
+		log.Fatal("competitor: ", err)
 	}
 }
 
@@ -103,7 +103,7 @@ func warmUp(lock Lock) {
 	}
 }
 
-func (s *side) run(locks []Lock, length time.Duration) {
+func (s *competitor) run(locks []Lock, length time.Duration) {
 	s.Counts = make([]int64, len(locks))
 	s.since = make([]time.Time, len(locks))
 	s.Waits, s.Unfinished = []int64{}, []int64{}
@@ -124,7 +124,7 @@ func (s *side) run(locks []Lock, length time.Duration) {
 	fmt.Println(string(line))
 }
 
-func (s *side) contend(i int, lock Lock) {
+func (s *competitor) contend(i int, lock Lock) {
 	id := int64(os.Getpid())<<16 + int64(i) + 1
 	for {
 		start := time.Now()
@@ -153,13 +153,13 @@ func (s *side) contend(i int, lock Lock) {
 	}
 }
 
-func (s *side) setSince(i int, when time.Time) {
+func (s *competitor) setSince(i int, when time.Time) {
 	s.mutex.Lock()
 	s.since[i] = when
 	s.mutex.Unlock()
 }
 
-func (s *side) countError(err error) {
+func (s *competitor) countError(err error) {
 	if err == nil || !time.Now().Before(s.end) {
 		return
 	}
@@ -171,7 +171,7 @@ func (s *side) countError(err error) {
 	s.Errors++
 }
 
-func (s *side) record(i int, start, got time.Time, overlaps, isHandoff bool) {
+func (s *competitor) record(i int, start, got time.Time, overlaps, isHandoff bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.since[i] = time.Time{}
@@ -188,30 +188,30 @@ func (s *side) record(i int, start, got time.Time, overlaps, isHandoff bool) {
 	}
 }
 
-func (s *side) enter(id int64) (overlaps, isHandoff bool) {
+func (s *competitor) enter(id int64) (overlaps, isHandoff bool) {
 	if s.check == nil {
 		return false, false
 	}
-	var said [16]byte
-	_, err := s.check.ReadAt(said[:], 0)
+	var numbers [16]byte
+	_, err := s.check.ReadAt(numbers[:], 0)
 	must(err)
-	overlaps = binary.LittleEndian.Uint64(said[:]) != 0
-	isHandoff = binary.LittleEndian.Uint64(said[8:]) != uint64(id)
-	binary.LittleEndian.PutUint64(said[:], uint64(id))
-	binary.LittleEndian.PutUint64(said[8:], uint64(id))
-	_, err = s.check.WriteAt(said[:], 0)
+	overlaps = binary.LittleEndian.Uint64(numbers[:]) != 0
+	isHandoff = binary.LittleEndian.Uint64(numbers[8:]) != uint64(id)
+	binary.LittleEndian.PutUint64(numbers[:], uint64(id))
+	binary.LittleEndian.PutUint64(numbers[8:], uint64(id))
+	_, err = s.check.WriteAt(numbers[:], 0)
 	must(err)
 	return overlaps, isHandoff
 }
 
-func (s *side) leave(id int64) (overlaps bool) {
+func (s *competitor) leave(id int64) (overlaps bool) {
 	if s.check == nil {
 		return false
 	}
-	var said [8]byte
-	_, err := s.check.ReadAt(said[:], 0)
+	var numbers [8]byte
+	_, err := s.check.ReadAt(numbers[:], 0)
 	must(err)
-	overlaps = binary.LittleEndian.Uint64(said[:]) != uint64(id)
+	overlaps = binary.LittleEndian.Uint64(numbers[:]) != uint64(id)
 	_, err = s.check.WriteAt(make([]byte, 8), 0)
 	must(err)
 	return overlaps

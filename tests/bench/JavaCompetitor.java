@@ -11,10 +11,10 @@ import org.mortise.MortiseOptions;
 import org.mortise.Mutex;
 
 /**
- * The Java side of the benchmark: does what each line says and answers it by a line of numbers. The
+ * The Java competitor of the benchmark: executes each line, and answers by a line of numbers. The
  * arguments are the server's URL and the name of a lock.
  */
-class JavaSide {
+class JavaCompetitor {
   private static final MortiseOptions STRICT = MortiseOptions.DEFAULTS.withStrictFairness(true);
   private static final Method START_VIRTUAL_THREAD = findStartVirtualThread();
 
@@ -25,7 +25,7 @@ class JavaSide {
   private List<CompletableFuture<?>> crowd = List.of();
   private List<String> grants = List.of();
 
-  private JavaSide(MortiseClient client, String name) {
+  private JavaCompetitor(MortiseClient client, String name) {
     this.client = client;
     this.name = name;
     lock = client.lock(name);
@@ -34,12 +34,12 @@ class JavaSide {
 
   public static void main(String[] arguments) throws Exception {
     try (var client = MortiseClient.open(arguments[0]);
-        var questions = new BufferedReader(new InputStreamReader(System.in))) {
-      var side = new JavaSide(client, arguments[1]);
-      for (String line = questions.readLine(); line != null; line = questions.readLine()) {
+        var requests = new BufferedReader(new InputStreamReader(System.in))) {
+      var competitor = new JavaCompetitor(client, arguments[1]);
+      for (String line = requests.readLine(); line != null; line = requests.readLine()) {
         String[] words = line.split(" ");
         System.out.println(
-            side.answer(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
+            competitor.answer(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
       }
     }
   }
@@ -57,7 +57,7 @@ class JavaSide {
       case "pairs" -> pairs(count);
       case "fresh" -> fresh(count);
       case "contend" -> contend(count);
-      case "looks" -> look(count);
+      case "readings" -> read(count);
       case "gate" -> {
         lock.lock();
         crowd = new ArrayList<>();
@@ -121,7 +121,7 @@ class JavaSide {
   }
 
   /** Asks an owner so often whether it holds. */
-  private void look(int count) throws InterruptedException {
+  private void read(int count) throws InterruptedException {
     try (var owner = client.mutex(name);
         Lease lease = owner.acquire()) {
       for (int i = 0; i < count; i++) {
@@ -177,7 +177,7 @@ class JavaSide {
     grants.add(number + " " + token);
   }
 
-  /** What is used of the heap, all of which is resident from the start. */
+  /** The used part of the heap, all of which is resident from the start. */
   private static long heapBytes() {
     System.gc();
     var runtime = Runtime.getRuntime();

@@ -1,12 +1,12 @@
 import org.mortise.MortiseClient;
 
-/** Mortise's own side in Java; the contract is in side.c. */
-class MortiseSide {
+/** Mortise's own competitor in Java; the contract is in competitor.c. */
+class MortiseCompetitor {
   public static void main(String[] arguments) throws Exception {
     var client = MortiseClient.open("redis://" + arguments[1]);
-    Contest.main(arguments, name -> {
+    Contention.main(arguments, name -> {
       var lock = client.lock(name);
-      return new Contest.Owner() {
+      return new Contention.Owner() {
         @Override
         public void acquire() {
           lock.lock();

@@ -1,0 +1,3 @@
+module github.com/mortise/mortise-go/bench/contention
+
+go 1.19
