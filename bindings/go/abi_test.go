@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What of the ABI is not called by name here, and why.
+// Functions of the ABI that are not called by name here, and the reasons.
 var notCalled = map[string]string{
 	"version":          "Version gives the text",
 	"get_api":          "it is for dlopen",

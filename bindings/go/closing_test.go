@@ -94,7 +94,7 @@ func TestCloseWhileOthersWait(t *testing.T) {
 	}
 }
 
-// Who waits is told of the end at once, also while another asks the server and gets no answer.
+// A waiter gets the end at once, also while another call waits for a silent server.
 func TestCloseDuringAQuery(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(15*time.Second))
@@ -107,8 +107,8 @@ func TestCloseDuringAQuery(t *testing.T) {
 		ended <- err
 	}()
 	eventually(t, "it waits", func() bool { return waiters(t, lock) == 1 })
-	server.tell(t, "pause")
-	defer server.tell(t, "resume")
+	server.control(t, "pause")
+	defer server.control(t, "resume")
 	brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err = lock.Query(brief)
@@ -119,7 +119,7 @@ func TestCloseDuringAQuery(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Fatal("closing waits for the query: ", took)
 	}
-	server.tell(t, "resume")
+	server.control(t, "resume")
 	must(t, hold.Unlock(within(t)))
 }
 
@@ -162,7 +162,7 @@ func expectClosed(t *testing.T, err error) {
 	}
 }
 
-// Without Close, the collector gives back what nobody can use any more; and nothing else.
+// Without Close, the collector releases unreachable objects, and nothing else.
 func TestForgottenObjectsAreFreed(t *testing.T) {
 	server := startServer(t)
 	client, other := server.open(t), server.open(t)

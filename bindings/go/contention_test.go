@@ -21,9 +21,9 @@ func (s *server) transactions(t testing.TB) int64 {
 	return count
 }
 
-// Where others wait, an acquire goes to the end of the queue, and does not ask first whether the
-// lock is free, which it never is. With a new handle each time it is C that asks, once, as it knows
-// nothing of the others of a strict lock.
+// With waiters, an acquire goes to the end of the queue, and does not first ask for a lock that is
+// never free. With a new handle each time C asks once, because it does not know the others of a
+// strict lock.
 func TestContendedAcquireDoesNotTryFirst(t *testing.T) {
 	const owners, acquires = 4, 400
 	server := startServer(t)

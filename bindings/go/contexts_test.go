@@ -151,7 +151,7 @@ func loses(s *scene, ctx context.Context) (*Hold, error) {
 	return hold, err
 }
 
-// unlessFree is nil for the answer that nobody's hold gets.
+// unlessFree is nil for the reply about a hold that no caller gets.
 func unlessFree(err error) error {
 	if errors.Is(err, ErrNotOwner) {
 		return nil
@@ -174,13 +174,13 @@ func newScene(t *testing.T, server *server) *scene {
 
 // Nothing that takes a context is missing above.
 func TestEveryCallUnderAContextIsKnown(t *testing.T) {
-	wanted := reflect.TypeOf((*context.Context)(nil)).Elem()
+	expected := reflect.TypeOf((*context.Context)(nil)).Elem()
 	for _, object := range []any{&Client{}, &Lock{}, &RW{}, &Semaphore{}, &Multi{}, &Hold{}} {
 		kind := reflect.TypeOf(object)
 		for i := 0; i < kind.NumMethod(); i++ {
 			method := kind.Method(i)
 			name := kind.Elem().Name() + "." + method.Name
-			if method.Type.NumIn() < 2 || method.Type.In(1) != wanted || name == "Hold.Bind" {
+			if method.Type.NumIn() < 2 || method.Type.In(1) != expected || name == "Hold.Bind" {
 				continue
 			}
 			if _, isKnown := contextCalls[name]; !isKnown {
@@ -192,9 +192,8 @@ func TestEveryCallUnderAContextIsKnown(t *testing.T) {
 
 var errOfTheCaller = errors.New("the caller's reason")
 
-// The end of its context is what a failure is, too, whatever else it says, with the cause that the
-// caller gave it: of a context that is over before the call, and of one that ends while the server
-// is silent.
+// A failure is also the end of its context, with the cause that the caller gave: of a context that
+// is over before the call, and of one that ends while the server is silent.
 func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 	server := startServer(t)
 	cancelled := func() (context.Context, func()) {
@@ -228,8 +227,8 @@ func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 						s.hold = hold
 					}
 					if isSilent {
-						server.tell(t, "pause")
-						defer server.tell(t, "resume")
+						server.control(t, "pause")
+						defer server.control(t, "resume")
 					}
 					ctx, end := begin()
 					if isSilent {
@@ -239,7 +238,7 @@ func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 						receive(t, "the context ends", ctx.Done())
 					}
 					err := row.call(s, ctx)
-					// The others need an answer; what gives something back does so in any case.
+					// The others need a reply. A release works in any case.
 					if err == nil && !isSilent && (name == "Hold.Unlock" || name == "Hold.Unlock, multi" ||
 						name == "RW.Downgrade") {
 						return
@@ -259,12 +258,12 @@ func TestEndOfTheContextIsInEveryFailure(t *testing.T) {
 	}
 }
 
-// Of a server that is gone the failure says that it is unreachable, and that the time is over.
+// After the end of the server the failure is both unreachable and a timeout.
 func TestDeadlineAtAServerThatIsGone(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(10*time.Second))
 	lock := client.lock(t, "a")
-	server.tell(t, "kill")
+	server.control(t, "kill")
 	eventually(t, "the server is gone", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		defer cancel()
@@ -299,18 +298,18 @@ func TestGivingBackWithoutAContext(t *testing.T) {
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
 	hold, err := lock.Acquire(within(t))
 	must(t, err)
-	//lint:ignore SA1012 this is what is tested
+	//lint:ignore SA1012 nil is the subject of the test
 	must(t, hold.Unlock(nil))
 	next, err := other.Try(within(t))
 	must(t, err)
 	must(t, next.Unlock(within(t)))
-	//lint:ignore SA1012 this is what is tested
+	//lint:ignore SA1012 nil is the subject of the test
 	expect(t, hold.Unlock(nil), ErrNotOwner)
 
 	rw := client.rw(t, "b")
 	writing, err := rw.Write(within(t))
 	must(t, err)
-	//lint:ignore SA1012 this is what is tested
+	//lint:ignore SA1012 nil is the subject of the test
 	must(t, rw.Downgrade(nil, writing))
 	if rw.IsWriting() || !rw.IsReading() {
 		t.Fatal("it does not read only")

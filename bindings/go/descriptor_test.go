@@ -15,8 +15,8 @@ func descriptorFlags(descriptor int) (flags uintptr, isOpen bool) {
 	return flags, failed == 0
 }
 
-// A thread of C may start a program at any time, and does not know of Go's fork lock: no descriptor
-// is ever there without being close-on-exec. Another thread looks all the time.
+// A thread of C may start a program at any time, and does not know Go's fork lock. So each
+// descriptor has close-on-exec from the start. Another thread checks that all the time.
 func TestQueueDescriptorIsNeverInherited(t *testing.T) {
 	read, write, err := os.Pipe()
 	must(t, err)

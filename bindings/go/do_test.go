@@ -59,7 +59,7 @@ func TestDoTellsTheLossBesideTheError(t *testing.T) {
 	}
 }
 
-// The end of the hold ends the work's context, but not the wait for the unlock's answer.
+// The end of the hold ends the work's context, but not the wait for the unlock's reply.
 func TestDoAfterTheWorkHasUnlocked(t *testing.T) {
 	client := startServer(t).open(t)
 	outer, inner := client.lock(t, "a"), client.lock(t, "b")
@@ -73,24 +73,24 @@ func TestDoAfterTheWorkHasUnlocked(t *testing.T) {
 	}
 }
 
-// The work was alone, and the hold ends by itself, also if nobody says so.
+// The work was alone, and the hold ends by itself, also without a message.
 func TestDoIsContentWithAnUnlockOfUnknownOutcome(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(time.Second))
 	mine := errors.New("mine")
 	for _, want := range []error{nil, mine} {
 		got := Do(within(t), client.lock(t, "a").Acquire, func(context.Context, *Hold) error {
-			server.tell(t, "pause")
+			server.control(t, "pause")
 			return want
 		})
-		server.tell(t, "resume")
+		server.control(t, "resume")
 		if got != want {
 			t.Fatal("the work ended with ", want, ", Do with ", got)
 		}
 	}
 }
 
-// The end of the caller's context ends the work, and not the wait for the unlock's answer.
+// The end of the caller's context ends the work, and not the wait for the unlock's reply.
 func TestDoUnlocksUnderAContextOfItsOwn(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
@@ -99,10 +99,10 @@ func TestDoUnlocksUnderAContextOfItsOwn(t *testing.T) {
 	resumed := make(chan struct{})
 	must(t, Do(ctx, lock.Acquire, func(context.Context, *Hold) error {
 		cancel()
-		server.tell(t, "pause")
+		server.control(t, "pause")
 		time.AfterFunc(100*time.Millisecond, func() {
 			defer close(resumed)
-			server.tell(t, "resume")
+			server.control(t, "resume")
 		})
 		return nil
 	}))
@@ -147,7 +147,7 @@ func TestHoldSaysWhyItEnded(t *testing.T) {
 	expect(t, hold.Err(), ErrLost)
 }
 
-// Whoever hears of a loss may use the lock at once.
+// After the report of a loss the lock can be used at once.
 func TestLossListenerCallsBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.brief(t, "a")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What a constructor that failed gives, and what nobody made, is an error and no crash: here
-// clients, and where they are arguments.
+// The result of a failed constructor, and a zero value, are an error and no crash: here clients,
+// and as arguments.
 func TestNilAndEmptyArguments(t *testing.T) {
 	ctx := within(t)
 	client := startServer(t).open(t)
@@ -133,7 +133,7 @@ func TestNilAndEmptyHolds(t *testing.T) {
 	}
 }
 
-// second is the error of a call that gives something beside it.
+// second is the error of a call that also returns a value.
 func second(_ any, err error) error { return err }
 
 func expectInvalid(t *testing.T, calls map[string]func() error) {
@@ -160,7 +160,7 @@ func TestNilContexts(t *testing.T) {
 	rw := client.rw(t, "a")
 	hold, err := rw.Write(within(t))
 	must(t, err)
-	//lint:ignore SA1012 this is what is tested
+	//lint:ignore SA1012 nil is the subject of the test
 	for what, err := range map[string]error{
 		"Extend":  hold.Extend(nil, 0),
 		"Upgrade": rw.TryUpgrade(nil, hold),

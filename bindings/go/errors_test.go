@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The statuses are written here and in the header; the header is what counts.
+// The statuses are written here and in the header. The header counts.
 func TestEveryStatusHasItsSentinel(t *testing.T) {
 	header, err := os.ReadFile("../../capi/include/mortise/mortise.h")
 	must(t, err)
@@ -105,7 +105,7 @@ func TestUnreachable(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(200*time.Millisecond))
 	lock := client.lock(t, "a")
-	server.tell(t, "kill")
+	server.control(t, "kill")
 	eventually(t, "the server is gone", func() bool {
 		_, err := lock.Try(within(t))
 		return errors.Is(err, ErrUnreachable)
@@ -178,7 +178,7 @@ func TestBadInput(t *testing.T) {
 		{func() error { return only((&Client{}).NewLock("a")) }, "Open"},
 		{func() error { return (&Client{}).Ping(within(t)) }, "Open"},
 		{func() error { return only((&Lock{}).Acquire(within(t))) }, "handle"},
-		//lint:ignore SA1012 this is what is tested
+		//lint:ignore SA1012 nil is the subject of the test
 		{func() error { return only(client.lock(t, "a").Acquire(nil)) }, "ctx"},
 		{func() error { return only(Open(nil, server.url)) }, "ctx"},
 	} {
@@ -190,22 +190,22 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A short time does not become none, which C would take for something else.
+// A short time is not rounded to zero, which has another meaning in C.
 func TestTimesAreRoundedUp(t *testing.T) {
-	for given, wanted := range map[time.Duration]int64{
+	for given, expected := range map[time.Duration]int64{
 		0: 0, 1: 1, time.Millisecond - 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2,
 		math.MaxInt64: 9223372036855,
 	} {
-		if got := milliseconds(given); got != wanted {
-			t.Errorf("%v are %d ms; want %d", given, got, wanted)
+		if got := milliseconds(given); got != expected {
+			t.Errorf("%v are %d ms; want %d", given, got, expected)
 		}
 	}
-	for given, wanted := range map[time.Duration]int64{
+	for given, expected := range map[time.Duration]int64{
 		-time.Hour: 1, math.MaxInt64: forever, 366*24*time.Hour + time.Minute: forever,
 	} {
 		ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(given))
-		if got := timeoutOf(ctx); got != wanted {
-			t.Errorf("a deadline in %v is a timeout of %d ms; want %d", given, got, wanted)
+		if got := timeoutOf(ctx); got != expected {
+			t.Errorf("a deadline in %v is a timeout of %d ms; want %d", given, got, expected)
 		}
 		cancel()
 	}

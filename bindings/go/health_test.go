@@ -16,16 +16,16 @@ func TestHealthTellsTheSameAsJSON(t *testing.T) {
 	}
 	found, err := client.CheckHealth(within(t))
 	must(t, err)
-	var told struct {
+	var decoded struct {
 		Worst    string
 		Findings []struct{ Name, Severity, Server, Value, Consequence, Remedy string }
 	}
-	must(t, json.Unmarshal([]byte(found.JSON), &told))
-	if told.Worst != found.Worst.String() || len(told.Findings) != len(found.Findings) {
+	must(t, json.Unmarshal([]byte(found.JSON), &decoded))
+	if decoded.Worst != found.Worst.String() || len(decoded.Findings) != len(found.Findings) {
 		t.Fatalf("%s is not %v", found.JSON, found)
 	}
 	for i, one := range found.Findings {
-		if same := told.Findings[i]; same.Name != one.Name || same.Severity != one.Severity.String() ||
+		if same := decoded.Findings[i]; same.Name != one.Name || same.Severity != one.Severity.String() ||
 			same.Server != one.Server || same.Value != one.Value ||
 			same.Consequence != one.Consequence || same.Remedy != one.Remedy {
 			t.Errorf("%v is not %v", same, one)

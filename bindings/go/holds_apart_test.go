@@ -18,7 +18,7 @@ func readers(t *testing.T, client *Client, maxHold time.Duration) (kept *Hold, r
 	return kept, client.rw(t, "a", WithMaxHold(maxHold))
 }
 
-// untilOver waits until the clock says so, which is before anybody is told.
+// untilOver waits until the clock has passed the end, which is before any report.
 func untilOver(rw *RW) {
 	for rw.IsReading() {
 		runtime.Gosched()
@@ -58,7 +58,7 @@ func TestLostHoldStaysLostWhenItsHandleReadsAgain(t *testing.T) {
 	must(t, next.Unlock(within(t)))
 }
 
-// The next read begins before anybody is told of the loss. Each of the two is told of its own.
+// The next read begins before the loss is reported. Each of the two gets its own loss.
 func TestEachLossIsReported(t *testing.T) {
 	client := startServer(t).open(t)
 	kept, rw := readers(t, client, 50*time.Millisecond)
@@ -88,9 +88,9 @@ func TestEachLossIsReported(t *testing.T) {
 	must(t, kept.Unlock(within(t)))
 }
 
-// A Hold asks C, and does not take for its own what the handle holds since, although nobody has
-// told it of that yet.
-func TestHoldKnowsALaterOneBeforeItIsTold(t *testing.T) {
+// A Hold asks C, and does not take a later hold of the handle for its own, even before the event of
+// that hold.
+func TestHoldKnowsALaterOneBeforeItsEvent(t *testing.T) {
 	client := startServer(t).open(t)
 	rw := client.rw(t, "a")
 	hold, err := rw.Read(within(t))
@@ -120,7 +120,7 @@ func TestHoldKnowsALaterOneBeforeItIsTold(t *testing.T) {
 	}
 }
 
-// A member of a multi that was lost and has a hold of its own is no part of the multi's any more.
+// A member of a multi that was lost and has a hold of its own is no longer a part of the multi's.
 func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 	client := startServer(t).open(t)
 	kept, brief := readers(t, client, 4*time.Second)
@@ -141,7 +141,7 @@ func TestLostMemberIsNoPartOfItsMulti(t *testing.T) {
 	must(t, kept.Unlock(within(t)))
 }
 
-// News of a member that are faster than the grant of its multi end the multi's hold, too.
+// An event of a member that comes before the grant of its multi ends the multi's hold, too.
 func TestEarlyNewsOfAMember(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.lock(t, "a")
@@ -156,7 +156,7 @@ func TestEarlyNewsOfAMember(t *testing.T) {
 	must(t, all.Close())
 }
 
-// The contexts of a hold are over before another owner holds: here the unlock returns after that.
+// The contexts of a hold are over before another owner holds. Here the unlock returns after that.
 func TestContextIsOverBeforeTheNextHold(t *testing.T) {
 	server := startServer(t)
 	locks := [2]*Lock{server.open(t).lock(t, "a"), server.open(t).lock(t, "a")}

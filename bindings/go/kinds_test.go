@@ -70,7 +70,7 @@ func TestUpgradeAndDowngrade(t *testing.T) {
 	must(t, reader.Unlock(within(t)))
 }
 
-func TestLossAfterUpgradeIsTold(t *testing.T) {
+func TestLossAfterUpgradeIsReported(t *testing.T) {
 	client := startServer(t).open(t, WithLease(2*time.Second), WithRenewal(false))
 	rw := client.rw(t, "a")
 	hold, err := rw.Read(within(t))
@@ -128,8 +128,8 @@ func TestMulti(t *testing.T) {
 	lock, rw, semaphore := client.lock(t, "a"), client.rw(t, "b"), client.semaphore(t, "c", 2)
 	all, err := client.NewMulti(lock, rw.ForWrite(), semaphore.ForPermits(2))
 	must(t, err)
-	elsewhere := client.rw(t, "b")
-	reader, err := elsewhere.Read(within(t))
+	otherHandle := client.rw(t, "b")
+	reader, err := otherHandle.Read(within(t))
 	must(t, err)
 	_, err = all.Try(within(t))
 	expect(t, err, ErrNotAcquired)
@@ -149,7 +149,7 @@ func TestMulti(t *testing.T) {
 	expect(t, err, ErrAlreadyHeld)
 	_, err = lock.Acquire(within(t))
 	expect(t, err, ErrAlreadyHeld)
-	_, err = elsewhere.TryRead(within(t))
+	_, err = otherHandle.TryRead(within(t))
 	expect(t, err, ErrNotAcquired)
 	must(t, hold.Extend(within(t), 10*time.Minute))
 	if hold.Valid() < 5*time.Minute || lock.Valid() < 5*time.Minute {
@@ -184,10 +184,10 @@ func TestMultiIsLostWithAMember(t *testing.T) {
 	must(t, free.Unlock(within(t)))
 }
 
-// expectMessage is expect for an error that says something in particular.
-func expectMessage(t *testing.T, err, wanted error, says string) {
+// expectMessage is expect for an error with a certain text.
+func expectMessage(t *testing.T, err, expected error, says string) {
 	t.Helper()
-	expect(t, err, wanted)
+	expect(t, err, expected)
 	if !strings.Contains(err.Error(), says) {
 		t.Fatalf("%q does not say %q", err, says)
 	}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// After Close there is no goroutine, no file descriptor and no thread of the client's left,
-// whatever was under way; not even of a server that does not answer.
+// After Close no goroutine, file descriptor or thread of the client remains, whatever was in
+// progress, even if the server does not answer.
 func TestCloseLeavesNothingRunning(t *testing.T) {
 	server := startServer(t)
-	server.open(t).Close() // what is made once for all is made
+	server.open(t).Close() // objects that are made once are made
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -30,7 +30,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 		must(t, err)
 		left, err := client.lock(t, "c").Acquire(within(t))
 		must(t, err)
-		server.tell(t, "pause")
+		server.control(t, "pause")
 		var group sync.WaitGroup
 		for i := 0; i < 20; i++ {
 			lock := client.lock(t, "a", WithFairness([]Fairness{Strict, Batch}[i%2]))
@@ -57,7 +57,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 			t.Fatal("closing waits for the server: ", took)
 		}
 		release()
-		server.tell(t, "resume")
+		server.control(t, "resume")
 	}
 	eventually(t, "all goroutines have ended",
 		func() bool { return runtime.NumGoroutine() <= goroutines })
@@ -72,26 +72,26 @@ func descriptors(t testing.TB) int {
 	return len(entries)
 }
 
-// An Open that nobody waits for any more leaves nothing, either.
+// An Open whose caller has left leaves nothing, either.
 func TestOpenWithoutTime(t *testing.T) {
 	server := startServer(t)
 	server.open(t).Close()
 	goroutines, files := runtime.NumGoroutine(), descriptors(t)
-	server.tell(t, "pause")
+	server.control(t, "pause")
 	for i := 0; i < 5; i++ {
 		brief, end := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		_, err := Open(brief, server.url)
 		end()
 		expect(t, err, context.DeadlineExceeded)
 	}
-	server.tell(t, "resume")
+	server.control(t, "resume")
 	eventually(t, "all goroutines have ended",
 		func() bool { return runtime.NumGoroutine() <= goroutines })
 	eventually(t, "all files are closed", func() bool { return descriptors(t) <= files })
 }
 
-// What is bound to a hold is gone with the call of its function, with its parent, or with the hold;
-// and it does not keep a forgotten hold.
+// Objects that are bound to a hold are freed with the call of its function, with its parent, or
+// with the hold. They do not keep a forgotten hold.
 func TestBindLeavesNothing(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, before := client.lock(t, "a"), handlesOf(client)

@@ -18,7 +18,7 @@ func TestListingIsTheSameInEachForm(t *testing.T) {
 	if listing.Answered != 1 || listing.Silent != 0 || listing.Truncated != 0 {
 		t.Fatalf("%+v", listing)
 	}
-	var told struct {
+	var decoded struct {
 		Entries []struct {
 			Client, Name, Label, Kind, Mode string
 			Token, Pid                      int64
@@ -26,11 +26,11 @@ func TestListingIsTheSameInEachForm(t *testing.T) {
 			TimeLeftMs                      int64 `json:"time_left_ms"`
 		}
 	}
-	must(t, json.Unmarshal([]byte(listing.JSON), &told))
-	if len(listing.Entries) != 1 || len(told.Entries) != 1 {
+	must(t, json.Unmarshal([]byte(listing.JSON), &decoded))
+	if len(listing.Entries) != 1 || len(decoded.Entries) != 1 {
 		t.Fatalf("%s", listing.JSON)
 	}
-	one, same := listing.Entries[0], told.Entries[0]
+	one, same := listing.Entries[0], decoded.Entries[0]
 	if one.Client != same.Client || one.Name != same.Name || one.Label != same.Label ||
 		one.Kind != same.Kind || one.Mode != same.Mode || one.Token != same.Token ||
 		one.Pid != same.Pid || one.Held.Milliseconds() != same.HeldMs ||

@@ -32,7 +32,7 @@ func TestLockExcludes(t *testing.T) {
 	must(t, later.Unlock(within(t)))
 }
 
-// What is told to be over is not brought back, also in its last millisecond.
+// A hold that was reported as over is not brought back, also in its last millisecond.
 func TestNoHoldIsExtendedThatWasOver(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.lock(t, "a", WithLease(60*time.Millisecond), WithRenewal(false))
@@ -160,13 +160,13 @@ func TestReentrant(t *testing.T) {
 
 func TestNamesOfAnyBytes(t *testing.T) {
 	server := startServer(t)
-	client, elsewhere := server.open(t), server.open(t)
+	client, otherHandle := server.open(t), server.open(t)
 	longest := strings.Repeat("n", 1024)
 	names := []string{"\x00", "a\x00b", "a\x00c", "\xff\xfe", "🔒", "{mortise:x}", longest}
 	for _, name := range names {
 		hold, err := client.lock(t, name).Try(within(t))
 		must(t, err)
-		_, err = elsewhere.lock(t, name).Try(within(t))
+		_, err = otherHandle.lock(t, name).Try(within(t))
 		expect(t, err, ErrNotAcquired)
 		must(t, hold.Unlock(within(t)))
 	}

@@ -66,7 +66,7 @@ func TestLogTellsWhatAnUnlockThatWasSentCameTo(t *testing.T) {
 	expect(t, lose("answered", WithRelease(Answered)), ErrLost)
 	must(t, lose("sent", WithRelease(Sent)))
 	line := nextLine(t, lines)
-	if line.Lock == "answered" { // a loss that its unlock has told of may be a line as well
+	if line.Lock == "answered" { // a loss that its unlock has returned may be a line as well
 		line = nextLine(t, lines)
 	}
 	if line.Subject != LogLost || line.Lock != "sent" {
@@ -123,7 +123,7 @@ func TestStatsEverySoOften(t *testing.T) {
 	expectEnd(t, left)
 }
 
-// A log that nobody reads holds up nobody, and says how much was left out.
+// A log that is never read delays no call, and counts its dropped lines.
 func TestLogThatNobodyReads(t *testing.T) {
 	r := &reports{tag: 1, lines: make(chan LogLine, 1), over: make(chan struct{})}
 	e := &engine{log: r}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A change of mode whose answer was not waited for: the unlock after it has to end the hold all the
-// same, whichever mode that has come to.
+// A change of mode whose reply was not awaited: the unlock after it has to end the hold all the
+// same, in either mode.
 func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
 	server := startServer(t)
-	client, elsewhere := server.open(t), server.open(t)
+	client, otherHandle := server.open(t), server.open(t)
 	over, end := context.WithCancel(context.Background())
 	end()
 	for what, change := range map[string]struct {
@@ -25,7 +25,7 @@ func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
 			rw := client.rw(t, "a")
 			hold, err := change.acquire(rw, within(t))
 			must(t, err)
-			server.tell(t, "pause")
+			server.control(t, "pause")
 			brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 			expect(t, change.to(rw, brief, hold), ErrTimedOut)
 			cancel()
@@ -34,14 +34,14 @@ func TestUnlockAfterAChangeWithoutAnAnswer(t *testing.T) {
 			}
 			unlocked := make(chan error)
 			go func() { unlocked <- hold.Unlock(ctx) }()
-			if ctx == over { // it is given back although nobody waits for that
+			if ctx == over { // it is released although no caller waits for that
 				expect(t, <-unlocked, ErrCancelled)
-				server.tell(t, "resume")
+				server.control(t, "resume")
 			} else {
-				server.tell(t, "resume")
+				server.control(t, "resume")
 				must(t, <-unlocked)
 			}
-			next, err := elsewhere.rw(t, "a").Write(within(t))
+			next, err := otherHandle.rw(t, "a").Write(within(t))
 			must(t, err)
 			if rw.IsReading() || rw.IsWriting() {
 				t.Fatalf("held after the unlock after the %s", what)
@@ -59,7 +59,7 @@ func TestDowngradeInAnyCase(t *testing.T) {
 	must(t, err)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := rw.Downgrade(over, hold); err != nil { // the answer may come first
+	if err := rw.Downgrade(over, hold); err != nil { // the reply may come first
 		expect(t, err, ErrCancelled)
 	}
 	if !rw.IsReading() || rw.IsWriting() || !hold.IsHeld() {
@@ -84,7 +84,7 @@ func TestConcurrentUpgrades(t *testing.T) {
 		}
 		must(t, hold.Unlock(within(t))) // before, during or after it
 		if err := <-upgraded; err != nil && !errors.Is(err, ErrNotOwner) && !errors.Is(err, ErrBusy) {
-			t.Fatal(err) // else the unlock came first
+			t.Fatal(err) // otherwise the unlock came first
 		}
 		if rw.IsReading() || rw.IsWriting() {
 			t.Fatal("held after the unlock")
@@ -92,7 +92,7 @@ func TestConcurrentUpgrades(t *testing.T) {
 	}
 }
 
-// A handle says what it holds, also as a member, where it has no Hold.
+// A handle reports its hold, also as a member, where it has no Hold.
 func TestHandlesKnowWhatTheyHold(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, reader, writer := client.lock(t, "a"), client.rw(t, "b"), client.rw(t, "c")
@@ -103,14 +103,14 @@ func TestHandlesKnowWhatTheyHold(t *testing.T) {
 	if all.MemberCount() != 4 {
 		t.Fatalf("%d members of 4", all.MemberCount())
 	}
-	expectHeld := func(wanted bool) {
+	expectHeld := func(expected bool) {
 		t.Helper()
 		for i, is := range []bool{
 			lock.IsHeld(), reader.IsReading(), writer.IsWriting(), semaphore.IsHeld(), all.IsHeld(),
 			lock.Valid() > 0, reader.Valid() > 0, writer.Valid() > 0, semaphore.Valid() > 0, all.Valid() > 0,
 		} {
-			if is != wanted {
-				t.Errorf("number %d: held %v; want %v", i, is, wanted)
+			if is != expected {
+				t.Errorf("number %d: held %v; want %v", i, is, expected)
 			}
 		}
 	}

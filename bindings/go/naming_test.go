@@ -9,9 +9,9 @@ import (
 )
 
 // expectNamed looks at a failure that has to name this lock, in words and as a value, once.
-func expectNamed(t *testing.T, err, wanted error, lock string) {
+func expectNamed(t *testing.T, err, expected error, lock string) {
 	t.Helper()
-	expect(t, err, wanted)
+	expect(t, err, expected)
 	var failed *Error
 	if !errors.As(err, &failed) || failed.Lock != lock {
 		t.Fatalf("%v is about %q; want %q", err, failed.Lock, lock)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// patience is longer than anything here takes; whoever reaches it has failed.
+// patience is longer than any step here takes. A test that reaches it has failed.
 const patience = 60 * time.Second
 
 // server is a server of the test's own, from tests/support/server, on a unix socket.
@@ -21,7 +21,7 @@ type server struct {
 	url      string
 	socket   string
 	commands io.Writer
-	said     *bufio.Reader
+	output   *bufio.Reader
 }
 
 func startServer(t testing.TB) *server {
@@ -30,35 +30,35 @@ func startServer(t testing.TB) *server {
 	launcher.Stderr = os.Stderr
 	commands, err := launcher.StdinPipe()
 	must(t, err)
-	said, err := launcher.StdoutPipe()
+	output, err := launcher.StdoutPipe()
 	must(t, err)
 	must(t, launcher.Start())
 	t.Cleanup(func() {
 		commands.Close()
 		_ = launcher.Wait()
 	})
-	s := &server{commands: commands, said: bufio.NewReader(said)}
-	s.socket = strings.Fields(s.hear(t))[1] + "/redis.sock"
+	s := &server{commands: commands, output: bufio.NewReader(output)}
+	s.socket = strings.Fields(s.receive(t))[1] + "/redis.sock"
 	s.url = "unix://" + s.socket
 	return s
 }
 
-func (s *server) hear(t testing.TB) string {
+func (s *server) receive(t testing.TB) string {
 	t.Helper()
-	line, err := s.said.ReadString('\n')
+	line, err := s.output.ReadString('\n')
 	must(t, err)
 	return line
 }
 
-// tell has the launcher do something with the server, such as pause, resume or kill it.
-func (s *server) tell(t testing.TB, command string) {
+// control has the launcher do something with the server, such as pause, resume or kill it.
+func (s *server) control(t testing.TB, command string) {
 	t.Helper()
 	_, err := io.WriteString(s.commands, command+"\n")
 	must(t, err)
-	s.hear(t)
+	s.receive(t)
 }
 
-// ask sends one line to the server and returns the beginning of its answer.
+// ask sends one line to the server and returns the beginning of its reply.
 func (s *server) ask(t testing.TB, line string) string {
 	t.Helper()
 	connection, err := net.Dial("unix", s.socket)
@@ -99,14 +99,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func expect(t testing.TB, err, wanted error) {
+func expect(t testing.TB, err, expected error) {
 	t.Helper()
-	if !errors.Is(err, wanted) {
-		t.Fatalf("got %v; want %v", err, wanted)
+	if !errors.Is(err, expected) {
+		t.Fatalf("got %v; want %v", err, expected)
 	}
 }
 
-// within is a context that is longer than anything here takes.
+// within is a context that is longer than any step here takes.
 func within(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -23,8 +23,8 @@ func TestStatsAreTheSameInEachForm(t *testing.T) {
 	if len(lines) != len(stats.Samples) {
 		t.Fatalf("%d samples are not %d lines", len(stats.Samples), len(lines))
 	}
-	var told map[string]struct{ Type, Help string }
-	must(t, json.Unmarshal([]byte(stats.JSON), &told))
+	var decoded map[string]struct{ Type, Help string }
+	must(t, json.Unmarshal([]byte(stats.JSON), &decoded))
 	found := false
 	for i, one := range stats.Samples {
 		if !strings.HasPrefix(lines[i], one.Name+"{") {
@@ -34,7 +34,7 @@ func TestStatsAreTheSameInEachForm(t *testing.T) {
 		if one.Type == "histogram" {
 			family = family[:strings.LastIndex(family, "_")]
 		}
-		if told[family].Type != one.Type {
+		if decoded[family].Type != one.Type {
 			t.Errorf("%s is not %s in %s", family, one.Type, stats.JSON)
 		}
 		if one.Name == "mortise_hold_seconds_count" {

@@ -97,8 +97,8 @@ func TestCancelledGrantIsGivenBack(t *testing.T) {
 	must(t, hold.Unlock(within(t)))
 }
 
-// The same without chance: the context ends between the grant and its being told, in the first
-// attempt, which does not wait, or in the second.
+// The same without chance: the context ends between the grant and its event, in the first attempt,
+// which does not wait, or in the second.
 func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	client := startServer(t).open(t)
 	lock, other := client.lock(t, "a"), client.lock(t, "a")
@@ -112,7 +112,7 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	}
 	for _, isTrial := range []bool{true, false} {
 		for _, reason := range []Status{ErrCancelled, ErrTimedOut} {
-			// Long enough for a grant, also on a machine that does much else.
+			// Long enough for a grant, also on a busy machine.
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			end := cancel
 			if reason == ErrTimedOut {
@@ -135,7 +135,7 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	}
 }
 
-// The news of a loss is not missed when it is faster than that of the grant.
+// The event of a loss is not missed when it comes before that of the grant.
 func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	client := startServer(t).open(t)
 	lock := client.lock(t, "a")
@@ -158,7 +158,7 @@ func TestUnlockWithoutTime(t *testing.T) {
 	must(t, err)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := hold.Unlock(over); err != nil { // the answer may come first
+	if err := hold.Unlock(over); err != nil { // the reply may come first
 		expect(t, err, ErrCancelled)
 	}
 	next, err := client.lock(t, "a").Acquire(within(t))
@@ -166,8 +166,8 @@ func TestUnlockWithoutTime(t *testing.T) {
 	must(t, next.Unlock(within(t)))
 }
 
-// After an unlock that nobody waited for, the handle can be used as if it had been answered; also
-// that of a member, or of the multi that a member is of.
+// After an unlock whose reply was not awaited, the handle can be used as if it had been answered;
+// also that of a member, or of the multi of a member.
 func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t)
@@ -183,13 +183,13 @@ func TestAcquireAfterAnUnlockWithoutTime(t *testing.T) {
 	} {
 		hold, err := calls[0](within(t))
 		must(t, err)
-		server.tell(t, "pause")
+		server.control(t, "pause")
 		expect(t, hold.Unlock(over), ErrCancelled)
 		brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		_, err = calls[1](brief)
 		cancel()
 		expect(t, err, ErrTimedOut)
-		server.tell(t, "resume")
+		server.control(t, "resume")
 		next, err := calls[1](within(t))
 		must(t, err)
 		must(t, next.Unlock(within(t)))
@@ -200,8 +200,8 @@ func TestStoppedServerKeepsNobody(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(10*time.Second))
 	lock := client.lock(t, "a")
-	server.tell(t, "pause")
-	defer server.tell(t, "resume")
+	server.control(t, "pause")
+	defer server.control(t, "resume")
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()

@@ -1,4 +1,4 @@
---- Every function of mortise.h has its counterpart here, or a reason why not.
+--- Each function of mortise.h has its counterpart here, or a reason why not.
 local mortise = require "mortise"
 local check = require "check"
 
@@ -7,7 +7,7 @@ local file = assert(io.open(here .. "../../capi/include/mortise/mortise.h"))
 local header = file:read("*a")
 file:close()
 
--- Functions without a counterpart of their name: by what they are had, or why they are not.
+-- Functions without a counterpart of their name: what replaces them, or the reason.
 local OTHERWISE = {
   version = "VERSION_NUMBER", version_text = "version", status_text = "status_text",
   check_abi = "require asks it", get_api = "for dlopen from C",
@@ -87,9 +87,9 @@ check.case("each constant of the header is there", function()
   local count = 0
   local function is_here(constant, value)
     count = count + 1
-    -- What is for ever in C is a negative number, which here is none of a timeout.
-    local wanted = constant == "FOREVER" and math.huge or tonumber(value)
-    check.equal(mortise[constant], wanted, constant)
+    -- An endless time of C is a negative number, which is no timeout in Lua.
+    local expected = constant == "FOREVER" and math.huge or tonumber(value)
+    check.equal(mortise[constant], expected, constant)
   end
   for constant, value in header:gmatch("\n  MORTISE_([A-Z_]+) = (%-?%d+)") do
     is_here(constant, value)

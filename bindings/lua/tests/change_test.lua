@@ -1,12 +1,12 @@
 --- A reader that becomes the writer, and back: the hold object changes with it, and a block ends
--- what is held then.
+--- the hold of that moment.
 local mortise = require "mortise"
 local check = require "check"
 local new_dispatcher = require("mortise.dispatcher").new
 
 local function close(hold, problem) getmetatable(hold).__close(hold, problem) end
 
--- Nobody holds the lock at the server, so that another writes at once.
+-- The lock is not held at the server, so that another client writes at once.
 local function check_free(client, name)
   check.equal(assert(client:rw(name):query()).is_held, false, "whether the lock is held")
   assert(client:rw(name):write_try())
@@ -250,30 +250,30 @@ end)
 
 check.case("a hold that was lost can be neither changed nor kept", function(name)
   local client = check.client()
-  for _, how in ipairs {"read", "write"} do
-    local rw = client:rw(name .. how, {lease = 60, renewal = false, reentrant = true})
-    local hold = assert(rw[how .. "_acquire"](rw, 20000))
+  for _, mode in ipairs {"read", "write"} do
+    local rw = client:rw(name .. mode, {lease = 60, renewal = false, reentrant = true})
+    local hold = assert(rw[mode .. "_acquire"](rw, 20000))
     check.eventually(function() return not hold:is_held() end)
-    local change = how == "read" and "upgrade" or "downgrade"
+    local change = mode == "read" and "upgrade" or "downgrade"
     check.outcome(mortise.LOST, rw[change](rw))
     check.outcome(mortise.LOST, hold:unlock())
-    -- What was lost is given back, so that the owner can begin anew.
-    assert(rw[how .. "_acquire"](rw, 20000))
+    -- A lost hold is released, so that the owner can begin again.
+    assert(rw[mode .. "_acquire"](rw, 20000))
   end
 end)
 
 check.case("a hold that is lost while it is changed ends as lost", function(name)
   local client = check.client {command_timeout = "60s"}
-  for _, how in ipairs {"read", "write"} do
-    local rw = client:rw(name .. how, {lease = 300, renewal = false, reentrant = true})
-    local hold = assert(rw[how .. "_acquire"](rw, 20000))
+  for _, mode in ipairs {"read", "write"} do
+    local rw = client:rw(name .. mode, {lease = 300, renewal = false, reentrant = true})
+    local hold = assert(rw[mode .. "_acquire"](rw, 20000))
     while_halted(function()
-      check.outcome(mortise.LOST, rw[how == "read" and "upgrade" or "downgrade"](rw))
+      check.outcome(mortise.LOST, rw[mode == "read" and "upgrade" or "downgrade"](rw))
     end)
     check.equal(hold:is_held(), false)
     check.outcome(mortise.LOST, hold:unlock())
     check.outcome(mortise.NOT_OWNER, hold:unlock())
-    assert(rw[how .. "_acquire"](rw, 20000))
+    assert(rw[mode .. "_acquire"](rw, 20000))
   end
 end)
 

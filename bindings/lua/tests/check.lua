@@ -4,9 +4,9 @@ local mortise = require "mortise"
 local check = {url = assert(os.getenv("MORTISE_TEST_URL"), "run under tests/support/with_server")}
 
 --- A collector that never rests: an object without a reference is collected at once, in every run.
-function check.collect_at_once(is_wanted)
-  collectgarbage("setpause", is_wanted and 0 or 200)
-  collectgarbage("setstepmul", is_wanted and 10000 or 200)
+function check.collect_at_once(is_on)
+  collectgarbage("setpause", is_on and 0 or 200)
+  collectgarbage("setstepmul", is_on and 10000 or 200)
 end
 check.collect_at_once(true)
 
@@ -27,9 +27,9 @@ function check.finish()
   os.exit(cases > 0 and failed == 0 and 0 or 1, true)
 end
 
-function check.equal(got, wanted, what)
-  if got == wanted then return end
-  error(("%s is %s and has to be %s"):format(what or "it", tostring(got), tostring(wanted)), 2)
+function check.equal(got, expected, what)
+  if got == expected then return end
+  error(("%s is %s and has to be %s"):format(what or "it", tostring(got), tostring(expected)), 2)
 end
 
 --- What a call gave has to be nil, a message and this code.
@@ -55,7 +55,7 @@ function check.client(options)
   return assert(mortise.open(check.url, options))
 end
 
---- What redis-cli says to a command, which is quoted as for a shell.
+--- The output of redis-cli for a command, which is quoted as for a shell.
 function check.redis(command)
   local socket = check.url:match("^unix://(.*)$")
   local pipe = assert(io.popen(("redis-cli -s '%s' %s"):format(socket, command)))
@@ -64,7 +64,7 @@ function check.redis(command)
   return (answer:gsub("%s+$", ""))
 end
 
---- Waits until fn says yes, for as long as a slow machine may take.
+--- Waits until fn returns true, for as long as a slow machine may take.
 function check.eventually(fn)
   local client = check.client()
   local queue = client:queue()
@@ -75,7 +75,7 @@ function check.eventually(fn)
   error("it never came to be", 2)
 end
 
---- Dispatches until fn says yes.
+--- Dispatches until fn returns true.
 function check.dispatch_until(dispatcher, fn)
   while not fn() do
     check.equal(assert(dispatcher:dispatch(20000)) > 0, true, "whether it went on")
@@ -97,7 +97,7 @@ function check.park()
   return function() if coroutine.yield() == "close" then error("closed") end end, error
 end
 
---- What Lua 5.4 does by coroutine.close is done elsewhere by an error where the coroutine sleeps.
+--- Lua 5.4 does it by coroutine.close, other versions by an error where the coroutine sleeps.
 function check.close_coroutine(thread)
   if coroutine.close then coroutine.close(thread) else coroutine.resume(thread, "close") end
 end

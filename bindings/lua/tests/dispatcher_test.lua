@@ -121,7 +121,7 @@ check.case("misuse is raised at the caller's line, and nothing is acquired", fun
   check.misuse("this queue is closed", function() dispatcher:dispatch() end)
 end)
 
--- Lua 5.1 lets nobody yield under pcall.
+-- Lua 5.1 does not allow a yield under pcall.
 check.case("an await under pcall waits, or says that it cannot before it begins", function(name)
   local client = check.client()
   local dispatcher, lock = assert(new_dispatcher(client)), client:lock(name)
@@ -318,7 +318,7 @@ check.case("dispatch leaves the rest for later when there is much", function(nam
       ended = ended + 1
     end)()
   end
-  -- Answers come in order, so all have come when this one has.
+  -- Replies come in order, so all have come when this one has.
   assert(client:ping())
   check.equal(dispatcher:dispatch(20000) <= 256, true)
   check.equal(ended < 300, true)

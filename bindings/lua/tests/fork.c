@@ -7,8 +7,8 @@
 
 int luaopen_fork(lua_State* L);
 
-/* fork(fn) calls fn in a child process and gives the child's exit code: what fn gave, or 100 when
-   it raised, which it prints; -1 when a signal ended it. */
+/* fork(fn) calls fn in a child process and returns the child's exit code: the result of fn, or
+   100 when it raised, which it prints; -1 when a signal ended it. */
 static int fork_call(lua_State* L) {
   const pid_t pid = fork();
   int status = 0;

@@ -1,8 +1,8 @@
 /*
- * host THREADS SCRIPT: runs the script in so many threads at once, in a Lua state of its own in
- * each, and closes the states while others still run. It gives each script its number. Exit code 1
- * when one of them raised. With the sanitizers this is the interpreter, because Debian's has no
- * runtime of theirs.
+ * host THREADS SCRIPT: runs the script in so many threads at once, each in a Lua state of its own,
+ * and closes the states while others still run. Each script gets its number. Exit code 1 when one
+ * of them raised. With the sanitizers this is the interpreter, because Debian's has no runtime of
+ * theirs.
  */
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""nginx_test.py FOLDER SHARE LIB: the example for nginx, as it is, in the nginx that ./dev test has put
-into FOLDER, with the module whose Lua is in SHARE and whose library is in LIB. Run under
+"""nginx_test.py FOLDER SHARE LIB: the example for nginx, as it is, in the nginx that ./dev test has
+put into FOLDER, with the module whose Lua is in SHARE and whose library is in LIB. Run under
 tests/support/with_server."""
 import os
 import pathlib
@@ -128,7 +128,7 @@ def until(is_so):
 
 
 def at_once(nginx, clients, requests):
-    """Requests of so many clients; gives the threads and the list that their answers come to."""
+    """Requests of so many clients; returns the threads and the list of their answers."""
     answers = []
 
     def work():

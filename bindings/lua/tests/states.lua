@@ -1,5 +1,5 @@
---- What each of several states does at once, started by host.c: it loads the module, shares a lock
--- with the others, and is closed with everything that there is alive and in use.
+--- The script of each of several states, started by host.c: it loads the module, shares a lock with
+--- the others, and is closed while everything is alive and in use.
 local number = ...
 local mortise = require "mortise"
 local new_dispatcher = require("mortise.dispatcher").new
@@ -37,7 +37,7 @@ for tag = 2, 10 do
 end
 assert(client:lock(name("deep")):with(function() collectgarbage() return alive end))
 
--- What is closed before the state is, and in which order the rest goes, differs between states.
+-- The objects that are closed before the state, and the order of the others, differ between states.
 if number % 3 == 0 then client:close() end
 if number % 4 == 0 then queue:close() end
 if number % 5 == 0 then collectgarbage("stop") end

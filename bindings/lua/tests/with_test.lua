@@ -55,7 +55,7 @@ check.case("with raises the same also when the unlock fails", function(name)
   check.equal(raised, problem)
 end)
 
--- Lua 5.1 lets nobody yield under pcall, which is how `with` sees that fn raises.
+-- Lua 5.1 does not allow a yield under pcall, by which `with` sees that fn raises.
 check.case("fn may yield where Lua lets it, and else the lock is given back", function(name)
   local lock = check.client():lock(name)
   local thread = coroutine.create(function()
@@ -151,7 +151,7 @@ check.case("the end of a block raises what it cannot return", function(name)
   check.equal(is_fine, false)
   local place = _VERSION == "Lua 5.4" and "block" or debug.getinfo(1, "S").short_src
   check.equal(message:sub(1, #place), place)
-  -- Who unlocks in the block has been told.
+  -- An owner that unlocks in the block has been notified.
   block(lock, function(hold)
     lose(hold)
     check.outcome(mortise.LOST, hold:unlock())

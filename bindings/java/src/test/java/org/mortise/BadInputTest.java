@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
 
-/** Names of all kinds, and what is wrong with arguments. */
+/** Names of all kinds, and faults of arguments. */
 class BadInputTest {
   @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
@@ -184,12 +184,12 @@ class BadInputTest {
       try {
         client.mutex("any").tryAcquire(timeout).ifPresent(Lease::close);
       } catch (MortiseException e) {
-        // Within a moment a server that is slow has not answered, and that is told.
+        // Within a moment a slow server has not answered, which is reported.
         assertTrue(e.isAmbiguous(), e.toString());
         assertTrue(timeout.compareTo(Duration.ofSeconds(1)) < 0, timeout.toString());
       }
     }
-    // What is cut off would be no time at all, or for ever.
+    // A truncated time would be none at all, or endless.
     assertEquals(1, Times.timeoutMillis(Duration.ofNanos(1)));
     assertEquals(2, Times.timeoutMillis(1_000_001, TimeUnit.NANOSECONDS));
     assertEquals(0, Times.timeoutMillis(shortest));
@@ -246,7 +246,7 @@ class BadInputTest {
         assertTrue(lease.validFor().toMillis() <= 7000 && again.isHeld());
         assertEquals("all", owner.query().holders().get(0).label());
       }
-      // What is not set stays as it is for the client.
+      // An option that is not set keeps the client's value.
       var labelled = configured.mutex("labelled", MortiseOptions.DEFAULTS.withLabel("own"));
       try (Lease lease = labelled.acquire()) {
         assertTrue(lease.validFor().toMillis() <= 7000);
@@ -305,9 +305,9 @@ class BadInputTest {
   void aFrozenServerIsAnError() throws Exception {
     try (var frozen = new Redis();
         var impatient = MortiseClient.open(frozen.url() + "?command_timeout=100ms")) {
-      frozen.tell("pause");
+      frozen.control("pause");
       assertStatus(Status.UNKNOWN, () -> impatient.mutex("x").tryAcquire());
-      frozen.tell("resume");
+      frozen.control("resume");
       Waiting.until(
           "it answers again",
           () -> {

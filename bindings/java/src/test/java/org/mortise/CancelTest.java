@@ -48,7 +48,7 @@ class CancelTest {
     }
   }
 
-  /** Cancels an acquire that the server has granted, before its answer comes. */
+  /** Cancels an acquire that the server has granted, before its reply comes. */
   private void cancelGranted(Owner owner, CompletableFuture<?> future) throws Exception {
     Waiting.until("the grant", () -> redis.exists("{mortise:" + owner.name() + "}"));
     proxy.untilAnswered();
@@ -102,8 +102,8 @@ class CancelTest {
       long first = owner.token();
       proxy.holdAnswers();
       assertTrue(future.cancel(true));
-      // The answer to the giving back is on its way: there is time for neither of these, but for
-      // all that wait longer.
+      // The reply to the release is in flight: there is time for neither of these, but for all
+      // longer waits.
       assertTrue(owner.tryAcquire(Duration.ofMillis(50)).isEmpty());
       CompletableFuture<Optional<Lease>> brief = owner.tryAcquireAsync(Duration.ofMillis(50));
       mayGoOn.countDown();
@@ -159,7 +159,7 @@ class CancelTest {
     }
   }
 
-  /** The thread that would tell the grant is the one that cancels and acquires again. */
+  /** The thread that would report the grant cancels and acquires again. */
   @Test
   void aCallbackMayAcquireAgainWhatItCancelled() throws Exception {
     ExecutorService callbacks = Executors.newSingleThreadExecutor();
@@ -184,7 +184,7 @@ class CancelTest {
   }
 
   @Test
-  void whoIsToldOfACancelMayAcquireAgain() throws Exception {
+  void anAcquireMayFollowTheReportOfACancel() throws Exception {
     try (var client = MortiseClient.open(proxy.url() + PATIENT);
         var owner = client.mutex("told")) {
       proxy.holdAnswers();
@@ -197,9 +197,9 @@ class CancelTest {
     }
   }
 
-  /** Before the binding itself has heard of the cancel, because who asked last is told first. */
+  /** Before the binding itself knows of the cancel, because the last caller is notified first. */
   @Test
-  void whoIsToldOfACancelMayWaitForTheNext() throws Exception {
+  void aWaitMayFollowTheReportOfACancel() throws Exception {
     ExecutorService callbacks = Executors.newSingleThreadExecutor();
     try (var client = openWith(callbacks, redis.url());
         var owner = client.mutex("next")) {
@@ -219,7 +219,7 @@ class CancelTest {
   }
 
   @Test
-  void whoIsToldOfAGrantMayAcquireAgain() throws Exception {
+  void anAcquireMayFollowTheReportOfAGrant() throws Exception {
     try (var client = MortiseClient.open(redis.url());
         var owner = client.mutex("told")) {
       CompletableFuture<Boolean> again =

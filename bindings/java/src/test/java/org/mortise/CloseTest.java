@@ -130,9 +130,7 @@ class CloseTest {
     }
   }
 
-  /**
-   * Which the server does not answer any more, or which come while the client is on its way out.
-   */
+  /** Calls that the server no longer answers, or that come while the client closes. */
   @Test
   void questionsThatRaceACloseSayClosed() throws Exception {
     try (var proxy = new Proxy(redis)) {
@@ -140,24 +138,24 @@ class CloseTest {
         var client = MortiseClient.open(proxy.url() + "?command_timeout=60s");
         var owner = client.mutex("asked");
         var seats = client.semaphore("seats", 3);
-        // The answers are on the way when the client is closed.
+        // The replies are in flight when the client is closed.
         boolean isStalled = round % 2 == 0;
         // A ping is waited for.
         Executable third = isStalled ? () -> client.semaphore("more", 3).query() : client::ping;
         List<Executable> questions = List.of(owner::query, seats::query, third);
         if (isStalled) proxy.holdAnswers();
-        var asked = new CountDownLatch(questions.size());
+        var started = new CountDownLatch(questions.size());
         var workers = new ArrayList<Worker>();
         for (Executable question : questions) {
           workers.add(
               new Worker(
                   () -> {
                     if (!isStalled) question.execute();
-                    asked.countDown();
+                    started.countDown();
                     assertStatus(Status.CLOSED, () -> forever(question));
                   }));
         }
-        asked.await();
+        started.await();
         if (isStalled) proxy.untilAnswered();
         client.close();
         proxy.letAnswers();
@@ -265,12 +263,12 @@ class CloseTest {
   void aWaitKeepsItsOwner() throws Exception {
     try (var client = MortiseClient.open(redis.strictUrl())) {
       Lease held = client.mutex("kept").acquire();
-      var told = new LinkedBlockingQueue<Lease>();
-      client.mutex("kept").acquireAsync().thenAccept(told::add);
+      var received = new LinkedBlockingQueue<Lease>();
+      client.mutex("kept").acquireAsync().thenAccept(received::add);
       Waiting.untilWaiting(redis, "kept", 1);
       for (int i = 0; i < 5; i++) System.gc();
       held.close();
-      assertTrue(told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS).release());
+      assertTrue(received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS).release());
     }
   }
 }

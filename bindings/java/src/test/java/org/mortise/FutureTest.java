@@ -138,7 +138,7 @@ class FutureTest {
   }
 
   /**
-   * Half of the cancels come while the question is on its way, half when it may have been granted.
+   * Half of the cancels come while the request is in flight, half when it may have been granted.
    */
   @Test
   void cancelledGrantsOfAllKindsAreGivenBack() throws Exception {
@@ -173,7 +173,7 @@ class FutureTest {
   }
 
   @Test
-  void aGrantThatWasNotYetToldIsGivenBack() throws Exception {
+  void aGrantThatWasNotYetReportedIsReleased() throws Exception {
     cancelUntold(false);
   }
 
@@ -182,7 +182,7 @@ class FutureTest {
     cancelUntold(true);
   }
 
-  /** A grant has arrived, and waits behind the user's own work, when its future is cancelled. */
+  /** A grant has come, and waits behind the user's own work, when its future is canceled. */
   private static void cancelUntold(boolean isDispatcherBusy) throws Exception {
     Thread test = Thread.currentThread();
     var isBusy = new CountDownLatch(1);
@@ -198,9 +198,9 @@ class FutureTest {
           assertDoesNotThrow(() -> mayGoOn.await());
           work.run();
         };
-    Executor elsewhere = work -> new Thread(() -> slow.execute(work)).start();
+    Executor other = work -> new Thread(() -> slow.execute(work)).start();
     var builder = MortiseClient.builder(redis.url());
-    try (var client = builder.callbackExecutor(isDispatcherBusy ? slow : elsewhere).open()) {
+    try (var client = builder.callbackExecutor(isDispatcherBusy ? slow : other).open()) {
       while (isDispatcherBusy && isBusy.getCount() > 0) {
         try (var busy = client.mutex("busy")) {
           busy.tryAcquireAsync();
@@ -216,13 +216,13 @@ class FutureTest {
       assertTrue(future.cancel(true));
       mayGoOn.countDown();
       Waiting.until("it is given back", () -> !redis.exists("{mortise:untold}"));
-      // By then nobody could have collected it.
+      // By then it cannot have been collected.
       Reference.reachabilityFence(owner);
     }
   }
 
   @Test
-  void cancelOfAnOwnerIsTold() throws Exception {
+  void cancelOfAnOwnerIsReported() throws Exception {
     try (Lease held = client.mutex("told").acquire()) {
       assertTrue(held.isHeld());
       var owner = client.mutex("told");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
 import org.mortise.Waiting.Worker;
 
-/** An interrupt ends every acquire that says so, at once, and leaves nothing held. */
+/** An interrupt ends each interruptible acquire at once, and leaves nothing held. */
 class InterruptTest {
   private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(60);
   private static final String PATIENT = "?fair=strict&command_timeout=60s";
@@ -53,7 +53,7 @@ class InterruptTest {
                   assertThrows(InterruptedException.class, acquire.getValue());
                   assertFalse(Thread.currentThread().isInterrupted());
                 });
-        // The server has granted it, and nobody hears of it.
+        // The server has granted it, and no caller gets it.
         Waiting.until("the grant of " + key, () -> redis.exists(key));
         proxy.untilAnswered();
         long start = System.nanoTime();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** How Mortise fits into a JVM: its end, its class loaders, its modules. */
 class JvmTest {
-  /** Ends while it holds, waits and is watched; what it was told says how. */
+  /** Ends while it holds, waits and is watched. Its arguments select how. */
   static final class Holder {
     public static void main(String[] arguments) throws Exception {
       var client =
@@ -73,7 +73,7 @@ class JvmTest {
     return JAR + ":" + Path.of(tests.toURI());
   }
 
-  /** What a JVM with these arguments says; it must end with this code. */
+  /** The output of a JVM with these arguments, which must end with this code. */
   static String java(int code, String... arguments) throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -84,21 +84,21 @@ class JvmTest {
     return ended.output();
   }
 
-  private static void assertEndsHolding(Redis redis, String how, int code) throws Exception {
-    assertEndsHolding(redis, "", how, code);
+  private static void assertEndsHolding(Redis redis, String ending, int code) throws Exception {
+    assertEndsHolding(redis, "", ending, code);
   }
 
-  private static void assertEndsHolding(Redis redis, String query, String how, int code)
+  private static void assertEndsHolding(Redis redis, String query, String ending, int code)
       throws Exception {
     redis.command("FLUSHALL");
-    java(code, "-cp", classPath(), Holder.class.getName(), redis.url() + query, how);
+    java(code, "-cp", classPath(), Holder.class.getName(), redis.url() + query, ending);
   }
 
   @Test
   void nobodyKeepsTheJvmFromItsEnd() throws Exception {
     try (var redis = new Redis()) {
       assertEndsHolding(redis, "return", 0);
-      // Nothing is given back: the lease ends what nobody has closed.
+      // Nothing is released: the lease ends the locks that were not closed.
       assertTrue(redis.exists("{mortise:exit}"));
       assertEndsHolding(redis, "exit", 7);
       assertTrue(redis.exists("{mortise:exit}"));
@@ -166,7 +166,7 @@ class JvmTest {
     }
   }
 
-  /** As a server does that deploys a program anew: open, lock, close, forget. */
+  /** As a server does that deploys a program again: open, lock, close, forget. */
   private static WeakReference<ClassLoader> useOnce(String url) throws Exception {
     try (URLClassLoader other = otherLoader()) {
       Class<?> client = other.loadClass(MortiseClient.class.getName());

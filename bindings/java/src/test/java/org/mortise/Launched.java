@@ -8,11 +8,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A program of tests/support, which is told what to do in lines, and ends with the test. */
+/** A program of tests/support, which reads commands in lines, and ends with the test. */
 final class Launched implements AutoCloseable {
   private final Process process;
   private final Writer commands;
-  private final BufferedReader said;
+  private final BufferedReader output;
   private final Path folder;
   private int number;
 
@@ -23,20 +23,20 @@ final class Launched implements AutoCloseable {
     try {
       process = new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       commands = process.outputWriter();
-      said = process.inputReader();
-      folder = Path.of(hear()[1]);
+      output = process.inputReader();
+      folder = Path.of(receive()[1]);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  private String[] hear() throws IOException {
-    String[] words = said.readLine().split(" ");
+  private String[] receive() throws IOException {
+    String[] words = output.readLine().split(" ");
     number = Integer.parseInt(words[0]);
     return words;
   }
 
-  /** The number that it said last: of a server its process, of a proxy what it has kept. */
+  /** The last number that it printed: of a server its process, of a proxy the kept bytes. */
   synchronized int number() {
     return number;
   }
@@ -47,10 +47,10 @@ final class Launched implements AutoCloseable {
   }
 
   /** It is done. */
-  synchronized void tell(String command) throws IOException {
+  synchronized void control(String command) throws IOException {
     commands.write(command + "\n");
     commands.flush();
-    hear();
+    receive();
   }
 
   @Override

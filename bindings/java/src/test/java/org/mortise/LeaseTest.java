@@ -66,14 +66,14 @@ class LeaseTest {
     lost.close();
   }
 
-  /** While the server does not answer its upgrade, nothing else can be done with an owner. */
+  /** While the server does not answer its upgrade, an owner allows no other call. */
   @Test
   void aReleaseThatIsRefusedAsBusyCanBeDoneAgain() throws Exception {
     try (var frozen = new Redis();
         var impatient = MortiseClient.open(frozen.url())) {
       var owner = impatient.readWriteMutex("busy");
       Lease lease = owner.readLock().acquire();
-      frozen.tell("pause");
+      frozen.control("pause");
       CompletableFuture<Boolean> upgrade = owner.tryUpgradeAsync();
       assertStatus(Status.BUSY, lease::release);
       assertStatus(Status.BUSY, lease::close);
@@ -85,7 +85,7 @@ class LeaseTest {
                       .getCause())
               .status());
       assertTrue(lease.isHeld());
-      frozen.tell("resume");
+      frozen.control("resume");
       assertTrue(Waiting.result(upgrade));
       assertTrue(owner.isWriting());
       // It knows of the upgrade, too.
@@ -181,7 +181,7 @@ class LeaseTest {
     assertStatus(Status.NOT_OWNER, owner::tryUpgrade);
   }
 
-  /** From the call on the owner only reads, whatever the server answers. */
+  /** From the call on the owner only reads, whatever the reply is. */
   @Test
   void aDowngradeWithoutAnAnswerHasChangedTheLease() throws Exception {
     try (var halted = new Redis();
@@ -256,12 +256,12 @@ class LeaseTest {
 
   /** In words and as a value, once. */
   private static void assertNames(String name, Status status, Executable call) {
-    MortiseException said = assertThrows(MortiseException.class, call);
-    assertEquals(status, said.status());
-    assertEquals(name, said.lockName());
+    MortiseException problem = assertThrows(MortiseException.class, call);
+    assertEquals(status, problem.status());
+    assertEquals(name, problem.lockName());
     String quoted = '"' + name.replace('\0', '?') + "\": ";
-    assertTrue(said.getMessage().startsWith(quoted), said.getMessage());
-    assertEquals(-1, said.getMessage().indexOf(name, quoted.length()), said.getMessage());
+    assertTrue(problem.getMessage().startsWith(quoted), problem.getMessage());
+    assertEquals(-1, problem.getMessage().indexOf(name, quoted.length()), problem.getMessage());
   }
 
   @Test
@@ -286,10 +286,10 @@ class LeaseTest {
     MortiseException cancelled = assertThrows(MortiseException.class, all::acquire);
     all.close();
     MortiseException closed = assertThrows(MortiseException.class, all::acquire);
-    for (MortiseException said : new MortiseException[] {cancelled, closed}) {
+    for (MortiseException problem : new MortiseException[] {cancelled, closed}) {
       String begin = "multi of \"1\", \"2\", \"3\" and 2 more: ";
-      assertTrue(said.getMessage().startsWith(begin), said.getMessage());
-      assertEquals("", said.lockName());
+      assertTrue(problem.getMessage().startsWith(begin), problem.getMessage());
+      assertEquals("", problem.lockName());
     }
   }
 
@@ -317,16 +317,16 @@ class LeaseTest {
 
   @Test
   void aMultiTellsTheLossesOfItsMembers() throws Exception {
-    var told = new LinkedBlockingQueue<String>();
+    var received = new LinkedBlockingQueue<String>();
     var all = client.multi().add(client.mutex("first"));
-    all.addLossListener((name, token) -> told.add(name + " " + token));
+    all.addLossListener((name, token) -> received.add(name + " " + token));
     var second = client.mutex("second");
     all.add(second);
     try (Lease lease = all.acquire()) {
       redis.command("DEL", "{mortise:second}");
       assertThrows(MortiseException.class, () -> lease.extend(Duration.ZERO));
       assertEquals(
-          "second " + second.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+          "second " + second.token(), received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
       redis.command("DEL", "{mortise:first}");
       assertThrows(MortiseException.class, () -> lease.extend(Duration.ZERO));
     }

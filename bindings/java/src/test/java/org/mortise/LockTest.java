@@ -24,18 +24,18 @@ import org.mortise.Waiting.Worker;
 class LockTest {
   @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
-  private static MortiseClient other;
+  private static MortiseClient second;
 
   @BeforeAll
   static void open() {
     client = MortiseClient.open(redis.strictUrl());
-    other = MortiseClient.open(redis.url());
+    second = MortiseClient.open(redis.url());
   }
 
   @AfterAll
   static void close() throws Exception {
     client.close();
-    other.close();
+    second.close();
   }
 
   private int counter;
@@ -64,7 +64,7 @@ class LockTest {
     int rounds = 50;
     var workers = new ArrayList<Worker>();
     for (int i = 0; i < 8; i++) {
-      Lock lock = (i % 2 == 0 ? client : other).lock("counter");
+      Lock lock = (i % 2 == 0 ? client : second).lock("counter");
       workers.add(
           new Worker(
               () -> {
@@ -184,7 +184,7 @@ class LockTest {
         String key = "{mortise:dead " + i + "}";
         Waiting.until("its lease ends", () -> !redis.exists(key));
       }
-      // Among many, those are looked for whom nobody can unlock and whose lease has ended.
+      // Among many holds it finds those that no thread can unlock and whose lease has ended.
       int alive = 10;
       for (int i = 0; i < alive; i++) client.lock("alive " + i).lock();
       assertTrue(client.mutexHolds().size() <= 1 + alive);
@@ -251,9 +251,9 @@ class LockTest {
   @Test
   void aGrantThatRacesAnInterruptIsGivenBack() throws Exception {
     MortiseLock lock = client.lock("race");
-    MortiseLock elsewhere = other.lock("race");
+    MortiseLock other = second.lock("race");
     for (int round = 0; round < 50; round++) {
-      elsewhere.lock();
+      other.lock();
       var isHeld = new AtomicBoolean();
       var waiter =
           new Worker(
@@ -275,12 +275,12 @@ class LockTest {
                 waiter.thread().interrupt();
               });
       start.countDown();
-      elsewhere.unlock();
+      other.unlock();
       interrupter.finish();
       waiter.finish();
-      // Whoever won, it is free at once, long before a lease could end.
-      assertTrue(elsewhere.tryLock(5, TimeUnit.SECONDS), "round " + round + " " + isHeld);
-      elsewhere.unlock();
+      // Whichever call won, it is free at once, long before a lease could end.
+      assertTrue(other.tryLock(5, TimeUnit.SECONDS), "round " + round + " " + isHeld);
+      other.unlock();
     }
   }
 
@@ -302,7 +302,7 @@ class LockTest {
   }
 
   @Test
-  void aLostHoldIsTold() {
+  void aLostHoldIsReported() {
     MortiseLock lock = client.lock("lost", MortiseOptions.DEFAULTS.withRenewal(false));
     lock.lock();
     redis.command("DEL", "{mortise:lost}");

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LogTest {
-  private static <T> T next(BlockingQueue<T> told) throws InterruptedException {
-    T first = told.poll(20, TimeUnit.SECONDS);
+  private static <T> T next(BlockingQueue<T> received) throws InterruptedException {
+    T first = received.poll(20, TimeUnit.SECONDS);
     assertNotNull(first);
     return first;
   }
@@ -31,10 +31,10 @@ class LogTest {
   void tellsWhatWasLost() throws Exception {
     try (var server = new Redis();
         var client = MortiseClient.open(server.url())) {
-      var told = new LinkedBlockingQueue<LogLine>();
-      client.watchLog(LogLevel.ERROR, told::add);
+      var received = new LinkedBlockingQueue<LogLine>();
+      client.watchLog(LogLevel.ERROR, received::add);
       lose(server, client, "a");
-      LogLine line = next(told);
+      LogLine line = next(received);
       assertEquals(LogLevel.ERROR, line.level());
       assertEquals(LogSubject.LOST, line.subject());
       assertEquals(LossReason.SERVER_LOST, line.reason());
@@ -43,21 +43,21 @@ class LogTest {
       assertTrue(line.text().startsWith("\"a\": "), line.text());
       client.unwatchLog();
       lose(server, client, "b");
-      assertEquals(null, told.poll());
+      assertEquals(null, received.poll());
     }
   }
 
-  /** An unlock that waits for no answer does not say what the answer says. */
+  /** An unlock that waits for no reply does not return its failure. */
   @Test
   void tellsWhatAnUnlockThatWasSentCameTo() throws Exception {
     try (var server = new Redis();
         var client = MortiseClient.open(server.url())) {
-      var told = new LinkedBlockingQueue<LogLine>();
-      client.watchLog(LogLevel.ERROR, told::add);
+      var received = new LinkedBlockingQueue<LogLine>();
+      client.watchLog(LogLevel.ERROR, received::add);
       assertFalse(lost(server, client, "answered", false).release());
       assertTrue(lost(server, client, "sent", true).release());
-      LogLine line = next(told);
-      while (line.lock().equals("answered")) line = next(told);
+      LogLine line = next(received);
+      while (line.lock().equals("answered")) line = next(received);
       assertEquals("sent", line.lock());
       assertEquals(LogSubject.LOST, line.subject());
       assertEquals(LossReason.SERVER_LOST, line.reason());
@@ -72,16 +72,16 @@ class LogTest {
     return lease;
   }
 
-  /** What goes on is told in its order, also by an executor with many threads. */
+  /** Events are reported in their order, also by an executor with many threads. */
   @Test
   void goesToALoggerOfThePlatform() throws Exception {
     try (var server = new Redis();
         var client = MortiseClient.open(server.url())) {
-      var told = new LinkedBlockingQueue<String>();
-      client.watchLog(LogLevel.INFO, LogLine.to(new Recorder(told)));
+      var received = new LinkedBlockingQueue<String>();
+      client.watchLog(LogLevel.INFO, LogLine.to(new Recorder(received)));
       for (String name : new String[] {"a", "b", "c"}) lose(server, client, name);
       for (String name : new String[] {"a", "b", "c"}) {
-        String line = next(told);
+        String line = next(received);
         assertTrue(line.startsWith("ERROR \"" + name + "\": "), line);
       }
     }
@@ -91,14 +91,14 @@ class LogTest {
   void statisticsComeEverySoOften() throws Exception {
     try (var server = new Redis();
         var client = MortiseClient.open(server.url())) {
-      var told = new LinkedBlockingQueue<Stats>();
+      var received = new LinkedBlockingQueue<Stats>();
       client.lock("a").lock();
-      client.watchStats(Duration.ofMillis(10), told::add);
-      for (int i = 0; i < 3; i++) assertFalse(next(told).samples().isEmpty());
+      client.watchStats(Duration.ofMillis(10), received::add);
+      for (int i = 0; i < 3; i++) assertFalse(next(received).samples().isEmpty());
       client.unwatchStats();
       var refused =
           assertThrows(
-              MortiseException.class, () -> client.watchStats(Duration.ofMillis(9), told::add));
+              MortiseException.class, () -> client.watchStats(Duration.ofMillis(9), received::add));
       assertEquals(Status.INVALID_ARGUMENT, refused.status());
       client.lock("a").unlock();
     }
@@ -121,7 +121,7 @@ class LogTest {
     }
   }
 
-  private record Recorder(BlockingQueue<String> told) implements System.Logger {
+  private record Recorder(BlockingQueue<String> received) implements System.Logger {
     @Override
     public String getName() {
       return "recorder";
@@ -134,12 +134,12 @@ class LogTest {
 
     @Override
     public void log(Level level, ResourceBundle bundle, String text, Throwable thrown) {
-      told.add(level + " " + text);
+      received.add(level + " " + text);
     }
 
     @Override
     public void log(Level level, ResourceBundle bundle, String format, Object... values) {
-      told.add(level + " " + format);
+      received.add(level + " " + format);
     }
   }
 }

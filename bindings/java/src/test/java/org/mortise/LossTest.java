@@ -17,12 +17,12 @@ class LossTest {
       MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300));
   @RegisterExtension static final Redis redis = new Redis();
 
-  private static String next(LinkedBlockingQueue<String> told) throws InterruptedException {
-    return told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS);
+  private static String next(LinkedBlockingQueue<String> received) throws InterruptedException {
+    return received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS);
   }
 
   @Test
-  void aLossIsToldToTheClientsListenerAndTheOwners() throws Exception {
+  void aLossIsReportedToTheListenersOfClientAndOwner() throws Exception {
     var ofClient = new LinkedBlockingQueue<String>();
     var ofOwner = new LinkedBlockingQueue<String>();
     try (var client =
@@ -54,7 +54,7 @@ class LossTest {
   @Test
   void whatAListenerThrowsGoesToItsThread() throws Exception {
     var thrown = new LinkedBlockingQueue<Throwable>();
-    var told = new LinkedBlockingQueue<Long>();
+    var received = new LinkedBlockingQueue<Long>();
     ExecutorService single =
         Executors.newSingleThreadExecutor(
             work -> {
@@ -71,10 +71,10 @@ class LossTest {
             (name, token) -> {
               throw own;
             });
-        owner.addLossListener((name, token) -> told.add(token));
+        owner.addLossListener((name, token) -> received.add(token));
         Lease lease = owner.acquire();
         redis.command("DEL", "{mortise:throws}");
-        assertEquals(lease.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(lease.token(), received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
         assertSame(own, thrown.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
       }
     } finally {
@@ -92,39 +92,39 @@ class LossTest {
       Waiting.assertStatus(Status.LIMIT, () -> second.addLossListener((name, token) -> {}));
       Waiting.assertStatus(Status.LIMIT, () -> second.addLossListener((name, token) -> {}));
       first.close();
-      var told = new LinkedBlockingQueue<Long>();
-      second.addLossListener((name, token) -> told.add(token));
+      var received = new LinkedBlockingQueue<Long>();
+      second.addLossListener((name, token) -> received.add(token));
       Lease lease = second.tryAcquire().orElseThrow();
       redis.command("DEL", "{mortise:watch}");
-      assertEquals(lease.token(), told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      assertEquals(lease.token(), received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
     }
   }
 
   @Test
-  void aRiskIsToldBeforeTheLoss() throws Exception {
-    var told = new LinkedBlockingQueue<String>();
+  void aRiskIsReportedBeforeTheLoss() throws Exception {
+    var received = new LinkedBlockingQueue<String>();
     try (var client = MortiseClient.builder(redis.url()).options(SHORT.withRenewal(false)).open()) {
       var owner = client.mutex("risky");
       owner.addLossListener(
           new LossListener() {
             @Override
             public void lost(String name, long token) {
-              told.add("without a reason");
+              received.add("without a reason");
             }
 
             @Override
             public void lost(String name, long token, LossReason reason) {
-              told.add("lost, " + reason);
+              received.add("lost, " + reason);
             }
 
             @Override
             public void atRisk(String name, long token) {
-              told.add("at risk " + token);
+              received.add("at risk " + token);
             }
           });
       Lease lease = owner.acquire();
-      assertEquals("at risk " + lease.token(), next(told));
-      assertEquals("lost, " + LossReason.EXPIRED, next(told));
+      assertEquals("at risk " + lease.token(), next(received));
+      assertEquals("lost, " + LossReason.EXPIRED, next(received));
       assertTrue(!lease.isHeld());
     }
   }

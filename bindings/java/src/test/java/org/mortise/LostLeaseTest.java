@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a lease's own future says of its loss. */
+/** The loss in a lease's own future. */
 class LostLeaseTest {
   /** Renewed soon, but long enough that a slow machine renews in time. */
   private static final MortiseOptions SHORT =
@@ -88,28 +88,28 @@ class LostLeaseTest {
   }
 
   @Test
-  void aLossBeforeTheQuestionIsTold() throws Exception {
+  void aLossBeforeTheRequestIsReported() throws Exception {
     var owner = client.mutex("early", UNRENEWED);
     Lease lease = owner.acquire();
     Waiting.until("the lease ends", () -> !lease.isHeld());
-    assertToldLate(lease);
+    assertReportedLate(lease);
     // Also when the owner has another hold by now.
     Lease again = owner.acquire();
     Waiting.until("the lease ends", () -> !again.isHeld());
     try (Lease later = owner.acquire()) {
       CompletableFuture<LossReason> ofLater = later.lost();
-      assertToldLate(again);
+      assertReportedLate(again);
       assertTrue(!ofLater.isDone() || !later.isHeld());
     }
   }
 
-  /** Its end by the clock may be news to the native client as well, which knows the reason then. */
-  private static void assertToldLate(Lease lease) throws Exception {
+  /** The native client may also notice its end by the clock, and knows the reason then. */
+  private static void assertReportedLate(Lease lease) throws Exception {
     LossReason reason = result(lease.lost());
     assertTrue(reason == LossReason.UNKNOWN || reason == LossReason.EXPIRED, reason.toString());
   }
 
-  /** News of an earlier hold may come late. */
+  /** An event of an earlier hold may come late. */
   @Test
   void theLossOfAnotherHoldIsNotItsOwn() throws Exception {
     var owner = client.mutex("other");
@@ -155,7 +155,7 @@ class LostLeaseTest {
     assertFalse(released.isDone());
   }
 
-  /** Whoever cancels one, cancels no other's. */
+  /** Canceling one future cancels no other. */
   @Test
   void eachLeaseHasItsOwn() throws Exception {
     var owner = client.mutex("twice", MortiseOptions.DEFAULTS.withReentrant(true));
@@ -168,8 +168,8 @@ class LostLeaseTest {
   }
 
   @Test
-  void aListenerIsToldToo() throws Exception {
-    var told = new LinkedBlockingQueue<LossReason>();
+  void aListenerIsNotifiedToo() throws Exception {
+    var received = new LinkedBlockingQueue<LossReason>();
     var owner = client.mutex("both");
     Lease lease = owner.acquire();
     CompletableFuture<LossReason> lost = lease.lost();
@@ -180,13 +180,13 @@ class LostLeaseTest {
 
           @Override
           public void lost(String name, long token, LossReason reason) {
-            told.add(reason);
+            received.add(reason);
           }
         });
     delete("both");
     assertEquals(LossReason.SERVER_LOST, result(lost));
     assertEquals(
-        LossReason.SERVER_LOST, told.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+        LossReason.SERVER_LOST, received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
   }
 
   @Test

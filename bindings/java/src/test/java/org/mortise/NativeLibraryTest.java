@@ -128,7 +128,7 @@ class NativeLibraryTest {
   }
 
   @Test
-  void muslIsToldByItsLoader() {
+  void muslIsRecognizedByItsLoader() {
     String before = "7f0a1c000000-7f0a1c021000 r-xp 00000000 08:01 42   ";
     assertTrue(NativeLibrary.isMusl(before + "\n" + before + "/lib/ld-musl-x86_64.so.1\n"));
     String another = before + "/srv/ld-musl-tools/bin/sh\n";

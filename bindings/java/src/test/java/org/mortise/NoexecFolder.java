@@ -10,9 +10,9 @@ import org.opentest4j.TestAbortedException;
 /** A folder from which nothing can be loaded, for the commands that it runs. */
 final class NoexecFolder implements AutoCloseable {
   /**
-   * How one may mount something that nobody else sees: as an ordinary user, as root, and as root in
-   * a chroot, where namespaces of users are forbidden and the root folder is no mount point. There
-   * others may see it, so it is unmounted and not left to the end of the namespace.
+   * How a process may mount something that no other sees. It may be an ordinary user, root, or root
+   * in a chroot, where user namespaces are forbidden and the root folder is no mount point. In a
+   * chroot others may see it, so it is unmounted and not left to the end of the namespace.
    */
   private static final List<List<String>> NAMESPACES =
       List.of(
@@ -28,7 +28,7 @@ final class NoexecFolder implements AutoCloseable {
 
   private static final String EXECUTE =
       "printf '#!/bin/sh\\n' >\"$0/program\" && chmod +x \"$0/program\" && \"$0/program\"";
-  /** What a shell answers about a program that may not be executed. */
+  /** The exit code of a shell for a program that may not be executed. */
   private static final int NOT_EXECUTABLE = 126;
 
   private final Path folder;

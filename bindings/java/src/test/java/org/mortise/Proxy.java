@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Stands between clients and a server, and can hold back what the server says. It ends with its
+ * Stands between clients and a server, and can hold back the server's replies. It ends with its
  * block, or, in a field with {@code @RegisterExtension}, with each test.
  */
 final class Proxy implements AutoCloseable, AfterEachCallback {
@@ -19,14 +19,14 @@ final class Proxy implements AutoCloseable, AfterEachCallback {
     return "unix://" + launched.socket("proxy.sock");
   }
 
-  /** From now on the server's answers and messages stay here. */
+  /** From now on the server's replies and messages stay here. */
   void holdAnswers() throws IOException {
-    launched.tell("freeze answers");
+    launched.control("freeze answers");
   }
 
   /** Passes on what was held back, and what comes from now on. */
   void letAnswers() throws IOException {
-    launched.tell("thaw");
+    launched.control("thaw");
   }
 
   /** Until something is held back. */
@@ -35,7 +35,7 @@ final class Proxy implements AutoCloseable, AfterEachCallback {
   }
 
   private boolean holdsAnswer() throws IOException {
-    launched.tell("look");
+    launched.control("look");
     return launched.number() > 0;
   }
 

@@ -130,7 +130,7 @@ class ReadWriteLockTest {
   }
 
   @Test
-  void aLostHoldIsToldAndEnds() throws Exception {
+  void aLostHoldIsReportedAndEnds() throws Exception {
     var lock = client.readWriteLock("lost");
     lock.writeLock().lock();
     lock.readLock().lock();

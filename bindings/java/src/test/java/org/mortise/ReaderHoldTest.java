@@ -26,25 +26,25 @@ class ReaderHoldTest {
   private static final int ROUNDS = 20;
   @RegisterExtension static final Redis redis = new Redis();
   private static MortiseClient client;
-  private static MortiseClient elsewhere;
+  private static MortiseClient second;
 
   @BeforeAll
   static void open() {
     client = MortiseClient.open(redis.url());
-    elsewhere = MortiseClient.open(redis.url());
+    second = MortiseClient.open(redis.url());
   }
 
   @AfterAll
   static void close() throws Exception {
     client.close();
-    elsewhere.close();
+    second.close();
   }
 
   private static Lease read(ReadWriteMutex owner) {
     return owner.readLock().tryAcquire().orElseThrow();
   }
 
-  /** With an end that no test sees, whatever the owner's options say. */
+  /** With an end that no test sees, whatever the owner's options are. */
   private static Lease readForLong(ReadWriteMutex owner) {
     for (; ; ) {
       Lease lease = read(owner);
@@ -69,15 +69,15 @@ class ReaderHoldTest {
 
   @Test
   void aLostHoldStaysLostWhileItsOwnerReadsAgain() throws Exception {
-    var asked = client.readWriteMutex("again", LIMITED);
+    var asking = client.readWriteMutex("again", LIMITED);
     var silent = client.readWriteMutex("again", LIMITED);
     Lease keeping = read(client.readWriteMutex("again"));
-    Lease early = read(asked);
+    Lease early = read(asking);
     Lease unasked = read(silent);
     CompletableFuture<LossReason> lost = early.lost();
     untilLost(early);
     untilLost(unasked);
-    Lease late = readForLong(asked);
+    Lease late = readForLong(asking);
     Lease lateToo = readForLong(silent);
     CompletableFuture<LossReason> ofLate = late.lost();
     assertEquals(early.token(), late.token());
@@ -92,20 +92,20 @@ class ReaderHoldTest {
     assertTrue(lateToo.isHeld());
     assertTrue(keeping.release());
     assertTrue(lateToo.release());
-    assertTrue(elsewhere.readWriteMutex("again").writeLock().tryAcquire().isEmpty());
+    assertTrue(second.readWriteMutex("again").writeLock().tryAcquire().isEmpty());
     assertTrue(late.release());
     assertFalse(ofLate.isDone());
   }
 
-  /** The news of each loss comes when its owner reads again, with the same token. */
+  /** The event of each loss comes when its owner reads again, with the same token. */
   @Test
-  void eachLossIsTold() throws Exception {
+  void eachLossIsReported() throws Exception {
     var callbacks = new LinkedBlockingQueue<Runnable>();
     try (var late = MortiseClient.builder(redis.url()).callbackExecutor(callbacks::add).open()) {
       Lease keeping = read(late.readWriteMutex("each"));
       var owner = late.readWriteMutex("each", BRIEF);
-      var told = new ArrayList<Long>();
-      owner.addLossListener((name, token) -> told.add(token));
+      var received = new ArrayList<Long>();
+      owner.addLossListener((name, token) -> received.add(token));
       var losses = new ArrayList<CompletableFuture<LossReason>>();
       for (int round = 0; round < ROUNDS; round++) {
         Lease lease = read(owner);
@@ -116,12 +116,12 @@ class ReaderHoldTest {
       // With the owner's next hold at hand, none of the losses is known by the time that passed.
       Lease last = readForLong(owner);
       var all = CompletableFuture.allOf(losses.toArray(CompletableFuture<?>[]::new));
-      while (!all.isDone() || told.size() < ROUNDS) {
+      while (!all.isDone() || received.size() < ROUNDS) {
         Runnable callback = callbacks.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS);
-        assertTrue(callback != null, told.size() + " told, and " + losses);
+        assertTrue(callback != null, received.size() + " told, and " + losses);
         callback.run();
       }
-      for (long token : told) assertEquals(keeping.token(), token);
+      for (long token : received) assertEquals(keeping.token(), token);
       assertTrue(last.release());
     }
   }

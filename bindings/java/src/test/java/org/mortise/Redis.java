@@ -44,17 +44,17 @@ final class Redis implements AutoCloseable, AfterAllCallback {
     return "unix://" + socket();
   }
 
-  /** Where all who wait do so at the server, each for itself, so that a test can see them. */
+  /** Where all waiters wait at the server, each for itself, so that a test can see them. */
   String strictUrl() {
     return url() + "?fair=strict";
   }
 
   /** Has the launcher do something with the server, such as pause or resume it. */
-  void tell(String command) throws IOException {
-    launched.tell(command);
+  void control(String command) throws IOException {
+    launched.control(command);
   }
 
-  /** What the server answers: a String, a Long, a List, or null. */
+  /** The reply of the server: a String, a Long, a List, or null. */
   Object command(String... words) {
     var bytes = new ArrayList<byte[]>();
     for (String word : words) bytes.add(word.getBytes(UTF_8));

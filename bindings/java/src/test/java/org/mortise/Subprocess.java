@@ -9,12 +9,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process that has ended: its exit code and all that it said. */
+/** A process that has ended: its exit code and all of its output. */
 record Subprocess(int code, String output) {
   /**
-   * Runs a command to its end, which must come before the patience of a test ends. What it says
-   * goes to a file, because a pipe would stay open as long as anything that the command has left
-   * behind.
+   * Runs a command to its end, which must come before the patience of a test ends. Its output goes
+   * to a file, because a pipe would stay open as long as any child of the command.
    */
   static Subprocess run(List<String> command) throws Exception {
     Path output = Files.createTempFile("mortise-output", ".txt");
@@ -36,7 +35,7 @@ record Subprocess(int code, String output) {
   }
 
   private static void kill(Process process) {
-    // The children first: nobody could tell whose they are without their parent.
+    // The children first: without their parent they could not be found.
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
     process.onExit().join();

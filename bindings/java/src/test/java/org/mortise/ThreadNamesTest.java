@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Who reads a recording or a dump of threads sees which is whose. */
+/** A recording or a dump of threads shows the owner of each. */
 class ThreadNamesTest {
   @Test
   void eachDispatcherHasANameOfItsOwnAndItsClients() throws Exception {

@@ -122,12 +122,12 @@ class VirtualThreadsTest {
                 lock.unlock();
               });
       for (int i = 0; i < waiting.size(); i++) {
-        redis.tell("pause");
+        redis.control("pause");
         var waits = start(waiting.get(i));
-        // One that needs no answer goes on meanwhile.
+        // A call that needs no reply continues meanwhile.
         Waiting.result(start(() -> client.readWriteMutex("unasked").close()));
         assertFalse(waits.isDone(), "call " + i);
-        redis.tell("resume");
+        redis.control("resume");
         Waiting.result(waits);
       }
     }
@@ -230,8 +230,8 @@ class VirtualThreadsTest {
   }
 
   /**
-   * The library is a pipe that nobody writes to, so that loading it lasts. Two virtual threads are
-   * the first to need it, and there is one carrier: what runs beside them shows that neither keeps
+   * The library is a pipe that is never written, so that loading it lasts. Two virtual threads are
+   * the first to need it, and there is one carrier. Another virtual thread shows that neither keeps
    * it.
    */
   static final class Loading {

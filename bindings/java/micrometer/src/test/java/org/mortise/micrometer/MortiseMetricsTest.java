@@ -109,7 +109,7 @@ class MortiseMetricsTest {
       new MortiseMetrics(client).bindTo(prometheus);
       use(client);
       scrape();
-      // The client goes on, so what is compared is of a time in which nothing was counted.
+      // The client continues, so the comparison is of a time without counts.
       String before;
       String shown;
       do {
@@ -211,7 +211,7 @@ class MortiseMetricsTest {
   }
 
   @Test
-  void ofTwoClientsAreToldApartByTags() {
+  void ofTwoClientsAreDistinguishedByTags() {
     try (var one = open();
         var two = open()) {
       one.lock("metrics:one").lock();
@@ -263,7 +263,7 @@ class MortiseMetricsTest {
     try (var client = open()) {
       var registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
       new MortiseMetrics(client).bindTo(registry);
-      // The registry is locked when it tells of a new meter.
+      // The registry is locked while it reports a new meter.
       Gauge read = registry.get("mortise.connections").tag("state", "up").gauge();
       registry.config().onMeterAdded(meter -> read.value());
       assertTimeoutPreemptively(Duration.ofMinutes(1), () -> readAndRegister(client, registry));

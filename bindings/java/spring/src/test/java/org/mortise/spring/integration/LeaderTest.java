@@ -23,7 +23,7 @@ class LeaderTest {
 
   @Test
   void whoStopsIsFollowedAtOnce() throws Exception {
-    // If it were not given back, nobody would live to see its end.
+    // Without a release no test would live to see its end.
     MortiseOptions lasting = OPTIONS.withLease(Duration.ofHours(1));
     var first = new Recorder("stopping");
     var second = new Recorder("stopping");

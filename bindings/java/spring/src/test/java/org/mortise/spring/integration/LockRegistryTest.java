@@ -25,7 +25,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 class LockRegistryTest {
-  /** A lease that nobody renews, and that is over soon. */
+  /** A lease without renewal that ends soon. */
   private static final MortiseOptions SHORT =
       MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(500)).withRenewal(false);
 
@@ -142,7 +142,7 @@ class LockRegistryTest {
   }
 
   @Test
-  void whoWaitsInVainIsTold() throws Exception {
+  void aTimeoutIsReported() throws Exception {
     registry.obtain("busy").lock();
     new Worker(
             () -> {
@@ -192,7 +192,7 @@ class LockRegistryTest {
   }
 
   @Test
-  void aLossIsToldAtUnlock() throws Exception {
+  void aLossIsReportedAtUnlock() throws Exception {
     MortiseDistributedLock lock = lost("lost");
     assertFree(other.obtain("lost"));
     assertEquals(Status.LOST, statusOf(CannotAcquireLockException.class, lock::tryLock));
@@ -205,7 +205,7 @@ class LockRegistryTest {
   }
 
   @Test
-  void aLossIsToldByWhatIsExecuted() {
+  void aLossIsReportedByTheExecutedCall() {
     var registry = Server.registry(SHORT);
     assertThrows(
         ConcurrentModificationException.class,

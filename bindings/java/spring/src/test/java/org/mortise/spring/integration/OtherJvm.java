@@ -13,7 +13,7 @@ final class OtherJvm implements AutoCloseable {
   private static final MortiseOptions SOON_OVER =
       MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(5));
   private final Process process;
-  private final BufferedReader said;
+  private final BufferedReader output;
 
   private OtherJvm(String what, String name) throws IOException {
     process =
@@ -27,7 +27,7 @@ final class OtherJvm implements AutoCloseable {
                 name)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
-    said = process.inputReader();
+    output = process.inputReader();
   }
 
   /** It holds the lock of this key when this returns. */
@@ -45,7 +45,7 @@ final class OtherJvm implements AutoCloseable {
   }
 
   private void await() throws IOException {
-    String line = said.readLine();
+    String line = output.readLine();
     if (!"ready".equals(line)) throw new IOException("the other JVM said: " + line);
   }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.DefaultCandidate;
 
-/** A candidate that counts what it is told. */
+/** A candidate that counts its events. */
 final class Recorder extends DefaultCandidate {
   private final AtomicInteger grants = new AtomicInteger();
   private final AtomicInteger revocations = new AtomicInteger();
