@@ -251,14 +251,14 @@ static void check_open_fails_within(int64_t timeout_ms, const char *url, mortise
   mortise_error_free(error);
 }
 
-/* What the server says, or the system about it, ends the opening long before its timeout. */
+/* An error of the server or of the system ends the opening long before its timeout. */
 static void check_open_fails(const char *url, mortise_status status, const char *part) {
   const int64_t begin = now_ms();
   check_open_fails_within(60000, url, status, part);
   CHECK(now_ms() - begin < patience_ms);
 }
 
-/* A port of this host on which nobody listens: it was just ours. */
+/* A port of this host without a listener: it was just ours. */
 static int closed_port(void) {
   struct sockaddr_in address;
   socklen_t length = sizeof address;
@@ -290,8 +290,8 @@ static void silent_servers_are_given_up(void) {
   server_free(silent);
 }
 
-static void strangers_are_told_apart(void) {
-  /* The last speaks the protocol, and says nothing that a server of ours would. */
+static void strangers_are_distinguished(void) {
+  /* The last speaks the protocol, but its replies are not those of a usable server. */
   const struct {
     const char *answer;
     mortise_status status;
@@ -311,7 +311,7 @@ static void strangers_are_told_apart(void) {
   }
 }
 
-static void a_loading_server_is_told(void) {
+static void a_loading_server_is_reported(void) {
   test_server *loading =
       server_start_answering("-LOADING Redis is loading the dataset in memory\r\n");
   check_open_fails_within(1000, server_url(loading), MORTISE_REFUSED, "load");
@@ -350,14 +350,14 @@ static void replicas_and_missing_databases_are_refused(void) {
   const char *const arguments[] = {"--replicaof", "127.0.0.1", "1", NULL};
   test_server *replica = server_start(arguments);
   char url[256];
-  /* It may be promoted, or the name lead elsewhere, as long as there is time. */
+  /* It may be promoted, or the name may move, as long as there is time. */
   check_open_fails_within(500, server_url(replica), MORTISE_REFUSED, "read-only replica");
   server_free(replica);
   snprintf(url, sizeof url, "%s?db=16", server_url(server));
   check_open_fails(url, MORTISE_REFUSED, "16");
 }
 
-/* What a server without memory refuses is told at once, and what is held stays held. */
+/* A refusal by a server without memory is reported at once, and holds stay held. */
 static void a_full_server_refuses(void) {
   mortise_error *error = mortise_error_new();
   mortise_lock *held = open_lock(client, "full-held");
@@ -416,8 +416,8 @@ int main(void) {
   RUN(malformed_urls_are_refused);
   RUN(absent_servers_are_named);
   RUN(silent_servers_are_given_up);
-  RUN(strangers_are_told_apart);
-  RUN(a_loading_server_is_told);
+  RUN(strangers_are_distinguished);
+  RUN(a_loading_server_is_reported);
   RUN(passwords_are_wanted_and_given);
   RUN(replicas_and_missing_databases_are_refused);
   RUN(a_full_server_refuses);

@@ -1,6 +1,6 @@
 /*
- * Assertions for the C tests. A failed one says where and what, and ends the program: whatever
- * follows would only tell the same again. Include this first.
+ * Assertions for the C tests. A failed one prints place and values, and ends the program, because
+ * later failures would add nothing. Include this first.
  */
 #ifndef MORTISE_TESTS_CHECK_H
 #define MORTISE_TESTS_CHECK_H
@@ -22,19 +22,19 @@ static inline void check_failed(const char *file, int line, const char *what) {
   exit(1);
 }
 
-static inline void check_number(const char *file, int line, const char *what, int64_t wanted,
+static inline void check_number(const char *file, int line, const char *what, int64_t expected,
                                 int64_t got) {
-  if (wanted == got) return;
+  if (expected == got) return;
   fprintf(stderr, "%s:%d: %s is %lld, not %lld\n", file, line, what, (long long)got,
-          (long long)wanted);
+          (long long)expected);
   exit(1);
 }
 
-static inline void check_status(const char *file, int line, const char *what, mortise_status wanted,
-                                mortise_status got) {
-  if (wanted == got) return;
+static inline void check_status(const char *file, int line, const char *what,
+                                mortise_status expected, mortise_status got) {
+  if (expected == got) return;
   fprintf(stderr, "%s:%d: %s says \"%s\" (%d), not \"%s\" (%d)\n", file, line, what,
-          mortise_status_text(got), (int)got, mortise_status_text(wanted), (int)wanted);
+          mortise_status_text(got), (int)got, mortise_status_text(expected), (int)expected);
   exit(1);
 }
 
@@ -47,8 +47,8 @@ static inline void check_contains(const char *file, int line, const char *text, 
 
 /* A message is one line, names the trouble and is not empty. */
 static inline void check_error(const char *file, int line, const mortise_error *error,
-                               mortise_status wanted, const char *part) {
-  check_status(file, line, "the error", wanted, mortise_error_status(error));
+                               mortise_status expected, const char *part) {
+  check_status(file, line, "the error", expected, mortise_error_status(error));
   const char *message = mortise_error_message(error);
   if (message[0] == '\0' || strchr(message, '\n') != NULL) {
     fprintf(stderr, "%s:%d: not one line of text: \"%s\"\n", file, line, message);
@@ -58,10 +58,11 @@ static inline void check_error(const char *file, int line, const mortise_error *
 }
 
 #define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
-#define CHECK_NUMBER(wanted, got) check_number(__FILE__, __LINE__, #got, (wanted), (got))
-#define CHECK_STATUS(wanted, got) check_status(__FILE__, __LINE__, #got, (wanted), (got))
+#define CHECK_NUMBER(expected, got) check_number(__FILE__, __LINE__, #got, (expected), (got))
+#define CHECK_STATUS(expected, got) check_status(__FILE__, __LINE__, #got, (expected), (got))
 #define CHECK_CONTAINS(text, part) check_contains(__FILE__, __LINE__, (text), (part))
-#define CHECK_ERROR(error, wanted, part) check_error(__FILE__, __LINE__, (error), (wanted), (part))
+#define CHECK_ERROR(error, expected, part) \
+  check_error(__FILE__, __LINE__, (error), (expected), (part))
 #define RUN(test) (fprintf(stderr, "%s\n", #test), test())
 
 #endif

@@ -1,5 +1,5 @@
-/* What belongs to a client and what to its handles: options of one given to the other, the client's
-   defaults as the base of a handle's options, and the URL of the environment. */
+/* Options of a client and options of its handles: one given to the other, the client's defaults
+   as the base of a handle's options, and the URL of the environment. */
 #include "fixture.h"
 
 #include <inttypes.h>

@@ -35,14 +35,14 @@ static void a_server_that_comes_later_is_waited_for(void) {
   server_kill(server);
   opening early;
   start_opening(&early, url);
-  poll(NULL, 0, 50); /* likely time for an attempt in vain */
+  poll(NULL, 0, 50); /* likely time for a failing attempt */
   server_restart(server);
   finish_opening(&early);
   CHECK_STATUS(MORTISE_OK, mortise_client_ping(early.client, NULL));
   mortise_client_free(early.client);
 }
 
-/* Until the connection is there, calls wait for it or say why it is not. */
+/* Until the connection is open, calls wait for it or return why it is not. */
 static void a_lazy_client_connects_in_the_background(void) {
   mortise_error *error = mortise_error_new();
   mortise_info *info = mortise_info_new();

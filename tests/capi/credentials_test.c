@@ -1,4 +1,4 @@
-/* Passwords that change while a client lives: in a file, and told by the program. */
+/* Passwords that change while a client lives: in a file, and by a call of the program. */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -15,12 +15,12 @@ static void write_file(const void *bytes, size_t size) {
   snprintf(fresh, sizeof fresh, "%s.new", file);
   FILE *out = fopen(fresh, "w");
   CHECK(out != NULL && fwrite(bytes, 1, size, out) == size && fclose(out) == 0);
-  CHECK(rename(fresh, file) == 0); /* as who rotates it does: whole, or as it was */
+  CHECK(rename(fresh, file) == 0); /* as a rotation does: the file is complete at any time */
 }
 
 static void write_line(const char *text) { write_file(text, strlen(text)); }
 
-/* The user of all tests has this one password from now on, and is not connected any more. */
+/* From now on the user of all tests has this one password, and its connections end. */
 static void rotate_at_server(const char *password) {
   char words[256];
   snprintf(words, sizeof words, "ACL SETUSER locker resetpass %s", password);
@@ -67,14 +67,14 @@ static void the_file_is_read_again_at_each_connect(void) {
   mortise_client_free(client);
 }
 
-/* Whoever waits is served once the file is right, and what is held stays held meanwhile. */
+/* A waiter is served after the file is right, and a hold stays held meanwhile. */
 static void a_hold_outlives_a_file_that_is_late(void) {
   mortise_error *error = mortise_error_new();
   rotate_at_server(">second");
   write_line("second");
   mortise_client *client = open_with_file();
   mortise_lock *held = open_lock(client, "held");
-  mortise_lock *wanted = open_lock(client, "wanted");
+  mortise_lock *contended = open_lock(client, "wanted");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(held, NULL));
   rotate_at_server(">third");
   wait_for_ping(client, MORTISE_REFUSED);
@@ -84,8 +84,8 @@ static void a_hold_outlives_a_file_that_is_late(void) {
   CHECK(strstr(mortise_error_message(error), "second") == NULL);
   CHECK_NUMBER(1, mortise_lock_is_held(held));
   background call;
-  start_acquire(&call, wanted, patience_ms);
-  wait_until_busy(wanted);
+  start_acquire(&call, contended, patience_ms);
+  wait_until_busy(contended);
   CHECK(remove(file) == 0);
   wait_for_ping(client, MORTISE_UNREACHABLE);
   CHECK_STATUS(MORTISE_UNREACHABLE, mortise_client_ping(client, error));
@@ -95,9 +95,9 @@ static void a_hold_outlives_a_file_that_is_late(void) {
   CHECK_STATUS(MORTISE_OK, finish_acquire(&call));
   CHECK_NUMBER(1, mortise_lock_is_held(held));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(held, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(wanted, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(contended, NULL));
   mortise_lock_free(held);
-  mortise_lock_free(wanted);
+  mortise_lock_free(contended);
   mortise_client_free(client);
   mortise_error_free(error);
 }
@@ -105,7 +105,7 @@ static void a_hold_outlives_a_file_that_is_late(void) {
 static void any_bytes_are_a_password(void) {
   static const char password[] = "a\0b c\xff\r\n$";
   enum { size = sizeof password - 1 };
-  /* The server is told its SHA-256. */
+  /* The server gets its SHA-256. */
   rotate_at_server("#9ce4fddfedfdda86acbe67c799cd0ddf04a21cc40bb6c26aee03d223b71f4c7d");
   write_file(password, size);
   mortise_client *client = open_with_file();
@@ -142,7 +142,7 @@ static void check_refused(const char *login, const char *path, const char *part)
 }
 
 /* None of them is waited for. */
-static void a_file_that_will_not_do_is_told_at_once(void) {
+static void an_unusable_file_is_reported_at_once(void) {
   static char long_text[MORTISE_MAX_PASSWORD_LEN + 3];
   char missing[80];
   char fifo[80];
@@ -321,7 +321,7 @@ static void a_server_that_hangs_is_given_up_after_command_timeout(void) {
   mortise_error_free(error);
 }
 
-/* What is accepted and what is refused, in turns from many threads, while locks go on. */
+/* Accepted and refused passwords, in turns from many threads, while locks are used. */
 static void *rotate_often(void *argument) {
   mortise_client *client = argument;
   for (int i = 0; i < 50; ++i) {
@@ -358,7 +358,7 @@ int main(void) {
   RUN(the_file_is_read_again_at_each_connect);
   RUN(a_hold_outlives_a_file_that_is_late);
   RUN(any_bytes_are_a_password);
-  RUN(a_file_that_will_not_do_is_told_at_once);
+  RUN(an_unusable_file_is_reported_at_once);
   RUN(the_longest_password_reaches_the_server);
   RUN(a_new_password_is_said_on_the_live_connection);
   RUN(a_refused_password_leaves_the_one_before);

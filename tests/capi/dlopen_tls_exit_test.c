@@ -1,8 +1,8 @@
 /*
- * Processes that exit while threads of theirs use TLS. OpenSSL frees all it has at exit if the
- * program had begun to use it, and lives on if only Mortise did; either way nothing crashes,
- * nothing hangs, and exit handlers may use what is there. The library was loaded and unloaded,
- * which it survives. The program runs itself, once for each way to end.
+ * Processes that exit while their threads use TLS. OpenSSL frees its data at exit if the program
+ * had begun to use it, and keeps them if only Mortise did. Either way nothing crashes, nothing
+ * hangs, and exit handlers may use their locks. The library was loaded and unloaded before. The
+ * program runs itself, once for each way to end.
  */
 #include "check.h"
 
@@ -84,8 +84,8 @@ static void host_ends_openssl(void) {
   CHECK(dlclose(library) == 0);
 }
 
-/* OpenSSL calls it between the parts that it frees. Some of them are what it keeps for each thread,
-   of whose end it is still told. */
+/* OpenSSL calls it between the parts that it frees. Some of them are its data of each thread,
+   whose end it still handles. */
 int pthread_key_delete(pthread_key_t key) {
   int (*next)(pthread_key_t) = NULL;
   void *symbol = dlsym(RTLD_NEXT, "pthread_key_delete");
@@ -132,8 +132,8 @@ static void start_thread(void *(*run)(void *), void *argument) {
 }
 
 static void wait_for_more(const int64_t *counter, int64_t more) {
-  const int64_t wanted = count_of(counter) + more;
-  while (count_of(counter) < wanted) usleep(100);
+  const int64_t expected = count_of(counter) + more;
+  while (count_of(counter) < expected) usleep(100);
 }
 
 static void open_and_be_busy(void) {
@@ -212,10 +212,10 @@ static void end_after_forks(void) {
       alarm(longest_child_s);
       exit(0);
     }
-    int how = 0;
-    CHECK(child > 0 && waitpid(child, &how, 0) == child);
-    CHECK(WIFEXITED(how));
-    CHECK_NUMBER(0, WEXITSTATUS(how));
+    int wait_status = 0;
+    CHECK(child > 0 && waitpid(child, &wait_status, 0) == child);
+    CHECK(WIFEXITED(wait_status));
+    CHECK_NUMBER(0, WEXITSTATUS(wait_status));
   }
 }
 
@@ -232,8 +232,8 @@ static const ending endings[] = {
     {"forks", end_after_forks},
 };
 
-/* A child of a process with threads is nothing that ThreadSanitizer can follow; and what another
-   thread had locked in AddressSanitizer's malloc stays locked in it. */
+/* ThreadSanitizer cannot follow the child of a process with threads. In AddressSanitizer's
+   malloc a lock that another thread had stays locked in the child. */
 enum {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   ending_count = sizeof endings / sizeof endings[0] - 1
@@ -242,11 +242,11 @@ enum {
 #endif
 };
 
-static int end_by(const ending *how) {
+static int end_by(const ending *way) {
   main_process = getpid();
   CHECK(atexit(look_at_the_end) == 0);
   load_and_unload();
-  how->prepare();
+  way->prepare();
   return 0;
 }
 
@@ -255,14 +255,14 @@ static int end_by(const ending *how) {
 static const char *self_path;
 static test_server *server;
 
-static void run(const ending *how) {
+static void run(const ending *way) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-    /* What OpenSSL cannot free any more is no leak. */
+    /* Data that OpenSSL can no longer free are no leak. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     alarm(longest_s);
-    execl(self_path, self_path, how->name, server_tls_url(server), (char *)NULL);
+    execl(self_path, self_path, way->name, server_tls_url(server), (char *)NULL);
     _exit(127);
   }
   int state = 0;

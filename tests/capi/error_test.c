@@ -1,4 +1,4 @@
-/* What an error object tells of each kind of failure. */
+/* The fields of an error object for each kind of failure. */
 #include "fixture.h"
 
 static test_server *server;
@@ -21,7 +21,7 @@ static void no_error_is_an_empty_error(void) {
   (void)mortise_error_status(NULL);
 }
 
-static void misuse_is_told_with_the_remedy(void) {
+static void misuse_is_reported_with_the_remedy(void) {
   mortise_error *error = mortise_error_new();
   mortise_client *client = open_client(server);
   mortise_lock *lock = open_lock(client, "misuse");
@@ -96,19 +96,20 @@ static mortise_status call_lock(mortise_lock *lock, mortise_queue *queue, int64_
                    : mortise_lock_acquire_async(lock, queue, 1, timeout_ms, error);
 }
 
-/* What the error and, for an asynchronous call, the event tell: one may be so without the other. */
-static void check_told(mortise_lock *lock, mortise_queue *queue, int64_t timeout_ms,
-                       mortise_status status, int is_retryable, int is_ambiguous) {
+/* The fields of the error and, for an asynchronous call, of the event. One may be right without
+   the other. */
+static void expect_status(mortise_lock *lock, mortise_queue *queue, int64_t timeout_ms,
+                          mortise_status status, int is_retryable, int is_ambiguous) {
   mortise_error *error = mortise_error_new();
   mortise_event *event = mortise_event_new();
-  const mortise_status told = call_lock(lock, queue, timeout_ms, error);
+  const mortise_status code = call_lock(lock, queue, timeout_ms, error);
   if (queue == NULL) {
-    CHECK_STATUS(status, told);
+    CHECK_STATUS(status, code);
     CHECK_NUMBER(is_retryable, mortise_error_is_retryable(error));
     CHECK_NUMBER(is_ambiguous, mortise_error_is_ambiguous(error));
     CHECK(mortise_error_message(error)[0] != '\0');
   } else {
-    CHECK_STATUS(MORTISE_OK, told);
+    CHECK_STATUS(MORTISE_OK, code);
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
     CHECK_STATUS(status, mortise_event_status(event));
     CHECK_NUMBER(is_retryable, mortise_event_is_retryable(event));
@@ -124,29 +125,29 @@ static void retryable_and_ambiguous_are_two_things(void) {
   mortise_client *client = open_quick_client(other, 1000);
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);
   for (int is_async = 0; is_async < 2; ++is_async) {
-    mortise_queue *told_by = is_async ? queue : NULL;
+    mortise_queue *reporter = is_async ? queue : NULL;
     mortise_lock *held = open_lock(client, "held");
     mortise_lock *idle = open_lock(client, "idle");
     mortise_lock *strange = open_lock(client, "strange");
     mortise_lock *refused = open_lock(client, "refused");
     CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(held, patience_ms, NULL));
-    /* Neither: it will say so again, and did nothing. */
+    /* Neither: it would be refused again, and did nothing. */
     CHECK_NUMBER(1, server_number(other, "RPUSH {mortise:refused} element"));
-    check_told(refused, told_by, patience_ms, MORTISE_REFUSED, 0, 0);
+    expect_status(refused, reporter, patience_ms, MORTISE_REFUSED, 0, 0);
     server_number(other, "DEL {mortise:refused}");
     server_pause(other);
     /* Both: what may have taken the lock gives it back, and can be tried again. */
-    check_told(idle, told_by, briefly_ms, MORTISE_UNKNOWN, 1, 1);
+    expect_status(idle, reporter, briefly_ms, MORTISE_UNKNOWN, 1, 1);
     server_resume(other);
     wait_for_ping(client, MORTISE_OK);
     server_pause(other);
-    /* Only ambiguous: the hold is over here, there is nothing to unlock again. */
-    check_told(held, told_by, unlocks, MORTISE_UNKNOWN, 0, 1);
+    /* Only ambiguous: the hold of this client is over, and there is nothing to unlock again. */
+    expect_status(held, reporter, unlocks, MORTISE_UNKNOWN, 0, 1);
     server_resume(other);
     server_kill(other);
     wait_for_ping(client, MORTISE_UNREACHABLE);
     /* Only retryable: nothing was sent. */
-    check_told(strange, told_by, briefly_ms, MORTISE_UNREACHABLE, 1, 0);
+    expect_status(strange, reporter, briefly_ms, MORTISE_UNREACHABLE, 1, 0);
     server_restart(other);
     wait_for_ping(client, MORTISE_OK);
     mortise_lock_free(held);
@@ -159,7 +160,7 @@ static void retryable_and_ambiguous_are_two_things(void) {
   server_free(other);
 }
 
-/* Looking changes nothing, so that no answer leaves no doubt. */
+/* A query changes nothing, so a missing reply is not ambiguous. */
 static void a_look_is_never_ambiguous(void) {
   mortise_error *error = mortise_error_new();
   mortise_info *info = mortise_info_new();
@@ -183,7 +184,7 @@ static void a_look_is_never_ambiguous(void) {
   mortise_error_free(error);
 }
 
-/* One object serves many calls, and tells of the last one that filled it. */
+/* One object serves many calls, and has the last failure that filled it. */
 static void a_failure_replaces_the_one_before(void) {
   mortise_error *error = mortise_error_new();
   mortise_client *client = open_client(server);
@@ -207,7 +208,7 @@ int main(void) {
   server = server_start(NULL);
   RUN(a_new_error_is_empty);
   RUN(no_error_is_an_empty_error);
-  RUN(misuse_is_told_with_the_remedy);
+  RUN(misuse_is_reported_with_the_remedy);
   RUN(a_refusal_has_the_servers_words);
   RUN(an_absent_server_is_retryable_and_not_ambiguous);
   RUN(a_hanging_server_is_ambiguous);

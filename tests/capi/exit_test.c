@@ -1,7 +1,7 @@
 /*
- * What a process leaves behind when it ends: with release_at_exit its locks are free, after a way
- * out that runs no exit handlers they are not, and a forked child's end takes nothing from its
- * parent (hazard 21). The program runs itself, once for each way to end.
+ * The locks of a process that ends. With release_at_exit they are free. After an end without exit
+ * handlers they are not. The end of a forked child takes nothing from its parent (hazard 21). The
+ * program runs itself, once for each way to end.
  */
 #include "fixture.h"
 
@@ -68,7 +68,7 @@ static int end_by__exit(void) {
   _exit(0);
 }
 
-/* What it has sent is on its way, though nobody has waited for the answer. */
+/* The release is sent, although no thread has waited for the reply. */
 static int end_after_an_unlock_that_was_sent(void) {
   client = open_releasing_client("off");
   mortise_options *options = options_with("release", "sent");
@@ -91,7 +91,7 @@ static int end_when_freed(void) {
   return 0;
 }
 
-/* One that nobody waits for. */
+/* One without a waiter. */
 static void start_thread(void *(*run)(void *), void *argument) {
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, run, argument) == 0);
@@ -155,10 +155,10 @@ static int end_with_other_handlers(void) {
 }
 
 static void wait_for_child(pid_t child) {
-  int how = 0;
-  CHECK(child > 0 && waitpid(child, &how, 0) == child);
-  CHECK(WIFEXITED(how));
-  CHECK_NUMBER(0, WEXITSTATUS(how));
+  int wait_status = 0;
+  CHECK(child > 0 && waitpid(child, &wait_status, 0) == child);
+  CHECK(WIFEXITED(wait_status));
+  CHECK_NUMBER(0, WEXITSTATUS(wait_status));
 }
 
 /* Children end by exit() while a thread of ours may have our list of clients locked. */
@@ -195,8 +195,8 @@ static int end_after_a_child_with_a_client(void) {
   return 0;
 }
 
-/* Says that it holds, and ends when it is told to. */
-static int end_when_told(void) {
+/* Prints that it holds, and ends on command. */
+static int end_on_request(void) {
   char word = 0;
   for (int i = 0; i < client_count; ++i) {
     char name[16];
@@ -226,7 +226,7 @@ static const ending endings[] = {
     {"amid calls", end_amid_calls, 3, 0},
     {"other handlers", end_with_other_handlers, 0, 0},
     {"forks", end_after_forks, 0, 0},
-    {"told", end_when_told, 0, 0},
+    {"told", end_on_request, 0, 0},
     {"a child with a client", end_after_a_child_with_a_client, 0, 0},
 };
 
@@ -246,7 +246,7 @@ enum {
 /* ---- the process that looks ---------------------------------------------------------------- */
 
 /* Starts this program to end in one way; `input` and `output` are its standard ones. */
-static pid_t start(const ending *how, int input, int output) {
+static pid_t start(const ending *way, int input, int output) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
@@ -254,18 +254,18 @@ static pid_t start(const ending *how, int input, int output) {
     if (output >= 0) dup2(output, STDOUT_FILENO);
     alarm(60);
     /* A child of a process with threads cannot reach what these had in hand: not a leak. */
-    if (how->end == end_after_forks) setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-    execl(self_path, self_path, how->name, server_url(server), (char *)NULL);
+    if (way->end == end_after_forks) setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+    execl(self_path, self_path, way->name, server_url(server), (char *)NULL);
     _exit(127);
   }
   return child;
 }
 
-static void check_end(const ending *how, pid_t child) {
+static void check_end(const ending *way, pid_t child) {
   int state = 0;
   CHECK(waitpid(child, &state, 0) == child);
   CHECK(WIFEXITED(state));
-  CHECK_NUMBER(how->code, WEXITSTATUS(state));
+  CHECK_NUMBER(way->code, WEXITSTATUS(state));
 }
 
 /* Of locks alone: a semaphore's size outlives its holders. */
@@ -273,7 +273,7 @@ static void check_end(const ending *how, pid_t child) {
 
 static void locks_are_free_after_an_exit_and_only_then(void) {
   for (int i = 0; i < ending_count; ++i) {
-    if (endings[i].end == end_when_told) continue;
+    if (endings[i].end == end_on_request) continue;
     fprintf(stderr, "  %s\n", endings[i].name);
     check_end(&endings[i], start(&endings[i], -1, -1));
     server_wait_for_exactly(server, held_keys, endings[i].keys_after);
@@ -283,19 +283,19 @@ static void locks_are_free_after_an_exit_and_only_then(void) {
 
 /* With a server that hangs, many clients together are waited for no longer than one. */
 static void a_hanging_server_does_not_keep_the_process(void) {
-  const ending *told = endings;
-  while (told->end != end_when_told) ++told;
+  const ending *clean = endings;
+  while (clean->end != end_on_request) ++clean;
   int to_child[2];
   int from_child[2];
   char word = 0;
   CHECK(pipe(to_child) == 0 && pipe(from_child) == 0);
-  const pid_t child = start(told, to_child[0], from_child[1]);
+  const pid_t child = start(clean, to_child[0], from_child[1]);
   CHECK(read(from_child[0], &word, 1) == 1);
   server_pause(server);
   const int64_t begin = now_ms();
   CHECK(write(to_child[1], &word, 1) == 1);
-  check_end(told, child);
-  CHECK(now_ms() - begin < longest_end_ms); /* each answer would be waited for for 40 s */
+  check_end(clean, child);
+  CHECK(now_ms() - begin < longest_end_ms); /* each reply would be awaited for 40 s */
   server_resume(server);
   /* What it has sent is carried out. */
   server_wait_for_exactly(server, held_keys, 0);

@@ -6,11 +6,11 @@
 static test_server *server;
 static mortise_client *client;
 
-static void check_name(const char *wanted, size_t wanted_len, const char *got,
+static void check_name(const char *expected, size_t wanted_len, const char *got,
                        const size_t *got_at) {
   const size_t got_len = *got_at;
   CHECK_NUMBER((int64_t)wanted_len, (int64_t)got_len);
-  CHECK(memcmp(wanted, got, wanted_len) == 0);
+  CHECK(memcmp(expected, got, wanted_len) == 0);
   CHECK(got[got_len] == '\0');
 }
 

@@ -68,7 +68,7 @@ static void strict_handles_are_served_in_order(void) {
   mortise_options_free(strict);
 }
 
-/* A thread that acquires and unlocks until it is told to end. */
+/* A thread that acquires and unlocks until the end of the test. */
 typedef struct busy_worker {
   pthread_t thread;
   mortise_lock *lock;
@@ -99,7 +99,7 @@ static int64_t finish_busy(busy_worker *self) {
   return self->acquires;
 }
 
-/* With nobody else about, waiters of one client pass the lock on without asking the server. */
+/* Without another client, waiters of one client pass the lock on without the server. */
 static void a_batch_costs_the_server_little(void) {
   enum { worker_count = 4 };
   mortise_client *client = open_client(server);
@@ -140,7 +140,7 @@ static void a_batch_ends_when_others_wait(void) {
   server_wait_for_exactly(server, "EXISTS {mortise:guest} {mortise:guest}:q", 0);
 }
 
-/* Those in front who gave up or died do not hold up the next. */
+/* Earlier waiters that gave up or died do not delay the next. */
 static void leavers_are_skipped(void) {
   waiter all[3];
   mortise_client *client = open_client(server);

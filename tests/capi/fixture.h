@@ -148,13 +148,13 @@ static inline void wait_until_busy(mortise_lock *lock) {
 }
 
 /*
- * Until a client knows how it stands with its server: two answers in a row, because the first may
- * have been read while its connection was taken down.
+ * Until the client knows the state of its server. It needs two replies in a row, because the first
+ * may have been read while its connection was taken down.
  */
-static inline void wait_for_ping(mortise_client *client, mortise_status wanted) {
+static inline void wait_for_ping(mortise_client *client, mortise_status expected) {
   const int64_t begin = now_ms();
   for (int in_a_row = 0; in_a_row < 2;) {
-    in_a_row = mortise_client_ping(client, NULL) == wanted ? in_a_row + 1 : 0;
+    in_a_row = mortise_client_ping(client, NULL) == expected ? in_a_row + 1 : 0;
     CHECK(now_ms() - begin < patience_ms);
     if (in_a_row == 0) poll(NULL, 0, 1);
   }

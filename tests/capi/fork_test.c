@@ -12,7 +12,7 @@
 static test_server *server;
 static mortise_client *client;
 
-/* As an emulator or a sandbox does that takes it for mere advice: says yes and does nothing. */
+/* Like an emulator or a sandbox that takes it for mere advice: returns success and does nothing. */
 static int madvise_lies;
 
 int madvise(void *address, size_t length, int advice) {
@@ -147,7 +147,7 @@ static void children_are_inert(void) {
   all.idle = open_lock(client, "fork-idle");
   all.queue = mortise_queue_new(client, 16, NULL);
   CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(all.held, patience_ms, NULL));
-  CHECK(mortise_queue_fd(all.queue) >= 0); /* from here on events are signalled there */
+  CHECK(mortise_queue_fd(all.queue) >= 0); /* from here on events are signaled there */
   void (*const checks[])(void *) = {every_call_says_forked, everything_can_be_freed,
                                     everything_can_be_freed_client_first, exit_runs_all_destructors,
                                     a_client_of_its_own_works};
@@ -161,7 +161,7 @@ static void children_are_inert(void) {
   mortise_lock_free(all.idle);
 }
 
-static void frees_and_is_told(void *argument) {
+static void frees_and_gets_the_status(void *argument) {
   mortise_lock *lock = argument;
   CHECK_STATUS(MORTISE_FORKED, mortise_lock_acquire(lock, 1000, NULL));
   mortise_lock_free(lock);
@@ -175,7 +175,7 @@ static void a_fork_amid_calls_is_harmless(void) {
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));
   for (int i = 0; i < 50; ++i) {
     start_acquire(&call, waiter, i % 2 ? MORTISE_FOREVER : 5);
-    in_child(frees_and_is_told, i % 3 ? waiter : holder);
+    in_child(frees_and_gets_the_status, i % 3 ? waiter : holder);
     while (i % 2 && mortise_lock_cancel(waiter, NULL) != MORTISE_OK) poll(NULL, 0, 1);
     CHECK_STATUS(i % 2 ? MORTISE_CANCELLED : MORTISE_TIMED_OUT, finish_acquire(&call));
   }
@@ -247,7 +247,7 @@ static void a_child_does_not_keep_its_dead_parent_alive(void) {
   mortise_lock_free(held);
 }
 
-/* The whole test once more, with nothing but libc to tell of a fork. */
+/* The whole test once more, with only libc to report a fork. */
 static void libc_alone_is_enough(void) {
   process again = run_again("madvise lies", "");
   int state = 0;

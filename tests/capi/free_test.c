@@ -46,10 +46,10 @@ enum {
   things
 };
 
-static void put(thing *all, int which, void *object, free_function how) {
+static void put(thing *all, int which, void *object, free_function release) {
   CHECK(object != NULL);
   all[which].object = object;
-  all[which].free = how;
+  all[which].free = release;
 }
 
 static mortise_lock *put_lock(thing *all, int which, const char *name) {

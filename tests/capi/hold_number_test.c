@@ -1,8 +1,8 @@
-/* Numbers of holds: what tells the hold that ended from the next one of the same handle. */
+/* Numbers of holds, which distinguish the hold that ended from the next one of the same handle. */
 #include "fixture.h"
 
 static test_server *server;
-static mortise_client *client, *elsewhere;
+static mortise_client *client, *second_client;
 
 static void each_grant_raises_the_number(void) {
   mortise_lock *lock = open_lock(client, "number");
@@ -41,7 +41,7 @@ static void what_has_ended_ends_no_later_hold(void) {
 
 /* While the handle waits for its next hold, the hold before has ended. */
 static void what_has_ended_ends_no_wait(void) {
-  mortise_lock *lock = open_lock(client, "wait"), *other = open_lock(elsewhere, "wait");
+  mortise_lock *lock = open_lock(client, "wait"), *other = open_lock(second_client, "wait");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(other, NULL));
@@ -140,7 +140,7 @@ static void no_hold_has_such_a_number(void) {
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
-  elsewhere = open_client(server);
+  second_client = open_client(server);
   RUN(each_grant_raises_the_number);
   RUN(what_has_ended_ends_no_later_hold);
   RUN(what_has_ended_ends_no_wait);
@@ -148,7 +148,7 @@ int main(void) {
   RUN(permits_have_numbers);
   RUN(a_member_that_is_acquired_by_itself_is_not_of_the_multi);
   RUN(no_hold_has_such_a_number);
-  mortise_client_free(elsewhere);
+  mortise_client_free(second_client);
   mortise_client_free(client);
   server_free(server);
   return 0;

@@ -50,7 +50,7 @@ static mortise_status interrupt_multi(void *multi, int32_t is_on, mortise_error 
 
 enum { subject_count = 5 };
 static subject subjects[subject_count];
-/* Others who hold all that the subjects want. */
+/* Other owners that hold all locks of the subjects. */
 static mortise_lock *lock_in_the_way, *member_in_the_way, *members[2];
 static mortise_rw *rw_in_the_way;
 static mortise_semaphore *semaphore_in_the_way;
@@ -187,8 +187,8 @@ static void *race(void *argument) {
   return NULL;
 }
 
-/* Whether it comes before the acquire, in its middle or while it waits: the acquire ends. A cancel
-   that came too early would leave it waiting for ever. */
+/* The acquire ends, whether the cancel comes before it, in its middle or while it waits. A
+   cancel that came too early would leave it waiting endlessly. */
 static void no_interrupt_comes_too_early(void) {
   enum { rounds = 100 };
   stand_in_the_way();

@@ -20,26 +20,26 @@ static mortise_lock *open_lost(const char *name) {
 static void try_takes_what_is_free(void) {
   mortise_lock *first = open_lock(client, "try");
   mortise_lock *second = open_lock(client, "try");
-  mortise_lock *elsewhere = open_lock(quick, "try");
+  mortise_lock *foreign = open_lock(quick, "try");
   CHECK_NUMBER(0, mortise_lock_token(first));
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(first, NULL));
   CHECK_NUMBER(1, mortise_lock_is_held(first));
   CHECK(mortise_lock_valid_ms(first) > 0 && mortise_lock_valid_ms(first) <= 30000);
   CHECK(mortise_lock_token(first) > 0 && mortise_lock_token(first) < INT64_C(1) << 53);
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_lock_try(second, NULL));
-  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_lock_try(elsewhere, NULL));
-  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_lock_acquire(elsewhere, 0, NULL));
+  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_lock_try(foreign, NULL));
+  CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_lock_acquire(foreign, 0, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_lock_try(first, NULL));
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_lock_acquire(first, 1000, NULL));
   CHECK_NUMBER(0, mortise_lock_is_held(second));
   CHECK_NUMBER(0, mortise_lock_valid_ms(second));
   CHECK_NUMBER(0, mortise_lock_token(second));
   CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(first, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_lock_try(elsewhere, NULL));
-  CHECK(mortise_lock_token(elsewhere) > mortise_lock_token(first));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(foreign, NULL));
+  CHECK(mortise_lock_token(foreign) > mortise_lock_token(first));
   mortise_lock_free(first);
   mortise_lock_free(second);
-  mortise_lock_free(elsewhere);
+  mortise_lock_free(foreign);
   server_wait_for_exactly(server, "EXISTS {mortise:try}", 0);
 }
 
@@ -228,7 +228,7 @@ static void a_hanging_server_makes_it_unknown(void) {
     if (call == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_try(extended, NULL));
     if (call == 1) CHECK_STATUS(MORTISE_OK, mortise_lock_try(held, NULL));
     server_pause(server);
-    /* Each of these is sent, and nobody answers. */
+    /* Each of these is sent, and no reply comes. */
     if (call == 0) CHECK_STATUS(MORTISE_UNKNOWN, mortise_lock_extend(extended, 60000, NULL));
     if (call == 1) CHECK_STATUS(MORTISE_UNKNOWN, mortise_lock_unlock(held, NULL));
     if (call == 2) CHECK_STATUS(MORTISE_UNKNOWN, mortise_lock_query(idle, info, NULL));
@@ -272,7 +272,7 @@ static void an_absent_server_is_unreachable(void) {
   mortise_error *error = mortise_error_new();
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(held, NULL));
   server_kill(other);
-  /* The first call may find out that the connection is gone. Afterwards there is none. */
+  /* The first call may notice that the connection has ended. Afterwards there is none. */
   wait_for_ping(lonely, MORTISE_UNREACHABLE);
   const int64_t begin = now_ms();
   CHECK_STATUS(MORTISE_UNREACHABLE, mortise_client_ping(lonely, error));
@@ -297,7 +297,7 @@ static void an_absent_server_is_unreachable(void) {
   server_free(other);
 }
 
-static void a_refusal_is_told_by_each(void) {
+static void a_refusal_is_reported_by_each(void) {
   mortise_lock *idle = open_lock(quick, "refused");
   mortise_lock *held = open_lock(quick, "refused-held");
   mortise_error *error = mortise_error_new();
@@ -352,7 +352,7 @@ int main(void) {
   RUN(a_hanging_server_makes_it_unknown);
   RUN(a_hanging_server_does_not_stop_a_cancel);
   RUN(an_absent_server_is_unreachable);
-  RUN(a_refusal_is_told_by_each);
+  RUN(a_refusal_is_reported_by_each);
   RUN(tokens_rise_and_holds_never_overlap);
   mortise_client_free(quick);
   mortise_client_free(client);

@@ -1,4 +1,4 @@
-/* What a failure says: which lock, and why. */
+/* The message of a failure: the lock, and the reason. */
 #include "fixture.h"
 
 static test_server *server;
@@ -10,7 +10,7 @@ static void check_says(mortise_status status, const char *name, const char *caus
   CHECK_CONTAINS(mortise_error_message(error), cause);
 }
 
-/* That it has waited for so long at the least, and what stood in the way. */
+/* That the call has waited at least this long, and the obstacle. */
 static void check_waited(const char *message, const char *name, int64_t least_ms,
                          const char *cause) {
   char begin[64];
@@ -97,7 +97,7 @@ static void a_refusal_says_so_once(void) {
   mortise_lock_free(lock);
 }
 
-/* An event says the same as the call that blocks. */
+/* An event has the same message as the call that blocks. */
 static void an_event_names_the_lock(void) {
   mortise_queue *queue = mortise_queue_new(client, 4, NULL);
   mortise_event *event = mortise_event_new();

@@ -1,4 +1,4 @@
-/* Extending what a multi holds: all of it, or a message that says which member would not. */
+/* Extending the hold of a multi: all of it, or a message that names the failing member. */
 #include "fixture.h"
 
 #include <stdatomic.h>
@@ -56,7 +56,7 @@ static void every_member_is_extended(void) {
   check_all_valid(&set, 70000, 100000);
   CHECK(mortise_multi_valid_ms(set.multi) >= 70000);
   CHECK(server_number(server, "PTTL {mortise:1lock}") >= 70000);
-  /* A member's own lease is shorter than what is left, which stays. */
+  /* A member's own lease is shorter than the rest, which stays. */
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, error));
   check_all_valid(&set, 50000, 100000);
   CHECK_STATUS(MORTISE_OK, mortise_multi_extend_async(set.multi, queue, 5, 200000, error));
@@ -100,8 +100,7 @@ static void what_is_not_held_is_not_extended(void) {
   close_set(&set);
 }
 
-/* What is known to be lost keeps the rest from being prolonged; the rest is held
-   until the unlock. */
+/* A lost member keeps the rest from being extended. The rest is held until the unlock. */
 static void a_lost_member_is_named_and_nothing_is_extended(void) {
   struct set set = open_set_of(client);
   mortise_options *brief = options_with("renewal", "off");
@@ -145,8 +144,8 @@ static void a_member_that_the_server_lost_is_named(void) {
   close_set(&set);
 }
 
-/* A loss is told before what else went wrong, which comes first here. */
-static void a_loss_is_told_first(void) {
+/* A loss is reported before other failures, which come first here. */
+static void a_loss_is_reported_first(void) {
   struct set set = hold_set();
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:1lock}"));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(set.second, NULL));
@@ -155,7 +154,7 @@ static void a_loss_is_told_first(void) {
   close_set(&set);
 }
 
-/* Where nobody answers, the old end stands, and the multi is still to be unlocked. */
+/* Without a reply the old end stands, and the multi still has to be unlocked. */
 static void a_silent_server_leaves_the_old_end(void) {
   mortise_client *quick = open_quick_client(server, 3000);
   struct set set = open_set_of(quick);
@@ -192,7 +191,7 @@ static void a_watch_tells_which_member_is_lost(void) {
     CHECK_NUMBER(MORTISE_REASON_SERVER_LOST, mortise_event_reason(event));
   }
   CHECK_STATUS(MORTISE_LOST, mortise_multi_unlock(set.multi, NULL));
-  /* None any more. */
+  /* No longer. */
   CHECK_STATUS(MORTISE_OK, mortise_multi_watch(set.multi, NULL, 0, error));
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:1lock}"));
@@ -331,7 +330,7 @@ int main(void) {
   RUN(what_is_not_held_is_not_extended);
   RUN(a_lost_member_is_named_and_nothing_is_extended);
   RUN(a_member_that_the_server_lost_is_named);
-  RUN(a_loss_is_told_first);
+  RUN(a_loss_is_reported_first);
   RUN(a_silent_server_leaves_the_old_end);
   RUN(a_watch_tells_which_member_is_lost);
   RUN(a_watch_is_of_all_members_or_none);

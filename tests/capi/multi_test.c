@@ -31,7 +31,7 @@ static void close_set(struct set *set) {
   mortise_semaphore_free(set->semaphore);
 }
 
-/* How many locks of the sets somebody holds. */
+/* How many locks of the sets are held. */
 static int64_t held_keys(void) {
   return server_number(server, "EVAL return(#redis.call('KEYS','{mortise:*}')) 0");
 }
@@ -193,7 +193,7 @@ static void bad_members_are_named(void) {
   mortise_error_free(error);
 }
 
-static void a_member_that_is_gone_is_told(void) {
+static void a_lost_member_is_reported(void) {
   struct set set = open_set(0);
   mortise_error *error = mortise_error_new();
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
@@ -341,7 +341,7 @@ int main(void) {
   RUN(a_wait_is_cancelled_whole);
   RUN(a_wait_costs_no_member_its_lease);
   RUN(bad_members_are_named);
-  RUN(a_member_that_is_gone_is_told);
+  RUN(a_lost_member_is_reported);
   RUN(it_is_valid_as_long_as_its_shortest_member);
   RUN(freeing_gives_back);
   RUN(opposite_orders_do_not_deadlock);

@@ -1,4 +1,4 @@
-/* Every failure of a handle says of which lock it is told, once, whatever the kind and the way. */
+/* Each failure of a handle names its lock, once, whatever the kind and the way. */
 #include "fixture.h"
 
 #include <sys/wait.h>
@@ -80,7 +80,7 @@ DEFINE(multi, , unlock, NO_WEIGHT)
 static const struct calls all_calls[KINDS] = {CALLS(lock), CALLS(rw), CALLS(semaphore),
                                               CALLS(multi)};
 
-/* How often it was told, by kind and by the number of the status above the least. */
+/* How often a failure was reported, by kind and by the number of the status above the least. */
 enum { LEAST = -12 };
 static int seen[KINDS][20];
 
@@ -119,9 +119,10 @@ static void close_owner(struct owner *owner) {
   for (int i = 0; i < 2; ++i) mortise_lock_free(owner->members[i]);
 }
 
-/* ---- what is looked at --------------------------------------------------------------------- */
+/* ---- the checks ---------------------------------------------------------------------------- */
 
-/* `lock_name` is the name as a value; a multi is told of by its members, which are no one name. */
+/* `lock_name` is the name as a value. A multi is reported by its members, which are no single
+   name. */
 static void check_message(const struct owner *owner, mortise_status status, const char *message,
                           const char *lock_name) {
   static const char several[] = "multi of \"" NAME "\", \"paid\": ";
@@ -141,16 +142,17 @@ static void check_message(const struct owner *owner, mortise_status status, cons
   ++seen[owner->kind][status - LEAST];
 }
 
-static void check_call(const struct owner *owner, mortise_status wanted, mortise_status status) {
-  CHECK_STATUS(wanted, status);
-  CHECK_STATUS(wanted, mortise_error_status(error));
+static void check_call(const struct owner *owner, mortise_status expected, mortise_status status) {
+  CHECK_STATUS(expected, status);
+  CHECK_STATUS(expected, mortise_error_status(error));
   check_message(owner, status, mortise_error_message(error), mortise_error_lock_name(error, NULL));
 }
 
-static void check_told(const struct owner *owner, mortise_status wanted) {
+static void expect_status(const struct owner *owner, mortise_status expected) {
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
-  CHECK_STATUS(wanted, mortise_event_status(event));
-  check_message(owner, wanted, mortise_event_message(event), mortise_event_lock_name(event, NULL));
+  CHECK_STATUS(expected, mortise_event_status(event));
+  check_message(owner, expected, mortise_event_message(event),
+                mortise_event_lock_name(event, NULL));
 }
 
 /* ---- the failures -------------------------------------------------------------------------- */
@@ -161,17 +163,17 @@ static void what_is_taken(int kind) {
   CHECK_STATUS(MORTISE_OK, calls->try_now(rival.handle, NULL));
   check_call(&mine, MORTISE_NOT_ACQUIRED, calls->try_now(mine.handle, error));
   CHECK_STATUS(MORTISE_OK, calls->try_async(mine.handle, queue, error));
-  check_told(&mine, MORTISE_NOT_ACQUIRED);
+  expect_status(&mine, MORTISE_NOT_ACQUIRED);
   check_call(&mine, MORTISE_TIMED_OUT, calls->acquire(mine.handle, 1000, error));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 1000, error));
-  check_told(&mine, MORTISE_TIMED_OUT);
+  expect_status(&mine, MORTISE_TIMED_OUT);
 
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, MORTISE_FOREVER, error));
   check_call(&mine, MORTISE_BUSY, calls->try_now(mine.handle, error));
   check_call(&mine, MORTISE_BUSY, calls->try_async(mine.handle, queue, error));
   check_call(&mine, MORTISE_BUSY, calls->extend(mine.handle, error));
   CHECK_STATUS(MORTISE_OK, calls->cancel(mine.handle, error));
-  check_told(&mine, MORTISE_CANCELLED);
+  expect_status(&mine, MORTISE_CANCELLED);
   CHECK_STATUS(MORTISE_OK, calls->interrupt(mine.handle, 1, error));
   check_call(&mine, MORTISE_CANCELLED, calls->acquire(mine.handle, 30, error));
   check_call(&mine, MORTISE_CANCELLED, calls->acquire_async(mine.handle, queue, 30, error));
@@ -208,9 +210,9 @@ static void what_was_lost(int kind) {
   if (kind == MULTI) {
     wait_until_not_held(mine.members[0]);
   } else {
-    check_told(&mine, MORTISE_OK); /* the risk */
+    expect_status(&mine, MORTISE_OK); /* the risk */
     CHECK_NUMBER(MORTISE_EVENT_AT_RISK, mortise_event_kind(event));
-    check_told(&mine, MORTISE_LOST);
+    expect_status(&mine, MORTISE_LOST);
   }
   check_call(&mine, MORTISE_LOST, calls->extend(mine.handle, error));
   check_call(&mine, MORTISE_LOST, calls->unlock(mine.handle, error));
@@ -225,7 +227,7 @@ static void what_the_server_refuses(int kind) {
   CHECK_NUMBER(1, server_number(server, "HSET {mortise:" NAME "} field value"));
   check_call(&mine, MORTISE_REFUSED, calls->acquire(mine.handle, 1000, error));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 1000, error));
-  check_told(&mine, MORTISE_REFUSED);
+  expect_status(&mine, MORTISE_REFUSED);
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:" NAME "}"));
   close_owner(&mine);
 }
@@ -235,7 +237,7 @@ static void answer_again(mortise_client *hasty) {
   wait_for_ping(hasty, MORTISE_OK);
 }
 
-/* A server that hangs, and one that is gone. */
+/* A server that hangs, and one that was killed. */
 static void what_no_server_answers(int kind) {
   mortise_client *quick = open_quick_client(server, 1000);
   struct owner mine = open_owner(kind, quick, "30s");
@@ -245,7 +247,7 @@ static void what_no_server_answers(int kind) {
   answer_again(quick);
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, 50, error));
-  check_told(&mine, MORTISE_UNKNOWN);
+  expect_status(&mine, MORTISE_UNKNOWN);
   answer_again(quick);
   CHECK_STATUS(MORTISE_OK, calls->acquire(mine.handle, patience_ms, error));
   server_pause(server);
@@ -253,7 +255,7 @@ static void what_no_server_answers(int kind) {
   answer_again(quick);
   server_pause(server);
   CHECK_STATUS(MORTISE_OK, calls->extend_async(mine.handle, queue, error));
-  check_told(&mine, MORTISE_UNKNOWN);
+  expect_status(&mine, MORTISE_UNKNOWN);
   answer_again(quick);
   server_kill(server);
   wait_for_ping(quick, MORTISE_UNREACHABLE);
@@ -261,7 +263,7 @@ static void what_no_server_answers(int kind) {
   check_call(&mine, MORTISE_UNREACHABLE, calls->unlock(mine.handle, error));
   check_call(&mine, MORTISE_UNREACHABLE, calls->acquire(mine.handle, 30, error));
   CHECK_STATUS(MORTISE_OK, calls->try_async(mine.handle, queue, error));
-  check_told(&mine, MORTISE_UNREACHABLE);
+  expect_status(&mine, MORTISE_UNREACHABLE);
   close_owner(&mine);
   mortise_client_free(quick);
   server_restart(server);
@@ -293,7 +295,7 @@ static void what_is_closed(int kind) {
   CHECK_STATUS(MORTISE_OK, calls->try_now(rival.handle, NULL));
   CHECK_STATUS(MORTISE_OK, calls->acquire_async(mine.handle, queue, MORTISE_FOREVER, error));
   mortise_client_free(brief);
-  check_told(&mine, MORTISE_CLOSED);
+  expect_status(&mine, MORTISE_CLOSED);
   check_call(&mine, MORTISE_CLOSED, calls->try_now(mine.handle, error));
   check_call(&mine, MORTISE_CLOSED, calls->unlock(mine.handle, error));
   check_call(&mine, MORTISE_CLOSED, calls->extend(mine.handle, error));
@@ -303,7 +305,7 @@ static void what_is_closed(int kind) {
   close_owner(&rival);
 }
 
-/* A multi does not name its members there: their mutex may be held for ever. */
+/* A multi does not name its members there, because their mutex may never be unlocked. */
 static void what_a_child_inherits(int kind) {
   struct owner mine = open_owner(kind, client, "30s");
   const pid_t child = fork();
@@ -314,17 +316,17 @@ static void what_a_child_inherits(int kind) {
     if (kind != MULTI) check_call(&mine, MORTISE_FORKED, mine.calls->unlock(mine.handle, error));
     _exit(0);
   }
-  int how = 0;
-  CHECK(waitpid(child, &how, 0) == child);
-  CHECK(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+  int wait_status = 0;
+  CHECK(waitpid(child, &wait_status, 0) == child);
+  CHECK(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);
   ++seen[kind][MORTISE_FORKED - LEAST];
   close_owner(&mine);
 }
 
-/* What is not made names what it was to be. */
+/* An object that cannot be made is named by its future name. */
 static void what_cannot_be_made(int kind) {
   if (kind == MULTI) return; /* it has no name */
-  const struct owner wanted = {kind, &all_calls[kind], NULL, {NULL, NULL}};
+  const struct owner expected = {kind, &all_calls[kind], NULL, {NULL, NULL}};
   mortise_options *foreign = options_with("protocol", kind == RW ? "token" : "two_key");
   void *made = NULL;
   if (kind == LOCK) made = mortise_lock_new(client, NAME, strlen(NAME), foreign, error);
@@ -333,7 +335,7 @@ static void what_cannot_be_made(int kind) {
     made = mortise_semaphore_new(client, NAME, strlen(NAME), 1, foreign, error);
   }
   CHECK(made == NULL);
-  check_call(&wanted, MORTISE_UNSUPPORTED, mortise_error_status(error));
+  check_call(&expected, MORTISE_UNSUPPORTED, mortise_error_status(error));
   mortise_options_free(foreign);
 }
 

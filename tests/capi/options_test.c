@@ -227,7 +227,7 @@ static void renewal_and_max_hold_take_effect(void) {
   mortise_client_free(client);
 }
 
-static void the_client_name_is_told_to_the_server(void) {
+static void the_client_name_is_sent_to_the_server(void) {
   char url[256];
   snprintf(url, sizeof url, "%s?client_name=ledger", server_url(server));
   mortise_client *client = open_client_with(url, NULL);
@@ -264,7 +264,7 @@ int main(void) {
   RUN(the_url_overrides_the_options);
   RUN(defaults_are_as_documented);
   RUN(renewal_and_max_hold_take_effect);
-  RUN(the_client_name_is_told_to_the_server);
+  RUN(the_client_name_is_sent_to_the_server);
   RUN(a_null_object_is_refused);
   server_free(server);
   return 0;

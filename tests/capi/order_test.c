@@ -1,7 +1,7 @@
 /*
- * What a holder wrote before its unlock, the next holder of this process sees, also when the lock
- * went from one to the other by way of the server. The counters are plain numbers, so that
- * ThreadSanitizer fails this program where it is told of no order; every build checks the counts.
+ * The writes of a holder before its unlock are visible to the next holder of this process, also if
+ * the lock passed through the server. The counters are plain numbers, so that ThreadSanitizer fails
+ * this program without such an order. Every build checks the counts.
  */
 #include "fixture.h"
 
@@ -11,7 +11,8 @@
 
 /*
  * The way to the server as it is: it leaves the process. ThreadSanitizer's own send and recv take
- * all sockets of a process for one thing that orders its threads, and would hide what is tested.
+ * all sockets of a process for one object that orders its threads. They would hide the missing
+ * order.
  */
 ssize_t send(int descriptor, const void *bytes, size_t size, int flags) {
   return syscall(SYS_sendto, descriptor, bytes, size, flags, NULL, 0);
@@ -28,7 +29,7 @@ enum { thread_count = 3, round_count = 100 };
 typedef struct kind {
   const char *name;
   const char *options[2]; /* a key and its value */
-  int has_client_each;    /* else all threads have handles of one client */
+  int has_client_each;    /* otherwise all threads have handles of one client */
   void *(*open)(mortise_client *client, const char *name, const mortise_options *options);
   mortise_status (*take)(void *handle);
   mortise_status (*give_back)(void *handle);
@@ -140,7 +141,7 @@ static void *read_once(void *argument) {
   return NULL;
 }
 
-/* A downgrade gives back, too: the writer goes on reading beside those whom it lets in. */
+/* A downgrade releases, too: the writer continues to read with the readers that it lets in. */
 static void a_reader_sees_what_was_written_before_a_downgrade(void) {
   mortise_client *clients[] = {open_client(server), open_client(server)};
   mortise_rw *writer = mortise_rw_new(clients[0], "downgrade", 9, NULL, NULL);

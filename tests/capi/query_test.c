@@ -36,7 +36,7 @@ static void check_entry_is_ours(const mortise_info *info, int64_t index, const c
   CHECK(strcmp(mortise_info_entry_label(info, index), label) == 0);
 }
 
-static void holder_and_free_lock_are_told(void) {
+static void holder_and_free_lock_are_reported(void) {
   mortise_info *info = mortise_info_new();
   mortise_options *options = options_with("label", "night shift: \xc3\xa9*100% {a}:b");
   mortise_lock *lock = open_lock_with(client, "query", options);
@@ -65,7 +65,7 @@ static void holder_and_free_lock_are_told(void) {
 }
 
 /* As long as a label may be, with the marks of an owner token in it. */
-static void the_longest_label_is_told_whole(void) {
+static void the_longest_label_is_complete(void) {
   char label[MORTISE_MAX_LABEL_LEN + 1];
   for (int i = 0; i < MORTISE_MAX_LABEL_LEN; ++i) label[i] = "0123456789:* "[i % 13];
   label[MORTISE_MAX_LABEL_LEN - 1] = '*';
@@ -119,7 +119,7 @@ static void mine_is_the_handles(void) {
 enum { crowd = 20 };
 
 /* `fair=strict` handles wait at the server each for itself, in their order. */
-static void waiters_are_told_in_their_order(void) {
+static void waiters_are_listed_in_their_order(void) {
   mortise_info *info = mortise_info_new();
   mortise_options *options = options_with("fair", "strict");
   mortise_lock *holder = open_lock(client, "crowd");
@@ -153,7 +153,7 @@ static void waiters_are_told_in_their_order(void) {
   mortise_info_free(info);
 }
 
-static void a_strange_holder_is_told_as_it_is(void) {
+static void a_strange_holder_is_reported_as_it_is(void) {
   mortise_info *info = mortise_info_new();
   mortise_lock *lock = open_lock(client, "strange");
   CHECK_CONTAINS(server_command(server, "SET {mortise:strange} somebody PX 60000"), "OK");
@@ -173,11 +173,11 @@ int main(void) {
   server = server_start(NULL);
   client = open_client(server);
   RUN(a_new_info_is_empty);
-  RUN(holder_and_free_lock_are_told);
-  RUN(the_longest_label_is_told_whole);
+  RUN(holder_and_free_lock_are_reported);
+  RUN(the_longest_label_is_complete);
   RUN(mine_is_the_handles);
-  RUN(waiters_are_told_in_their_order);
-  RUN(a_strange_holder_is_told_as_it_is);
+  RUN(waiters_are_listed_in_their_order);
+  RUN(a_strange_holder_is_reported_as_it_is);
   mortise_client_free(client);
   server_free(server);
   return 0;

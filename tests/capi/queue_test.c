@@ -238,7 +238,7 @@ static void wake_and_shutdown_reach_readers(void) {
   mortise_event *event = mortise_event_new();
   reader self = {queue, MORTISE_OK};
   pthread_t thread;
-  mortise_queue_wake(queue); /* nobody waits: the next one is woken */
+  mortise_queue_wake(queue); /* without a waiter: the next one is woken */
   CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, MORTISE_FOREVER, event, NULL));
   CHECK(pthread_create(&thread, NULL, read_for_ever, &self) == 0);
   mortise_queue_wake(queue);
@@ -262,8 +262,8 @@ static void *read_to_the_end(void *argument) {
   return NULL;
 }
 
-/* Who shuts down does not know when the reader has heard of it: on one processor the reader often
- * comes before it at each step. */
+/* The thread that shuts down does not know when the reader has noticed. On one processor the
+ * reader often comes before it at each step. */
 static void a_reader_frees_the_queue_at_its_end(void) {
   cpu_set_t before;
   cpu_set_t one;

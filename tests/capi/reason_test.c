@@ -64,7 +64,7 @@ static void each_loss_has_its_reason(void) {
   check_loss(queue, lock, "\"taken\"", MORTISE_REASON_REPLACED, MORTISE_REASON_REPLACED, "another");
   mortise_lock_free(lock);
 
-  /* Nobody looked before the unlock did. */
+  /* Only the unlock noticed it. */
   mortise_error *error = mortise_error_new();
   mortise_lock *idle = open_lock(client, "idle");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(idle, NULL));

@@ -95,7 +95,7 @@ static void an_upgrade_takes_the_lock_if_nobody_else_reads(void) {
   CHECK_NUMBER(token, mortise_rw_token(first));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_downgrade(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(second, NULL));
-  /* Ahead of those who wait. */
+  /* Ahead of the waiters. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire_async(writer, queue, 1, MORTISE_FOREVER, NULL));
   server_wait_for_exactly(server, "LLEN {mortise:up}:rq", 1);
   CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade(first, NULL));

@@ -1,4 +1,4 @@
-/* Read-write locks: who may hold together, in which order, and what is told of it. */
+/* Read-write locks: which owners hold together, in which order, and the events of it. */
 #include "fixture.h"
 
 static test_server *server;
@@ -141,7 +141,7 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   server_wait_for_exactly(server, lock_keys, 0);
 }
 
-static void losses_are_told_of_each_hold(void) {
+static void losses_are_reported_of_each_hold(void) {
   mortise_options *options = options_with("lease", "600ms");
   mortise_rw *first = open_rw_with(client, "lost", options);
   mortise_rw *second = open_rw_with(client, "lost", options);
@@ -218,7 +218,7 @@ static void a_query_tells_who_holds_what(void) {
   mortise_info_free(info);
 }
 
-/* Whatever else is there under the name is refused, and stays as it is. */
+/* Any other key of that name is refused, and stays as it is. */
 static void other_kinds_of_lock_are_refused(void) {
   mortise_error *error = mortise_error_new();
   mortise_info *info = mortise_info_new();
@@ -314,7 +314,7 @@ int main(void) {
   RUN(a_writer_who_waits_holds_back_later_readers);
   RUN(every_call_also_ends_in_an_event);
   RUN(a_wait_is_cancelled_and_those_behind_go_on);
-  RUN(losses_are_told_of_each_hold);
+  RUN(losses_are_reported_of_each_hold);
   RUN(a_query_tells_who_holds_what);
   RUN(other_kinds_of_lock_are_refused);
   RUN(a_late_release_leaves_another_kind_alone);

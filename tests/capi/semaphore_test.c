@@ -116,7 +116,7 @@ static void who_comes_first_is_served_first(void) {
   for (int i = 0; i < 5; ++i) all[i] = open_semaphore(client, "order", 4);
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_try(all[0], 3, NULL));
   wait_for_permits(all[1], 1, 4, length, 1);
-  /* One permit is free, and belongs to whoever waits for four. */
+  /* One permit is free, and belongs to the waiter for four. */
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_semaphore_try(all[2], 1, NULL));
   wait_for_permits(all[2], 2, 1, length, 2);
   wait_for_permits(all[3], 3, 2, length, 3);
@@ -126,7 +126,7 @@ static void who_comes_first_is_served_first(void) {
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[0], NULL));
   check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   check_quiet(queue);
-  /* One release lets in all for whom there is room. */
+  /* One release lets in all waiters that fit. */
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(all[1], NULL));
   check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   check_event(queue, MORTISE_EVENT_ACQUIRED, 3, MORTISE_OK);
@@ -148,7 +148,7 @@ static void more_permits_let_waiters_in(void) {
   check_event(queue, MORTISE_EVENT_ACQUIRED, 1, MORTISE_OK);
   check_event(queue, MORTISE_EVENT_ACQUIRED, 2, MORTISE_OK);
   CHECK_NUMBER(1, server_number(server, length));
-  /* Fewer than are out: holds stay, and nobody comes in until there is room. */
+  /* Fewer than are out: holds stay, and no waiter is let in until there is room. */
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_resize(all[3], 1, NULL));
   CHECK_NUMBER(1, mortise_semaphore_is_held(all[1]));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_extend(all[1], 0, NULL));
@@ -220,7 +220,7 @@ static void a_wait_is_cancelled_and_those_behind_go_on(void) {
   server_wait_for_exactly(server, other_keys, 0);
 }
 
-static void a_loss_is_told(void) {
+static void a_loss_is_reported(void) {
   mortise_options *options = options_with("lease", "600ms");
   set_option(options, "renewal", "off");
   mortise_semaphore *semaphore = mortise_semaphore_new(client, "lost", 4, 2, options, NULL);
@@ -268,7 +268,7 @@ static void a_query_tells_permits(void) {
   mortise_info_free(info);
 }
 
-/* The first sixteen of either are shown, and who waits stands behind who holds. */
+/* The first sixteen of either are listed, the holders before the waiters. */
 static void a_query_shows_some_of_many(void) {
   enum { crowd = 20, tail = 18 };
   mortise_info *info = mortise_info_new();
@@ -309,7 +309,7 @@ static void a_query_shows_some_of_many(void) {
   mortise_info_free(info);
 }
 
-/* A hold whose lease has ended is no hold, though nobody has swept it away yet. */
+/* A hold whose lease has ended is no hold, even before the server removes its entry. */
 static void a_query_does_not_count_the_dead(void) {
   mortise_info *info = mortise_info_new();
   mortise_semaphore *semaphore = open_semaphore(client, "dead", 7);
@@ -382,7 +382,7 @@ int main(void) {
   RUN(who_waits_for_more_than_there_is_hears_so);
   RUN(every_call_also_ends_in_an_event);
   RUN(a_wait_is_cancelled_and_those_behind_go_on);
-  RUN(a_loss_is_told);
+  RUN(a_loss_is_reported);
   RUN(a_query_tells_permits);
   RUN(a_query_shows_some_of_many);
   RUN(a_query_does_not_count_the_dead);

@@ -20,7 +20,7 @@ enum { wait_tries = 5000, retry_pause_ms = 2 };
 
 struct test_server {
   struct launcher launcher; /* of a real one */
-  pid_t stand_in;           /* who answers in its place */
+  pid_t stand_in;           /* answers in its place */
   int listener;             /* of a stand-in */
   char url[128];
   char tls_url[192];
@@ -59,7 +59,7 @@ test_server *server_start_silent(void) {
   CHECK(listen(server->listener, 64) == 0);
   CHECK(getsockname(server->listener, (struct sockaddr *)&address, &length) == 0);
   snprintf(server->url, sizeof server->url, "redis://127.0.0.1:%d", ntohs(address.sin_port));
-  return server; /* the kernel takes the connections, nobody reads them */
+  return server; /* the kernel accepts the connections, and no thread reads them */
 }
 
 static void answer_one(int fd, const char *answer, size_t length) {
@@ -125,23 +125,23 @@ const char *server_tls_url(const test_server *server) { return server->tls_url; 
 
 const char *server_nowhere(const test_server *server) { return server->nowhere; }
 
-static void tell(const test_server *server, const char *command) {
+static void control(const test_server *server, const char *command) {
   CHECK(launcher_tell(&server->launcher, command));
 }
 
 void server_kill(test_server *server) {
   forget_control(server);
-  tell(server, "kill");
+  control(server, "kill");
 }
 
 void server_restart(test_server *server) {
   server_kill(server);
-  tell(server, "start");
+  control(server, "start");
 }
 
-void server_pause(test_server *server) { tell(server, "pause"); }
+void server_pause(test_server *server) { control(server, "pause"); }
 
-void server_resume(test_server *server) { tell(server, "resume"); }
+void server_resume(test_server *server) { control(server, "resume"); }
 
 /* ---- commands: just enough RESP2 for replies that are not arrays ---- */
 
@@ -221,20 +221,20 @@ int64_t server_number(test_server *server, const char *words) {
   return number;
 }
 
-void server_wait_for(test_server *server, const char *words, int64_t wanted) {
+void server_wait_for(test_server *server, const char *words, int64_t expected) {
   for (int i = 0; i < wait_tries; ++i) {
-    if (server_number(server, words) >= wanted) return;
+    if (server_number(server, words) >= expected) return;
     pause_for_retry();
   }
-  fprintf(stderr, "\"%s\" never answered %lld\n", words, (long long)wanted);
+  fprintf(stderr, "\"%s\" never answered %lld\n", words, (long long)expected);
   exit(1);
 }
 
-void server_wait_for_exactly(test_server *server, const char *words, int64_t wanted) {
+void server_wait_for_exactly(test_server *server, const char *words, int64_t expected) {
   for (int i = 0; i < wait_tries; ++i) {
-    if (server_number(server, words) == wanted) return;
+    if (server_number(server, words) == expected) return;
     pause_for_retry();
   }
-  fprintf(stderr, "\"%s\" never answered just %lld\n", words, (long long)wanted);
+  fprintf(stderr, "\"%s\" never answered just %lld\n", words, (long long)expected);
   exit(1);
 }

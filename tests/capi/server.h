@@ -11,9 +11,9 @@ typedef struct test_server test_server;
 
 /* Starts a server with further arguments, a list that ends in NULL (or NULL); it is ready. */
 test_server *server_start(const char *const *arguments);
-/* A server that takes connections and never says a word. */
+/* A server that accepts connections and never sends a byte. */
 test_server *server_start_silent(void);
-/* A server that answers whatever it reads with these words, once for each time it reads. */
+/* A server that answers with these words, once for each time it reads. */
 test_server *server_start_answering(const char *answer);
 /* Ends the server and frees everything. */
 void server_free(test_server *server);
@@ -22,7 +22,7 @@ void server_free(test_server *server);
 const char *server_url(const test_server *server);
 /* The same over TLS, with the authority to trust; for a server with the argument "tls". */
 const char *server_tls_url(const test_server *server);
-/* A URL in the server's folder where nobody listens. */
+/* A URL in the server's folder without a listener. */
 const char *server_nowhere(const test_server *server);
 
 /* SIGKILL, and what starts it again with nothing in it. */
@@ -38,9 +38,9 @@ void server_resume(test_server *server);
  */
 const char *server_command(test_server *server, const char *words);
 int64_t server_number(test_server *server, const char *words);
-/* Waits until the number that a command answers is at least `wanted`; ends the test if in vain. */
-void server_wait_for(test_server *server, const char *words, int64_t wanted);
+/* Waits until the number that a command returns is at least `expected`. Ends the test otherwise. */
+void server_wait_for(test_server *server, const char *words, int64_t expected);
 /* The same for exactly this number. */
-void server_wait_for_exactly(test_server *server, const char *words, int64_t wanted);
+void server_wait_for_exactly(test_server *server, const char *words, int64_t expected);
 
 #endif

@@ -20,7 +20,7 @@ static void expect_in_handler(int holds) {
   if (!holds) ++broken_promises;
 }
 
-/* Everything that docs/threading.md says is async-signal-safe. */
+/* All functions that docs/threading.md calls async-signal-safe. */
 static void on_signal(int number) {
   (void)number;
   const int before = errno;
@@ -44,12 +44,12 @@ static void on_signal(int number) {
 /* A signal to `thread` (0: to whichever the kernel chooses) each millisecond. */
 static timer_t start_signals(pid_t thread) {
   timer_t timer;
-  struct sigevent how;
-  memset(&how, 0, sizeof how);
-  how.sigev_notify = thread != 0 ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
-  how.sigev_signo = SIGUSR1;
-  how.sigev_notify_thread_id = thread;
-  CHECK(timer_create(CLOCK_MONOTONIC, &how, &timer) == 0);
+  struct sigevent event;
+  memset(&event, 0, sizeof event);
+  event.sigev_notify = thread != 0 ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
+  event.sigev_signo = SIGUSR1;
+  event.sigev_notify_thread_id = thread;
+  CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
   const struct itimerspec each_ms = {{0, 1000000}, {0, 1000000}};
   atomic_store(&handled, 0);
   CHECK(timer_settime(timer, 0, &each_ms, NULL) == 0);

@@ -6,7 +6,7 @@ static mortise_client *client;
 
 enum { calls_that_block = 7, calls_that_free = 4 };
 
-/* From here on the thread ends at the first point where it may be cancelled. */
+/* From here on the thread ends at the first point where it may be canceled. */
 static void cancel_myself(void) { CHECK(pthread_cancel(pthread_self()) == 0); }
 
 static void *make_calls(void *argument) {
@@ -58,14 +58,14 @@ static void *free_all(void *argument) {
   return NULL;
 }
 
-static void check_thread(void *(*body)(void *), int wanted) {
+static void check_thread(void *(*body)(void *), int expected) {
   pthread_t thread;
   void *ended = NULL;
   int done = 0;
   CHECK(pthread_create(&thread, NULL, body, &done) == 0);
   CHECK(pthread_join(thread, &ended) == 0);
   CHECK(ended == PTHREAD_CANCELED);
-  CHECK_NUMBER(wanted, done);
+  CHECK_NUMBER(expected, done);
 }
 
 static void a_call_is_not_cut_short(void) { check_thread(make_calls, calls_that_block); }

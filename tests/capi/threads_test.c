@@ -8,9 +8,9 @@ static mortise_client *clients[2];
 enum { workers = 8, rounds = 300, free_rounds = 60 };
 
 /*
- * A counter that only a holder may touch: it ends up right only when holds never overlap. Reading
- * and writing are atomic each, because a race checker cannot see what two clients agree on through
- * a server; together they are not, so that overlapping holds would lose entries.
+ * A counter that only a holder may touch: it is right at the end only if holds never overlap. Reads
+ * and writes are atomic each, because a race checker cannot see the order of two clients through a
+ * server. Together they are not atomic, so overlapping holds would lose entries.
  */
 typedef struct ledger {
   const char *name;
@@ -70,7 +70,7 @@ static void holds_never_overlap(void) {
   CHECK(entries > rounds);
 }
 
-/* All threads on one handle: one of them wins each round, the others are told why not. */
+/* All threads on one handle: one of them wins each round, and the others get the reason. */
 static void *work_with_one_handle(void *argument) {
   worker *self = argument;
   for (int i = 0; i < rounds; ++i) {
@@ -108,7 +108,7 @@ static void one_handle_has_one_hold(void) {
   mortise_lock_free(lock);
 }
 
-/* Grant and cancel race: the acquire says which of them won, and nothing is left behind. */
+/* Grant and cancel race: the acquire returns which of them won, and nothing remains. */
 static void cancel_races_with_the_grant(void) {
   mortise_lock *holder = open_lock(clients[0], "race");
   mortise_lock *waiter = open_lock(clients[1], "race");
@@ -119,12 +119,12 @@ static void cancel_races_with_the_grant(void) {
     start_acquire(&call, waiter, MORTISE_FOREVER);
     wait_until_busy(waiter);
     if (i % 2) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
-    const mortise_status told = mortise_lock_cancel(waiter, NULL);
-    if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, told); /* nobody has let it in */
+    const mortise_status code = mortise_lock_cancel(waiter, NULL);
+    if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, code); /* no release has let it in */
     if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     const mortise_status status = finish_acquire(&call);
-    /* The two calls tell the same story. */
-    CHECK_STATUS(status == MORTISE_OK ? MORTISE_NOT_WAITING : MORTISE_OK, told);
+    /* The two calls return the same outcome. */
+    CHECK_STATUS(status == MORTISE_OK ? MORTISE_NOT_WAITING : MORTISE_OK, code);
     if (status == MORTISE_OK) {
       ++granted;
       CHECK_NUMBER(1, mortise_lock_is_held(waiter));
@@ -159,7 +159,8 @@ static void freeing_races_with_everything(void) {
     if (i % 2 == 0) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
     for (int k = 0; k < 2; ++k) {
       const mortise_status status = finish_acquire(&calls[k]);
-      /* One may have been let in before its client was freed; else the holder holds it still. */
+      /* One may have been let in before its client was freed. Otherwise the holder still holds
+         it. */
       if (i % 2 == 0 || status != MORTISE_OK) CHECK_STATUS(MORTISE_CLOSED, status);
     }
     if (i % 3 != 0) mortise_lock_free(first);
@@ -209,7 +210,7 @@ static void readers_share_a_queue(void) {
     CHECK(pthread_join(readers[i].thread, NULL) == 0);
     events += readers[i].events;
   }
-  CHECK(now_ms() - begin < 4000); /* all of them hear of the end */
+  CHECK(now_ms() - begin < 4000); /* all of them learn of the end */
   CHECK_NUMBER(rounds, events);
   for (int i = 0; i < rounds; ++i) mortise_lock_free(locks[i]);
   mortise_queue_free(queue);

@@ -1,4 +1,4 @@
-/* Losses and risks are told on a queue, and never dropped. */
+/* Losses and risks are queued as events, and never dropped. */
 #include "fixture.h"
 
 static test_server *server;
@@ -26,8 +26,8 @@ static void check_notice(mortise_queue *queue, mortise_kind kind, int64_t tag, i
   mortise_event_free(event);
 }
 
-/* Somebody removes or overwrites the key: the next renewal finds out. */
-static void a_hold_taken_away_is_told(void) {
+/* Another program deletes or overwrites the key: the next renewal finds out. */
+static void a_deleted_hold_is_reported(void) {
   mortise_queue *queue = open_queue(client, 0);
   const char *const harm[] = {"DEL {mortise:taken}", "SET {mortise:taken} other PX 500"};
   for (int i = 0; i < 2; ++i) {
@@ -104,8 +104,7 @@ static void a_log_tells_of_the_server_and_of_losses(void) {
   mortise_client_free(watched);
 }
 
-/* A queue that keeps its client, which keeps the queue, would live for ever: the leak checker looks
-   on. */
+/* A queue and a client that keep each other would never be freed. The leak checker sees them. */
 static void a_watch_of_a_client_ends_with_it_or_with_its_queue(void) {
   mortise_queue *queue = NULL;
   mortise_client *watched = open_watched(&queue, MORTISE_LOG_LEVEL_INFO);
@@ -169,8 +168,8 @@ static void a_watch_of_a_client_is_refused_with_words(void) {
   mortise_queue_free(queue);
 }
 
-/* Nothing of it is left at a server that was started anew, which is asked at the reconnect. */
-static void a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect(void) {
+/* A server that was started again has nothing of it, and is asked at the reconnect. */
+static void a_hold_that_its_server_has_lost_is_reported_at_the_reconnect(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_options *options = options_with("lease", "1h");
   set_option(options, "renewal", "off");
@@ -199,7 +198,7 @@ static void a_hold_that_is_not_renewed_survives_a_reconnect(void) {
   const int64_t valid_ms = mortise_lock_valid_ms(lock);
   CHECK(server_number(server, "CLIENT KILL TYPE pubsub SKIPME yes") >= 1);
   while (mortise_client_ping(client, NULL) != MORTISE_OK) poll(NULL, 0, 10);
-  CHECK_STATUS(MORTISE_OK, mortise_lock_extend(lock, 3600 * 1000, NULL)); /* behind the question */
+  CHECK_STATUS(MORTISE_OK, mortise_lock_extend(lock, 3600 * 1000, NULL)); /* behind the request */
   CHECK(mortise_lock_valid_ms(lock) >= valid_ms - patience_ms);
   CHECK(server_number(server, "PTTL {mortise:kept}") > valid_ms);
   check_quiet(queue);
@@ -209,8 +208,8 @@ static void a_hold_that_is_not_renewed_survives_a_reconnect(void) {
   mortise_queue_free(queue);
 }
 
-/* The server hangs: first the risk is told, then the loss. */
-static void a_hold_that_cannot_be_renewed_is_told_twice(void) {
+/* The server hangs: first the risk is reported, then the loss. */
+static void a_hold_that_cannot_be_renewed_is_reported_twice(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_short("hang", "on");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(lock, NULL));
@@ -239,7 +238,7 @@ static void a_hold_without_renewal_ends_with_both(void) {
   mortise_queue_free(queue);
 }
 
-static void an_unlocked_or_renewed_hold_is_not_told(void) {
+static void an_unlocked_or_renewed_hold_is_not_reported(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *renewed = open_short("renewed", "on");
   mortise_lock *unlocked = open_short("unlocked", "off");
@@ -308,7 +307,7 @@ static void notices_are_never_dropped(void) {
   mortise_queue_free(queue);
 }
 
-/* Each acquire arms the watch anew, also one that ends in an event. */
+/* Each acquire arms the watch again, also one that ends in an event. */
 static void every_hold_has_its_own_notices(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("again", "1s", "off");
@@ -347,7 +346,7 @@ static void every_hold_of_a_blocking_acquire_has_its_own_notices(void) {
 
 /* The handle is acquired again at the moment of the loss, which the acquire finds by itself then.
  */
-static void a_loss_that_an_acquire_finds_is_told_and_the_next_one_too(void) {
+static void a_loss_that_an_acquire_finds_is_reported_and_the_next_one_too(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *lock = open_leased("again", "200ms", "off");
   CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 3, NULL));
@@ -407,17 +406,17 @@ static void a_freed_handle_leaves_its_place(void) {
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
-  RUN(a_hold_taken_away_is_told);
-  RUN(a_hold_that_its_server_has_forgotten_is_told_at_the_reconnect);
+  RUN(a_deleted_hold_is_reported);
+  RUN(a_hold_that_its_server_has_lost_is_reported_at_the_reconnect);
   RUN(a_hold_that_is_not_renewed_survives_a_reconnect);
-  RUN(a_hold_that_cannot_be_renewed_is_told_twice);
+  RUN(a_hold_that_cannot_be_renewed_is_reported_twice);
   RUN(a_hold_without_renewal_ends_with_both);
-  RUN(an_unlocked_or_renewed_hold_is_not_told);
+  RUN(an_unlocked_or_renewed_hold_is_not_reported);
   RUN(a_watch_can_be_replaced_and_ended);
   RUN(notices_are_never_dropped);
   RUN(every_hold_has_its_own_notices);
   RUN(every_hold_of_a_blocking_acquire_has_its_own_notices);
-  RUN(a_loss_that_an_acquire_finds_is_told_and_the_next_one_too);
+  RUN(a_loss_that_an_acquire_finds_is_reported_and_the_next_one_too);
   RUN(every_hold_of_a_multi_has_its_own_notices);
   RUN(a_freed_handle_leaves_its_place);
   RUN(a_log_tells_of_the_server_and_of_losses);

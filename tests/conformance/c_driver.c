@@ -73,16 +73,16 @@ static mortise_status set_options(struct words *line, mortise_options *options) 
 static mortise_status add_members(mortise_multi *multi, char *members) {
   mortise_status status = MORTISE_OK;
   for (char *name = strtok(members, ","); name != NULL; name = strtok(NULL, ",")) {
-    char *how = strchr(name, ':');
-    if (how != NULL) *how++ = '\0';
+    char *mode = strchr(name, ':');
+    if (mode != NULL) *mode++ = '\0';
     const struct handle *member = find(name);
     if (member->kind == LOCK) status = mortise_multi_add_lock(multi, member->object, error);
     if (member->kind == RW) {
-      status = (strcmp(how, "read") == 0 ? mortise_multi_add_reader : mortise_multi_add_writer)(
+      status = (strcmp(mode, "read") == 0 ? mortise_multi_add_reader : mortise_multi_add_writer)(
           multi, member->object, error);
     }
     if (member->kind == SEMAPHORE) {
-      status = mortise_multi_add_semaphore(multi, member->object, atoll(how), error);
+      status = mortise_multi_add_semaphore(multi, member->object, atoll(mode), error);
     }
     if (status != MORTISE_OK) return status;
   }
@@ -155,14 +155,14 @@ struct call {
 #include "methods.h"
 #include "queries.h"
 
-/* A child's handles are inert: what it is told, by its exit status. */
+/* A child's handles are inert: it returns its result by its exit status. */
 static void fork_and_ping(struct call *call) {
   fflush(stdout);
   const pid_t child = fork();
   if (child == 0) _exit(-mortise_client_ping(call->object, NULL));
-  int how = 0;
-  waitpid(child, &how, 0);
-  call->status = -WEXITSTATUS(how);
+  int wait_status = 0;
+  waitpid(child, &wait_status, 0);
+  call->status = -WEXITSTATUS(wait_status);
 }
 
 static int call_queue(const char *method, struct call *call) {

@@ -11,7 +11,7 @@ ARGUMENTS = ("--cluster-enabled", "yes", "--cluster-port", "free", "--cluster-no
 
 
 def slot_of(key):
-    """CRC-16/XMODEM of the hash tag, or else of all of the key."""
+    """CRC-16/XMODEM of the hash tag, or of the whole key without one."""
     begin, end = key.find(b"{"), key.find(b"}", key.find(b"{") + 1)
     return binascii.crc_hqx(key[begin + 1:end] if 0 <= begin < end - 1 else key, 0) % SLOTS
 

@@ -10,10 +10,10 @@ GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_c
                   "entry_is_retained"}
 
 
-# What a hold, which C has no object for, can be told.
+# The facts of a hold, for which C has no object.
 CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.upgrade", "hold.downgrade", "hold.token",
                   "hold.is_held", "hold.valid_ms"}
-# What a failure says beside its status, both of a call and of one in the background.
+# The fields of a failure besides its status, of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
          for whose in ("a call", "an event")}
 
@@ -97,7 +97,7 @@ def shown(scenarios):
     for scenario in scenarios:
         kinds = kinds_of(scenario)
         for step, kind, method in calls_in(scenario):
-            # A value that nobody looks at shows nothing, and a watch is shown by a notice.
+            # A value that no step checks shows nothing, and a watch is shown by a notice.
             if method != "watch" and (not is_read_only(method) or is_asserted(step)):
                 seen["calls"].add(f"{kind}.{method}")
             if method == "query" and is_asserted(step):
@@ -123,12 +123,12 @@ def read(header_path):
 
 
 def check(header_path, scenarios):
-    """None, or a text of what is missing, for sys.exit."""
+    """None, or the text for sys.exit about everything that is missing."""
     header = read(header_path)
     seen = shown(scenarios)
-    wanted = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
+    required = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
               "protocols": protocols_of(header), "calls": calls_of(header) | CALLS_OF_HOLDS,
               "flags": FLAGS, "notices": {"lost", "at_risk"}, "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
-               for what, names in wanted.items() if names - seen[what]]
+               for what, names in required.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None

@@ -22,7 +22,7 @@ SHARDS = ("a", "b", "c")
 WAITERS = re.compile(r'LLEN "?(\{mortise:[^}]*\}):r?q"?')
 # The formats of locks that a quorum of servers can have.
 QUORUM_PROTOCOLS = {"queued", "token"}
-# Who logs in instead of the pages' locker with PASSWORD: words that nothing else says.
+# The login in place of the pages' locker with PASSWORD: words that occur nowhere else.
 USER, PASSWORD = "locker-77u", "password-77p"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
@@ -37,7 +37,7 @@ def rule_on(page):
 
 
 def further_rules_on(page):
-    """The page's other rules: for servers that know these rights, and errors elsewhere."""
+    """The page's other rules, for servers that know these rights. Other servers return an error."""
     rules = re.findall(r"^ACL SETUSER locker .*$", (PAGES / page).read_text("utf-8"), re.M)[1:]
     return [with_marks(rule) for rule in rules]
 
@@ -47,8 +47,8 @@ def with_marks(rule):
 
 
 def rights_for(scenario):
-    """What a page says that a user needs, that for other programs' formats only where it is used; and
-    what the scenario's own `rights` say."""
+    """The rights that a page gives a user, those for other programs' formats only where they are
+    used, and the scenario's own `rights`."""
     words = rule_on("server.md")
     if any("protocol" in given for given in options_in(scenario)):
         words += [word.replace("NAME", NAME) for word in rule_on("protocols.md")[1:]]
@@ -56,8 +56,8 @@ def rights_for(scenario):
 
 
 def fits(kind, scenario):
-    """Whether the scenario is about what this deployment has: a quorum has mutexes and read-write
-    locks, and of other programs' formats one, and no order among those who wait."""
+    """Whether this deployment has the subject of the scenario. A quorum has mutexes and read-write
+    locks, one of other programs' formats, and no order of waiters."""
     if kind in scenario.get("not_on", []):
         return False
     if kind == "cluster":
@@ -123,7 +123,7 @@ class Infrastructure:
 
     @classmethod
     def take(cls, scenario, kind):
-        """A new one where the scenario does something to it beside using it."""
+        """A new one where the scenario does more with it than use it."""
         rules = rights_for(scenario) if kind == "rights" else []
         if has_lasting_effects(scenario):
             return cls(scenario, kind, rules)
@@ -244,7 +244,7 @@ class Deployment:
         return f"{scheme}://{login}{'@' if login else ''}{place}{query}"
 
     def signers(self):
-        """A file with the certificates of who signs the servers' own."""
+        """A file with the certificates of the servers' own authorities."""
         all_of_them = pathlib.Path(self.server_folder({}), "signers.pem")
         all_of_them.write_text("".join(pathlib.Path(server.folder, "ca.pem").read_text("ascii")
                                        for server in self.all_servers()), "ascii")
@@ -262,8 +262,9 @@ class Deployment:
             server.control(step["control"], step.get("in_ms", 0))
 
     def command(self, step):
-        """What the step's server answers; in a command `{first}` is that server's host and port. Of
-        several it is the one that speaks for the lock that the command names, or all; of a quorum all."""
+        """The reply of the step's server. In a command `{first}` is that server's host and port. Of
+        several servers it is the one that answers for the lock of the command, or all; of a quorum
+        all."""
         if self.cluster:
             return together(self.cluster.answers(step["server"], name_in(step["server"]),
                                                  DEFAULT_NAME if self.is_plain_key else f"{{mortise:{DEFAULT_NAME}}}"))
@@ -276,7 +277,7 @@ class Deployment:
     def command_of(self, step, shard):
         text = step["server"]
         if self.kind == "redlock" and (found := WAITERS.fullmatch(text)):
-            # Who waits has no place in a queue, but listens.
+            # A waiter has no place in a queue, but is subscribed.
             reply = self.servers[step.get("of", "first")][shard].command(
                 f'PUBSUB NUMSUB "mortise:free:{found[1]}"')
             return reply.split("\n")[-1]
@@ -284,11 +285,11 @@ class Deployment:
             text = text.replace(f"{{{name}}}", f"127.0.0.1 {servers[shard].ports[0]}")
         return self.servers[step.get("of", "first")][shard].command(text)
 
-    def tell_network(self, command):
-        """What tests/support/proxy can do; it is redirected to a server by its name here."""
+    def command_network(self, command):
+        """The commands of tests/support/proxy. It is redirected to a server by its name here."""
         command, *names = command.split()
         for shard, network in enumerate(self.networks):
-            network.tell(" ".join([command, *(self.infrastructure.place(name, shard) if command == "redirect" else name
+            network.send(" ".join([command, *(self.infrastructure.place(name, shard) if command == "redirect" else name
                                               for name in names)]))
 
     def refused(self):

@@ -55,6 +55,6 @@ def undocumented(header, scenarios):
 
 
 def check(header_path, scenarios):
-    """None, or a text of what is missing, for sys.exit."""
+    """None, or the text for sys.exit about everything that is missing."""
     wrong = undocumented(read(header_path), scenarios)
     return "statuses that the header lacks: " + "; ".join(wrong) if wrong else None

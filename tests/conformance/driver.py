@@ -155,7 +155,7 @@ class Driver:
             self.answer(self.send(["pump"], {"timeout_ms": 50}))
 
     def has_notice(self, on, kind):
-        """Whether the notice has arrived, or arrives among the events that the driver has not read yet."""
+        """Whether the notice has come, or is among the events that the driver has not read yet."""
         self.answer(self.send(["pump"], {"timeout_ms": 50}))
         return any(notice[:2] == (on, kind) for notice in self.notices)
 
@@ -170,8 +170,8 @@ class Driver:
         return None if self.pending else self.send(["reset"], {})
 
     def is_reset(self, number):
-        """Whether the driver answers that everything is freed, so that another run can use it. Raises Ended
-        if the process ends instead: freeing has made it crash."""
+        """Whether the driver reports that everything is freed, so that another run can use it.
+        Raises Ended if the process ends instead, because freeing has made it crash."""
         if number is None:
             return False
         self.patience_s = RESET_PATIENCE_S

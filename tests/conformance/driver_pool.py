@@ -15,7 +15,7 @@ class DriverPool:
         atexit.register(self.end)
 
     def take(self, name, command, patience_s, secrets):
-        """An idle driver, or else a new one. MORTISE_URL is not in its environment."""
+        """An idle driver, or a new one. MORTISE_URL is not in its environment."""
         with self.lock:
             driver = self.idle[command].pop() if self.idle[command] else None
         if driver is None:
@@ -24,8 +24,8 @@ class DriverPool:
         return driver
 
     def give_back(self, drivers):
-        """Keeps those that reset in time, and ends the others. Raises Told if one reveals a secret, and Ended
-        if one crashes."""
+        """Keeps drivers that reset in time, and ends the others. Raises Revealed if one reveals a
+        secret, and Ended if one crashes."""
         kept = []
         try:
             resets = [(driver, driver.begin_reset()) for driver in drivers]

@@ -1,5 +1,4 @@
-/* C has no object for a hold: here a name, by which a scenario means what an acquire of a handle
- * gave. */
+/* C has no object for a hold. A name stands for the result of a handle's acquire in a scenario. */
 
 struct hold {
   char name[64];

@@ -1,4 +1,4 @@
-"""A program of tests/support, which is told what to do line by line, and ends with this one."""
+"""A program of tests/support that reads commands line by line, and ends with this one."""
 import pathlib
 import subprocess
 import threading
@@ -13,7 +13,7 @@ class Launched:
         self.lock = threading.Lock()
         _, self.folder, *self.ports = self.process.stdout.readline().split()
 
-    def tell(self, command):
+    def send(self, command):
         """It is done."""
         with self.lock:
             if self.process.stdin.closed:

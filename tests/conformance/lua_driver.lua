@@ -46,16 +46,16 @@ end
 -- ---- new ------------------------------------------------------------------------------------
 
 local function add_members(multi, members)
-  for name, how in members:gmatch("([^,:]+):?([^,:]*)") do
+  for name, mode in members:gmatch("([^,:]+):?([^,:]*)") do
     local member = handles[name]
     local status, _, text
-    if how == "read" then
+    if mode == "read" then
       status, _, text = outcome(multi.object.add_reader, multi.object, member.object)
-    elseif how == "write" then
+    elseif mode == "write" then
       status, _, text = outcome(multi.object.add_writer, multi.object, member.object)
-    elseif how ~= "" then
+    elseif mode ~= "" then
       status, _, text =
-        outcome(multi.object.add_semaphore, multi.object, member.object, tonumber(how))
+        outcome(multi.object.add_semaphore, multi.object, member.object, tonumber(mode))
     else
       status, _, text = outcome(multi.object.add_lock, multi.object, member.object)
     end
@@ -183,7 +183,7 @@ local function stats(client, of)
   return fields(status, nil, value, text, details)
 end
 
--- What all clients have told: how many have, as JSON, or of all entries one field.
+-- The answers of all clients: how many, as JSON, or one field of all entries.
 local function listing(of, ...)
   local status, taken, text, details = outcome(...)
   local value
@@ -227,8 +227,8 @@ local function call(name, method, given)
     return fields(status, nil, nil, text)
   end
   if method == "watch_log" or method == "watch_stats" then
-    local how = tonumber(given.level or given.interval_ms)
-    local status, _, text = outcome(object[method], object, how and queue, handle.tag, how)
+    local mode = tonumber(given.level or given.interval_ms)
+    local status, _, text = outcome(object[method], object, mode and queue, handle.tag, mode)
     return fields(status, nil, nil, text)
   end
   if method == "force_release" and not given.owner then

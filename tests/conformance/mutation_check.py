@@ -8,8 +8,8 @@ import language_sets
 from coverage import (CALLS_OF_HOLDS, calls_in, calls_of, is_read_only, options_in, options_of, read)
 from scenario_run import run_scenario, steps_of
 
-# Only how fast something is; and whether the server answers, which other calls wait for, too: that a
-# ping is made is seen where the ping reports a missing server.
+# Speed, and whether the server answers, for which other calls wait, too. That a ping is made shows
+# where the ping reports a missing server.
 UNSEEN = {"busy_poll", "client.ping"}
 RUNS_AT_A_TIME = 16
 # How long the runner waits at least for a call that never ends because of a mutation.
@@ -48,7 +48,7 @@ def first_planted(scenario):
 
 
 def mutations_of(header_path, scenarios):
-    """{what is omitted: mutations}, of which a scenario has to detect one."""
+    """{omission: mutations}, of which a scenario has to detect one."""
     header = read(header_path)
     calls = {call for call in calls_of(header) | CALLS_OF_HOLDS
              if not is_read_only(call.split(".")[1]) and not call.endswith("_async")}
@@ -84,8 +84,8 @@ def detects(mutation, took_s, command):
 
 
 def check(header_path, scenarios, language):
-    """What is wrong with the scenarios in a language, which is (name, command): texts. A scenario that
-    fails without a mutation detects nothing."""
+    """The faults of the scenarios in a language, which is (name, command), as texts. A scenario
+    that fails without a mutation detects nothing."""
     name, command = language
     able = [scenario for scenario in scenarios if language_sets.can_run(name, scenario)]
     planted = runnable(mutations_of(header_path, scenarios), name)

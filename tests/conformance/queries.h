@@ -31,14 +31,14 @@ static void query_into(struct call *call, query_function ask) {
   mortise_info_free(info);
 }
 
-static mortise_status query_lock(void *lock, mortise_info *info, mortise_error *how) {
-  return mortise_lock_query(lock, info, how);
+static mortise_status query_lock(void *lock, mortise_info *info, mortise_error *problem) {
+  return mortise_lock_query(lock, info, problem);
 }
-static mortise_status query_rw(void *rw, mortise_info *info, mortise_error *how) {
-  return mortise_rw_query(rw, info, how);
+static mortise_status query_rw(void *rw, mortise_info *info, mortise_error *problem) {
+  return mortise_rw_query(rw, info, problem);
 }
-static mortise_status query_semaphore(void *semaphore, mortise_info *info, mortise_error *how) {
-  return mortise_semaphore_query(semaphore, info, how);
+static mortise_status query_semaphore(void *semaphore, mortise_info *info, mortise_error *problem) {
+  return mortise_semaphore_query(semaphore, info, problem);
 }
 
 static query_function query_of(enum kind kind) {
@@ -71,19 +71,19 @@ struct query {
 static void *run_query(void *given) {
   struct query *query = given;
   mortise_info *info = mortise_info_new();
-  mortise_error *how = mortise_error_new();
-  const mortise_status status = query->ask(query->object, info, how);
+  mortise_error *problem = mortise_error_new();
+  const mortise_status status = query->ask(query->object, info, problem);
   flockfile(stdout);
   printf("done %" PRId64 " %s", query->id, words_status(status));
   if (status < 0) {
-    printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(how),
-           mortise_error_is_ambiguous(how));
+    printf(" retryable=%" PRId32 " ambiguous=%" PRId32, mortise_error_is_retryable(problem),
+           mortise_error_is_ambiguous(problem));
   }
-  words_print("text", mortise_error_message(how));
+  words_print("text", mortise_error_message(problem));
   putchar('\n');
   fflush(stdout);
   funlockfile(stdout);
-  mortise_error_free(how);
+  mortise_error_free(problem);
   mortise_info_free(info);
   free(query);
   return NULL;
@@ -101,7 +101,7 @@ static int start_query(const struct handle *handle, const char *method, struct c
 }
 
 /* What was found when the server was checked: of all, as JSON, or first of one matter. */
-static void tell_health(struct call *call, mortise_health *found) {
+static void report_health(struct call *call, mortise_health *found) {
   static char text[65536];
   call->status = mortise_error_status(error);
   if (found == NULL) return;
@@ -137,7 +137,7 @@ static int is_sample(const mortise_stats *counted, int64_t sample, const char *o
 }
 
 /* What the client has counted: how much, as JSON, or one sample. */
-static void tell_stats(struct call *call, mortise_stats *counted) {
+static void report_stats(struct call *call, mortise_stats *counted) {
   static char text[65536];
   call->status = mortise_error_status(error);
   if (counted == NULL) return;
@@ -155,9 +155,9 @@ static void tell_stats(struct call *call, mortise_stats *counted) {
   mortise_stats_free(counted);
 }
 
-/* What all clients have told: how many have, as JSON, or of all entries one field: a number's sum,
+/* The answers of all clients: how many, as JSON, or one field of all entries: a number's sum,
  * and a text's one a line. */
-static void tell_listing(struct call *call, mortise_listing *taken) {
+static void report_listing(struct call *call, mortise_listing *taken) {
   static char text[65536];
   const size_t of_len = strlen(call->of);
   size_t used = 0;
@@ -184,25 +184,25 @@ static void tell_listing(struct call *call, mortise_listing *taken) {
 
 static int call_health(const char *method, struct call *call) {
   if (strcmp(method, "stats") == 0) {
-    tell_stats(call, mortise_client_stats(call->object, error));
+    report_stats(call, mortise_client_stats(call->object, error));
     return 1;
   }
   if (strcmp(method, "list_locks") == 0) {
-    tell_listing(call, mortise_client_list_locks(call->object, call->timeout_ms, error));
+    report_listing(call, mortise_client_list_locks(call->object, call->timeout_ms, error));
     return 1;
   }
   if (strcmp(method, "scan_locks") == 0) {
     const char *pattern = call->pattern != NULL ? call->pattern->value : "";
-    tell_listing(call, mortise_client_scan_locks(call->object, pattern, strlen(pattern),
-                                                 call->most_keys, call->timeout_ms, error));
+    report_listing(call, mortise_client_scan_locks(call->object, pattern, strlen(pattern),
+                                                   call->most_keys, call->timeout_ms, error));
     return 1;
   }
   if (strcmp(method, "check_health") == 0) {
-    tell_health(call, mortise_client_check_health(call->object, error));
+    report_health(call, mortise_client_check_health(call->object, error));
     return 1;
   }
   if (strcmp(method, "last_health") == 0) {
-    tell_health(call, mortise_client_last_health(call->object, error));
+    report_health(call, mortise_client_last_health(call->object, error));
     return 1;
   }
   return 0;

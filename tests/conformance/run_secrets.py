@@ -3,7 +3,7 @@ import base64
 import urllib.parse
 
 
-class Told(Exception):
+class Revealed(Exception):
     """A secret is in some output."""
 
 
@@ -18,8 +18,8 @@ def forms_of(secret):
 
 
 def secrets_of(scenario):
-    """Those that its steps give a client, in whatever way: `redis://USER:PASSWORD@…`, `login`, `user`,
-    `password`, and a file's text. They are words that nothing else has."""
+    """The secrets that its steps give a client: `redis://USER:PASSWORD@…`, `login`, `user`,
+    `password`, and a file's text. They are words that occur nowhere else."""
     found = set()
     for step in scenario["steps"]:
         logins = [step.get("login", ""), ":".join((step.get("user", ""), step.get("password", "")))]
@@ -43,10 +43,10 @@ class Secrets:
 
     def check(self, text, where):
         """Text as it came, and with its percent-encoding undone."""
-        for said in (text, urllib.parse.unquote(text)):
+        for spelling in (text, urllib.parse.unquote(text)):
             for form, word in self.forms.items():
-                if form in said:
-                    raise Told(f"{where} tells {word!r}: {said}")
+                if form in spelling:
+                    raise Revealed(f"{where} tells {word!r}: {spelling}")
 
     def check_server(self, ask, name):
         """What other users of a server see of its clients, without the server's own record of their names."""

@@ -25,7 +25,7 @@ from driver_pool import DriverPool
 from scenario_run import run_scenario
 from server import Server
 
-# Answers each call as its argument has it for the method, and everything else with "ok"; "silence" is no
+# Answers each call as its argument has it for the method, and all others with "ok"; "silence" is no
 # answer, and "end" ends the process.
 PROGRAM = """
 import json, os, sys
@@ -93,11 +93,11 @@ class Checks(unittest.TestCase):
 
     def test_a_failure_says_both_of_what_may_be_done_about_it(self):
         for key in ("retryable", "ambiguous"):
-            for said, wanted in (("=1", True), ("=0", False)):
-                step = {"at": "a", "do": "try", "on": "x", "expect": "unknown", key: wanted}
-                self.assertIsNone(failure([step], f'{{"try": "unknown {key}{said}"}}'))
-                self.assertIsNotNone(failure([{**step, key: not wanted}],
-                                             f'{{"try": "unknown {key}{said}"}}'))
+            for answer, expected in (("=1", True), ("=0", False)):
+                step = {"at": "a", "do": "try", "on": "x", "expect": "unknown", key: expected}
+                self.assertIsNone(failure([step], f'{{"try": "unknown {key}{answer}"}}'))
+                self.assertIsNotNone(failure([{**step, key: not expected}],
+                                             f'{{"try": "unknown {key}{answer}"}}'))
                 self.assertIsNotNone(failure([step], '{"try": "unknown"}'))
 
     def test_a_notice_that_must_not_come(self):
@@ -120,9 +120,9 @@ class Checks(unittest.TestCase):
         self.assertIsNotNone(failure([begin, end], '{"acquire": "timed_out"}'))
 
     def test_a_call_whose_answer_is_heard_later(self):
-        told = {"at": "a", "tell": "cancel", "on": "x", "as": "it"}
-        self.assertIsNone(failure([told, {"at": "a", "hear": "it"}]))
-        self.assertIsNotNone(failure([told, {"at": "a", "hear": "it", "expect": "not_owner"}]))
+        cancel = {"at": "a", "tell": "cancel", "on": "x", "as": "it"}
+        self.assertIsNone(failure([cancel, {"at": "a", "hear": "it"}]))
+        self.assertIsNotNone(failure([cancel, {"at": "a", "hear": "it", "expect": "not_owner"}]))
 
     def test_what_comes_eventually(self):
         step = {"at": "a", "do": "is_held", "on": "x", "equals": 1, "eventually": True}
@@ -133,19 +133,19 @@ class Checks(unittest.TestCase):
 
 
 class Logins(unittest.TestCase):
-    def told(self, said, **login):
-        """What a run fails with in which somebody logs in, and a driver prints this."""
+    def failure_of(self, answer, **login):
+        """The failure of a run with a login in which a driver prints this."""
         steps = [{"at": "a", "new": "client", "as": "c", **login}, {"at": "a", "do": "ping", "on": "c"}]
-        return str(failure(steps, json.dumps({"ping": said})))
+        return str(failure(steps, json.dumps({"ping": answer})))
 
     def test_a_login_that_comes_out_is_a_failure(self):
         raw = "passw/rd-77"
         for login in ({"login": f"somebody:{raw}"}, {"user": "somebody", "password": raw},
                       {"url": "redis://somebody:passw%2Frd-77@host"}):
-            for said in (f"text={raw}", "text=passw%2Frd-77", "text=a%20somebody%20b", "printed=somebody",
+            for answer in (f"text={raw}", "text=passw%2Frd-77", "text=a%20somebody%20b", "printed=somebody",
                          "text=" + base64.b64encode(f"x:{raw}!".encode()).decode()):
-                self.assertIn("tells", self.told(f"refused retryable=0 ambiguous=0 {said}", **login))
-            self.assertNotIn("tells", self.told("ok text=some%20body", **login))
+                self.assertIn("tells", self.failure_of(f"refused retryable=0 ambiguous=0 {answer}", **login))
+            self.assertNotIn("tells", self.failure_of("ok text=some%20body", **login))
 
     def test_a_login_that_is_left_at_the_server_is_a_failure(self):
         login = {"at": "a", "new": "client", "as": "c", "login": "somebody:password-77"}
@@ -155,7 +155,7 @@ class Logins(unittest.TestCase):
 
     def test_a_login_is_of_words_that_nothing_else_has(self):
         with self.assertRaises(ValueError):
-            self.told("ok", login="me:password-77")
+            self.failure_of("ok", login="me:password-77")
 
 
 class Deployments(unittest.TestCase):
@@ -182,15 +182,15 @@ class Deployments(unittest.TestCase):
                                                         {"server": "PING", "of": "second"}]})
         self.addCleanup(deployment.end)
 
-        def asked():
+        def requested():
             return subprocess.run(["redis-cli", "-u", deployment.url, "get", "name"], text=True,
                                   capture_output=True, check=True).stdout.strip()
 
         for name in ("first", "second"):
             self.assertEqual("OK", deployment.command({"server": f"SET name {name}", "of": name}))
-        self.assertEqual("first", asked())
-        deployment.tell_network("redirect second")
-        self.assertEqual("second", asked())
+        self.assertEqual("first", requested())
+        deployment.command_network("redirect second")
+        self.assertEqual("second", requested())
         self.assertEqual("OK", deployment.command({"server": "REPLICAOF {second}"}))
         self.assertIn("slave", deployment.command({"server": "ROLE"}))
 

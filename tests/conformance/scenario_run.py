@@ -8,14 +8,14 @@ import coverage
 from deployment import Deployment
 from driver import PATIENCE_S, Driver, Unresponsive, sleep_ms
 from driver_pool import DriverPool, needs_own_process
-from run_secrets import Secrets, Told, secrets_of
+from run_secrets import Secrets, Revealed, secrets_of
 
 HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi/include/mortise/mortise.h"
 # Why a hold was lost.
 REASONS = coverage.reasons_of(coverage.read(HEADER))
 # What a health check finds, by its number.
 SEVERITIES = ["ok", "unknown", "warn", "bad"]
-# What a step says of the value of its answer.
+# The checks of a step for the value of its answer.
 OF_VALUE = {"equals", "at_least", "at_most", "same_as", "above", "remember"}
 
 
@@ -24,7 +24,7 @@ POOL = DriverPool()
 
 
 class Failed(Exception):
-    """A step did not go as the scenario says. `number` is the step's; 0 before the first."""
+    """A step did not go as in the scenario. `number` is the step's; 0 before the first."""
 
     def __init__(self, text, number=0):
         super().__init__(text)
@@ -42,8 +42,8 @@ def run_scenario(scenario, commands, patience_s=PATIENCE_S, deployment="direct",
 
 
 class ScenarioRun:
-    """One run of one scenario, with a command for each driver. A mutated scenario fails as a rule, which
-    says nothing against its drivers and servers."""
+    """One run of one scenario, with a command for each driver. A mutated scenario fails as a rule,
+    and that is no fault of its drivers and servers."""
 
     def __init__(self, scenario, commands, patience_s, deployment, pool, is_mutated):
         self.scenario = scenario
@@ -57,7 +57,7 @@ class ScenarioRun:
         self.is_mutated = is_mutated
         self.remembered = {}
         self.started = {}   # name of a call in the background: (its number, when it began)
-        self.told = {}      # name of a call whose answer was not waited for: its number
+        self.open_calls = {}  # name of a call whose answer was not awaited: its number
         self.outcomes = {}  # name of such a call: the status that it ended with
 
     def run(self):
@@ -73,14 +73,14 @@ class ScenarioRun:
                 raise Failed(f"a right is missing for {', '.join(sorted(refused))}")
             is_reusable = True
             self.give_back_drivers()
-        except (Failed, Unresponsive, Told) as problem:
+        except (Failed, Unresponsive, Revealed) as problem:
             is_reusable = self.is_mutated and isinstance(problem, Failed)
             place = (f"step {number} {json.dumps(step, ensure_ascii=False)}" if step else
                      "the end" if number else "opening")
             raise Failed(f"{place}: {problem}", number) from None
         finally:
             if is_reusable:
-                with contextlib.suppress(Told, Unresponsive):
+                with contextlib.suppress(Revealed, Unresponsive):
                     self.give_back_drivers()
             for driver in self.drivers.values():
                 driver.end()
@@ -100,7 +100,8 @@ class ScenarioRun:
         for name, command in self.commands.items():
             self.drivers[name] = self.start_driver(name, command)
             if self.scenario.get("opens_clients", True):
-                # No scenario is about this one's opening: a server that is slow to answer may be.
+                # No scenario is about opening the driver's client, because a server may be slow to
+                # answer.
                 self.step({"at": name, "new": "client", "as": "client", "eventually": True,
                            "options": self.scenario.get("client_options", {})})
 
@@ -137,9 +138,9 @@ class ScenarioRun:
         elif "notice" in step:
             self.check(step, driver.await_notice(step["on"], step["notice"]))
         elif "tell" in step:
-            self.told[step["as"]] = driver.send(["call", step["on"], step["tell"]], arguments_of(step))
+            self.open_calls[step["as"]] = driver.send(["call", step["on"], step["tell"]], arguments_of(step))
         elif "hear" in step:
-            self.check(step, driver.answer(self.told[step["hear"]]))
+            self.check(step, driver.answer(self.open_calls[step["hear"]]))
         elif "health" in step:
             check_last_health(lambda of: driver.call(step["health"], "last_health", {"of": of}))
         elif "no_notice" in step:
@@ -204,21 +205,21 @@ class ScenarioRun:
 
 
 def check_last_health(ask):
-    """The JSON text of what was found last says the same as what is told finding by finding; of several
-    servers, as the first of each name."""
+    """The JSON text of the last result is the same as its single findings; of several servers, as
+    the first of each name."""
     answer = ask("json")
-    told = json.loads(answer.text)
-    if not told["findings"] or len(told["findings"]) != answer.value:
+    health = json.loads(answer.text)
+    if not health["findings"] or len(health["findings"]) != answer.value:
         raise Failed(f"{answer.value} findings are not those of {answer.text}")
-    for finding in {one["name"]: one for one in reversed(told["findings"])}.values():
+    for finding in {one["name"]: one for one in reversed(health["findings"])}.values():
         one = ask(finding["name"])
         texts = [finding[key] for key in ("severity", "server", "value", "consequence", "remedy")]
         if one.text.split("\n") != texts:
             raise Failed(f"{one.text!r} is not {texts}")
         if SEVERITIES.index(finding["severity"]) != one.value:
             raise Failed(f"{finding['name']} is {finding['severity']} and {one.value}")
-    if SEVERITIES.index(told["worst"]) != max(SEVERITIES.index(one["severity"]) for one in told["findings"]):
-        raise Failed(f"{told['worst']} is not the worst of {answer.text}")
+    if SEVERITIES.index(health["worst"]) != max(SEVERITIES.index(one["severity"]) for one in health["findings"]):
+        raise Failed(f"{health['worst']} is not the worst of {answer.text}")
 
 
 def arguments_of(step):
@@ -235,7 +236,8 @@ def check_status(step, answer):
 
 
 def check_time(step, took_ms):
-    """A lower bound is exact, as the call began later and ended earlier than was seen from here."""
+    """A lower bound is exact, because the call began later and ended earlier than the runner
+    measured."""
     if took_ms < step.get("takes_at_least_ms", 0):
         raise Failed(f"it took {took_ms:.1f} ms only")
     if took_ms > step.get("takes_at_most_ms", took_ms):
@@ -245,7 +247,7 @@ def check_time(step, took_ms):
 def check_value(step, value, remembered):
     if value is None and OF_VALUE & set(step):
         raise Failed("the answer has no value")
-    for key, holds in (("equals", lambda wanted: value == wanted),
+    for key, holds in (("equals", lambda limit: value == limit),
                        ("at_least", lambda limit: value >= limit),
                        ("at_most", lambda limit: value <= limit)):
         if key in step and not holds(step[key]):
@@ -259,7 +261,7 @@ def check_value(step, value, remembered):
 
 
 def check_reply(step, reply, remembered):
-    """What the server says is a number, or a text that equals another or contains it."""
+    """The answer of the server is a number, or a text that equals another or contains it."""
     is_number = reply.lstrip("-").isdigit()
     if step.get("says", "") not in reply:
         raise Failed(f"the server says {reply!r}, without {step['says']!r}")

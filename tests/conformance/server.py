@@ -41,7 +41,7 @@ class Server(Launched):
     def control(self, what, in_ms=0):
         """What tests/support/server can do: kill, start, pause, resume."""
         if in_ms == 0:
-            return self.tell(what)
-        later = threading.Timer(in_ms / 1000, self.tell, [what])
+            return self.send(what)
+        later = threading.Timer(in_ms / 1000, self.send, [what])
         later.daemon = True
         return later.start()

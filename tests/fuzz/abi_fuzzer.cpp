@@ -1,6 +1,6 @@
-// Sequences of ABI calls, decoded from the input: any function, on handles that are good or NULL,
-// in any order of freeing, with odd lengths and numbers, against a server that answers rightly,
-// oddly or not at all. Nothing may crash, leak, or take longer than its deadline.
+// Sequences of ABI calls, decoded from the input: any function, on valid or NULL handles, with any
+// order of freeing and odd lengths and numbers. The server has right, odd or no replies. Nothing
+// may crash, leak, or take longer than its deadline.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <array>
@@ -22,7 +22,7 @@ using mortise::testing::moody_server;
 constexpr int slot_count = 3;
 constexpr mortise::time_ns longest_call_ns = 10 * mortise::ns_per_s;
 
-// A server keeps all that it was ever told, so that another takes its place now and then.
+// A server keeps all commands that it received, so that another replaces it now and then.
 std::unique_ptr<moody_server> current_server;
 moody_server& server() { return *current_server; }
 
@@ -299,7 +299,7 @@ void step(world& all) {
   }
 }
 
-// Frees what is left, in an order that the input chooses.
+// Frees the remaining handles, in an order that the input chooses.
 void free_all(world& all) {
   for (int i = 0; i < slot_count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
@@ -315,7 +315,7 @@ void free_all(world& all) {
   }
 }
 
-// A call that takes longer than any deadline here hangs.
+// A call that takes longer than each deadline of this program hangs.
 template <class Call>
 void timed(Call&& call) {
   const auto begin = mortise::boot_now();

@@ -1,5 +1,5 @@
-// Any replies to a handshake, in all of its forms: it ends, it is never done with a server that
-// keeps no locks, and what it says of itself is true (hazards 10, 28, 31).
+// Any replies to a handshake, in all of its forms. It ends, it never succeeds with a server that
+// keeps no locks, and its facts are those of the replies (hazards 10, 28, 31).
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -65,19 +65,19 @@ connection_config make_config() {
   return config;
 }
 
-void check_done(const handshake& said, bool has_met_replica, std::size_t left) {
-  const auto& facts = said.facts();
+void check_done(const handshake& dialogue, bool has_met_replica, std::size_t left) {
+  const auto& facts = dialogue.facts();
   require(left == 0);
   require(!has_met_replica);
   require(facts.role.empty() || facts.role == "master");
   require(facts.version_number == 0 || facts.version_number >= 6002000);
 }
 
-void check_refused(const handshake& said, std::string_view stream) {
-  require(!said.problem().ok() && !said.problem().message.empty());
+void check_refused(const handshake& dialogue, std::string_view stream) {
+  require(!dialogue.problem().ok() && !dialogue.problem().message.empty());
   // What the server echoes is its own affair.
   if (stream.find(secret) != std::string_view::npos) return;
-  require(said.problem().message.find(secret) == std::string::npos);
+  require(dialogue.problem().message.find(secret) == std::string::npos);
 }
 
 void greet(handshake::form form, const connection_config& config, handshake::predecessor before,
@@ -85,8 +85,8 @@ void greet(handshake::form form, const connection_config& config, handshake::pre
   const auto whole = stream;
   mortise::redis::login as;
   if (has_login) as = {"ann", mortise::secret(secret)};
-  handshake said(config, form, std::move(before), as);
-  auto commands = commands_in(said.take_bytes());
+  handshake dialogue(config, form, std::move(before), as);
+  auto commands = commands_in(dialogue.take_bytes());
   std::size_t answered = 0;
   bool has_met_replica = false;
   parser reader;
@@ -95,18 +95,19 @@ void greet(handshake::form form, const connection_config& config, handshake::pre
     require(answered < commands.size());
     has_met_replica |= is_of_replica(commands[answered], reader.reply());
     ++answered;
-    switch (said.take(reader.reply())) {
+    switch (dialogue.take(reader.reply())) {
       case handshake::step::more:
         require(answered < commands.size());
         break;
       case handshake::step::send:
-        for (auto& command : commands_in(said.take_bytes())) commands.push_back(std::move(command));
+        for (auto& command : commands_in(dialogue.take_bytes()))
+          commands.push_back(std::move(command));
         require(answered < commands.size());
         break;
       case handshake::step::done:
-        return check_done(said, has_met_replica, commands.size() - answered);
+        return check_done(dialogue, has_met_replica, commands.size() - answered);
       case handshake::step::refused:
-        return check_refused(said, whole);
+        return check_refused(dialogue, whole);
       case handshake::step::fall_back:
         return require(form == handshake::form::resp3 && commands[answered - 1] == "HELLO");
     }
@@ -117,7 +118,7 @@ void greet(handshake::form form, const connection_config& config, handshake::pre
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // The first byte chooses the circumstances; the rest is what the server says.
+  // The first byte chooses the circumstances. The rest is what the server sends.
   const auto chosen = data[0];
   const auto form = static_cast<handshake::form>((chosen & 3U) % 3U);
   handshake::predecessor before;

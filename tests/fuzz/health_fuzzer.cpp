@@ -1,5 +1,5 @@
-// Any replies to what a health check asks: it comes to one finding for each rule, whose values are
-// printable ASCII, and to a JSON text that is well-formed (hazard 31).
+// Any replies to the commands of a health check. The result has one finding for each rule,
+// printable ASCII values, and a well-formed JSON text (hazard 31).
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -73,16 +73,16 @@ class reader {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view stream(reinterpret_cast<const char*>(data), size);
   constexpr time_ns start_ns = 1'000 * ns_per_s;
-  protocol::server_probe asked(0, {.lifted_ns = start_ns - ns_per_s});
-  while (!asked.is_over()) {
+  protocol::server_probe probe(0, {.lifted_ns = start_ns - ns_per_s});
+  while (!probe.is_over()) {
     std::string bytes;
-    int left = asked.write_round(bytes, start_ns);
+    int left = probe.write_round(bytes, start_ns);
     require(left > 0);
-    // What is missing at the end is null.
+    // Missing replies at the end are null.
     for (; left > 0; --left) {
       redis::parser parser;
       const bool is_read = parser.parse(stream) == redis::parse_result::complete;
-      asked.take(parser.reply(), start_ns + 5 * ns_per_ms, 1'795'329'365'000'000);
+      probe.take(parser.reply(), start_ns + 5 * ns_per_ms, 1'795'329'365'000'000);
       if (is_read) stream.remove_prefix(parser.consumed());
     }
   }
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   client.drift_ppm = 100'000;
   if (size % 2 == 1) client.earlier = {1'795'329'365'000'000, start_ns - 60 * ns_per_s};
   protocol::health found;
-  protocol::judge(asked.facts(), client, std::string(stream.substr(0, 100)), found);
+  protocol::judge(probe.facts(), client, std::string(stream.substr(0, 100)), found);
   require(found.findings.size() == protocol::finding_rules().size());
   for (const auto& item : found.findings) {
     for (const char c : item.value) require(c >= ' ' && c <= '~');

@@ -1,4 +1,4 @@
-// A server that answers rightly, oddly or not at all, as its mood is.
+// A server with right, odd or no replies, by its mood.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class moody_server {
 
   [[nodiscard]] std::string url() const { return server_.url(); }
   void set_mood(mood next) { mood_ = next; }
-  // What it says to everything while its mood is odd.
+  // Its reply to each command while its mood is odd.
   void set_odd_reply(std::string reply);
   void close_all() { server_.close_all(); }
   void send_to_all(std::string_view bytes) { server_.send_to_all(bytes); }

@@ -1,5 +1,5 @@
-// Any bytes, in any pieces: the parser must come to the same verdict and the same values, whether
-// it sees them at once, byte by byte, or cut where the input says; and never read what isn't there
+// Any bytes, in any pieces. The parser must return the same result and the same values, whether it
+// sees them at once, byte by byte, or cut as the input decides. It must never read beyond them
 // (hazard 31).
 #include <cstdint>
 #include <cstdlib>
@@ -39,35 +39,35 @@ void dump(const value& what, std::string& into) {
 }
 
 // Everything that a stream came to: each reply, then how it ended.
-struct verdict {
+struct parsed_stream {
   std::string replies;
   std::size_t consumed = 0;
   std::string problem;
   bool is_violation = false;
 
-  bool operator==(const verdict&) const = default;
+  bool operator==(const parsed_stream&) const = default;
 };
 
 // Feeds the stream in pieces of the sizes that `next_size` gives, each time from fresh memory that
 // ends where the piece ends.
 template <class NextSize>
-verdict read(std::string_view stream, NextSize&& next_size) {
+parsed_stream read(std::string_view stream, NextSize&& next_size) {
   parser reader(small_limits());
-  verdict result;
+  parsed_stream result;
   std::size_t end = 0;
   while (true) {
     const auto seen = stream.substr(result.consumed, end - result.consumed);
     const auto copy = std::make_unique<char[]>(seen.size());
     seen.copy(copy.get(), seen.size());
-    const auto how = reader.parse({copy.get(), seen.size()});
-    if (how == parse_result::complete) {
+    const auto parsed = reader.parse({copy.get(), seen.size()});
+    if (parsed == parse_result::complete) {
       require(reader.consumed() > 0 && reader.consumed() <= seen.size());
       dump(reader.reply(), result.replies);
       result.consumed += reader.consumed();
       continue;
     }
     require(reader.consumed() == 0 && reader.reply().is_null());
-    if (how == parse_result::violation) {
+    if (parsed == parse_result::violation) {
       require(*reader.problem() != '\0');
       require(reader.parse("+OK\r\n") == parse_result::violation);
       result.is_violation = true;

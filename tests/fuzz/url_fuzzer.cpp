@@ -1,5 +1,5 @@
-// Any bytes as a URL: no crash, fields in their ranges, messages of one printable line. And any
-// bytes around a password, as somebody may write it who forgets to encode: no message shows it.
+// Any bytes as a URL: no crash, fields in their ranges, messages of one printable line. Then any
+// bytes around a password that is not encoded: no message shows the password.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -82,7 +82,7 @@ void check_secrecy(const std::string& text) {
   endpoint_url url;
   const auto result = parse_url(text, url);
   require(!contains(result.message, secret));
-  // A password with a whole URL in it cannot be told from a list.
+  // A password with a whole URL in it looks like a list.
   for (const auto* word : {",redis", ",unix", ",local", ",shard", ",redlock"}) {
     if (contains(lower(text), word)) return;
   }

@@ -1,5 +1,5 @@
-// The other side of the interop tests: a program that locks as its format's users do, with plain
-// commands on a bare connection and its own clock.
+// The other program of the interop tests. It locks as its format's users do, with plain commands on
+// a bare connection and its own clock.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How those who wait for a lock of Redisson's format hear of its release: on its channel, and
-// without it when the lease ends. A lease of these tests is far longer than a test may last.
+// How waiters for a lock of Redisson's format learn of its release: on its channel, and without it
+// when the lease ends. A lease of these tests is far longer than a test may last.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace mortise::testing::hash_channel_test {
 namespace {
 
 constexpr std::int64_t long_ms = 600'000;
-// Who looks by itself does so after 15 s.
+// A waiter looks by itself after 15 s.
 constexpr std::int64_t word_ms = 10'000;
 const std::string key = "redisson's";
 const std::string channel = "redisson_lock__channel:{" + key + "}";
@@ -107,7 +107,7 @@ TEST_P(hash_channel, is_listened_to_again_after_a_reconnect) {
   EXPECT_LT(ms_since(begin), word_ms);
 }
 
-// What was said while there was no connection.
+// Messages that were published while there was no connection.
 TEST_P(hash_channel, a_release_during_a_break_is_found_by_the_look_after_it) {
   ASSERT_TRUE(other_->take(long_ms));
   auto waiting = acquire_later(lock_);
@@ -141,7 +141,7 @@ TEST(hash_channel_race, hazard_24_a_release_before_the_subscription_is_found_by_
   EXPECT_EQ(1, subscriptions.load());
 }
 
-// Somebody deletes the key and tells nobody.
+// The key is deleted without a message.
 TEST_P(hash_channel, hazard_24_a_lost_message_is_made_up_for_when_the_lease_ends) {
   ASSERT_TRUE(other_->take(1000));
   auto waiting = acquire_later(lock_);
@@ -193,8 +193,8 @@ TEST_P(hash_channel, a_name_with_braces_is_its_own_tag) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(waiter.get(), nullptr));
 }
 
-INSTANTIATE_TEST_SUITE_P(resp, hash_channel, ::testing::Bool(), [](const auto& how) {
-  return how.param ? std::string("two") : std::string("three");
+INSTANTIATE_TEST_SUITE_P(resp, hash_channel, ::testing::Bool(), [](const auto& parameter) {
+  return parameter.param ? std::string("two") : std::string("three");
 });
 
 }  // namespace

@@ -19,10 +19,10 @@ class mutex_interop : public ::testing::TestWithParam<mutex_format> {
   [[nodiscard]] std::string url(const std::string& options) const {
     return server_.url() + "?protocol=" + GetParam().protocol + "&poll_interval=20ms&" + options;
   }
-  std::string say(const std::vector<std::string>& command) { return bare_->command(command); }
+  std::string run(const std::vector<std::string>& command) { return bare_->command(command); }
   // All that the key is, but for how long.
-  std::string content() { return say({"DUMP", key_}); }
-  bool exists() { return say({"EXISTS", key_}) == "1"; }
+  std::string content() { return run({"DUMP", key_}); }
+  bool exists() { return run({"EXISTS", key_}) == "1"; }
   // An acquire in the background.
   static std::future<mortise_status> acquire_later(const lock_handle& lock) {
     return std::async(std::launch::async,
@@ -53,7 +53,7 @@ TEST_P(mutex_interop, it_holds_and_we_are_refused_until_it_releases) {
 TEST_P(mutex_interop, we_hold_and_it_is_refused_until_we_release) {
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock_.get(), nullptr));
   EXPECT_GT(mortise_lock_token(lock_.get()), 0);
-  EXPECT_EQ(GetParam().type, say({"TYPE", key_}));
+  EXPECT_EQ(GetParam().type, run({"TYPE", key_}));
   EXPECT_FALSE(other_->take(long_ms));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock_.get(), nullptr));
   EXPECT_FALSE(exists());
@@ -88,7 +88,7 @@ TEST_P(mutex_interop, hazard_17_a_hold_that_was_taken_over_is_neither_renewed_no
     const auto lock = open_lock(client, key_);
     ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 1, nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-    say({"DEL", key_});
+    run({"DEL", key_});
     ASSERT_TRUE(other_->take(long_ms));
     const auto before = content();
     if (is_unlocked) {
@@ -114,8 +114,8 @@ TEST_P(mutex_interop, hazard_16_a_broken_connection_neither_loses_the_hold_nor_t
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock_.get(), nullptr));
   const auto waiter = open_lock(client_, key_);
   auto waiting = acquire_later(waiter);
-  say({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-  say({"CLIENT", "KILL", "TYPE", "pubsub"});
+  run({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  run({"CLIENT", "KILL", "TYPE", "pubsub"});
   EXPECT_FALSE(other_->take(long_ms));
   EXPECT_EQ(std::future_status::timeout, waiting.wait_for(std::chrono::milliseconds(200)));
   ASSERT_TRUE(
@@ -133,7 +133,7 @@ TEST_P(mutex_interop, our_fencing_tokens_rise) {
     EXPECT_GT(mortise_lock_token(lock_.get()), last);
     last = mortise_lock_token(lock_.get());
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock_.get(), nullptr));
-    if (round == 1) say({"DEL", "mortise:fence"});
+    if (round == 1) run({"DEL", "mortise:fence"});
   }
 }
 
@@ -157,7 +157,7 @@ TEST_P(mutex_interop, attempts_are_counted) {
 }
 
 TEST_P(mutex_interop, a_key_of_another_kind_is_foreign_and_left_untouched) {
-  say({"LPUSH", key_, "a list"});
+  run({"LPUSH", key_, "a list"});
   const auto before = content();
   const auto error = new_error();
   EXPECT_EQ(MORTISE_REFUSED, mortise_lock_acquire(lock_.get(), patience_ms, error.get()));
@@ -187,11 +187,11 @@ TEST_P(mutex_interop, the_server_is_asked_who_holds) {
 TEST_P(mutex_interop, everything_of_ours_beside_the_lock_ends_by_itself) {
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock_.get(), nullptr));
   const auto note = "{" + key_ + "}:mortise";
-  if (say({"EXISTS", note}) == "1") {
-    EXPECT_GT(std::stoll(say({"PTTL", note})), 0);
+  if (run({"EXISTS", note}) == "1") {
+    EXPECT_GT(std::stoll(run({"PTTL", note})), 0);
   }
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock_.get(), nullptr));
-  EXPECT_EQ("0", say({"EXISTS", note}));
+  EXPECT_EQ("0", run({"EXISTS", note}));
 }
 
 TEST_P(mutex_interop, names_that_are_keys_of_ours_are_refused) {

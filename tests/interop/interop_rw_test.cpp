@@ -29,11 +29,11 @@ class rw_interop : public ::testing::TestWithParam<rw_format> {
     if (!rw) throw std::runtime_error("mortise_rw_new");
     return rw;
   }
-  std::string say(const std::vector<std::string>& command) { return bare_->command(command); }
+  std::string run(const std::vector<std::string>& command) { return bare_->command(command); }
   // All that the keys of the format are, but for how long.
   std::string content() {
     std::string all;
-    for (const auto& key : {name_, name_ + ":read", name_ + ":write"}) all += say({"DUMP", key});
+    for (const auto& key : {name_, name_ + ":read", name_ + ":write"}) all += run({"DUMP", key});
     return all;
   }
 
@@ -151,7 +151,7 @@ TEST_P(rw_interop, hazard_17_a_hold_that_was_taken_over_is_neither_renewed_nor_r
     const auto rw = open(client);
     ASSERT_EQ(MORTISE_OK, mortise_rw_watch(rw.get(), queue.get(), 1, nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw.get(), nullptr));
-    say({"DEL", name_, name_ + ":write"});
+    run({"DEL", name_, name_ + ":write"});
     ASSERT_TRUE(writer_->take(10 * lease_ms));
     const auto before = content();
     if (is_unlocked) {
@@ -170,7 +170,7 @@ TEST_P(rw_interop, a_reader_whose_key_another_has_deleted_learns_of_it) {
   const auto rw = open(client);
   ASSERT_EQ(MORTISE_OK, mortise_rw_watch(rw.get(), queue.get(), 1, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw.get(), nullptr));
-  say({"DEL", name_, name_ + ":read"});
+  run({"DEL", name_, name_ + ":read"});
   ASSERT_TRUE(writer_->take(10 * lease_ms));
   const auto before = content();
   EXPECT_EQ(MORTISE_EVENT_LOST, next_loss(queue).kind);
@@ -193,7 +193,7 @@ TEST_P(rw_interop, what_the_format_cannot_do_is_unsupported) {
 }
 
 TEST_P(rw_interop, a_key_of_another_kind_is_foreign_and_left_untouched) {
-  for (const auto& key : {name_, name_ + ":read", name_ + ":write"}) say({"LPUSH", key, "a list"});
+  for (const auto& key : {name_, name_ + ":read", name_ + ":write"}) run({"LPUSH", key, "a list"});
   const auto before = content();
   const auto error = new_error();
   EXPECT_EQ(MORTISE_REFUSED, mortise_rw_read_try(rw_.get(), error.get()));
@@ -219,10 +219,10 @@ TEST_P(rw_interop, the_server_is_asked_who_holds) {
 TEST_P(rw_interop, nothing_of_ours_stays_beside_the_lock) {
   const auto note = "{" + name_ + "}:mortise";
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw_.get(), nullptr));
-  EXPECT_GT(std::stoll(say({"PTTL", note})), 0);
+  EXPECT_GT(std::stoll(run({"PTTL", note})), 0);
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw_.get(), nullptr));
-  EXPECT_EQ("0", say({"EXISTS", note}));
-  EXPECT_EQ("0", say({"EXISTS", name_, name_ + ":read"}));
+  EXPECT_EQ("0", run({"EXISTS", note}));
+  EXPECT_EQ("0", run({"EXISTS", name_, name_ + ":read"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(formats, rw_interop, ::testing::ValuesIn(rw_formats()),

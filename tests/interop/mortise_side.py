@@ -65,9 +65,9 @@ class Background:
         return self.result
 
 
-def expect(wanted, got, what):
-    if wanted != got:
-        raise AssertionError(f"{what}: wanted {wanted!r}, got {got!r}")
+def expect(expected, got, what):
+    if expected != got:
+        raise AssertionError(f"{what}: expected {expected!r}, got {got!r}")
 
 
 def eventually(condition, what, seconds=30):
@@ -79,7 +79,7 @@ def eventually(condition, what, seconds=30):
 
 
 def run_cases(module):
-    """Runs every case_* function of a module, and says which."""
+    """Runs each case_* function of a module, and prints its name."""
     for name, case in list(vars(module).items()):
         if name.startswith("case_"):
             case()

@@ -1,5 +1,5 @@
-"""The protocol `token` beside redis-py's Lock, on one key: redis_py_test.py LIBRARY, with a server's
-URL in MORTISE_TEST_TCP_URL."""
+"""The protocol `token` with redis-py's Lock, on one key. The arguments: redis_py_test.py LIBRARY,
+with a server's URL in MORTISE_TEST_TCP_URL."""
 
 import os
 import sys

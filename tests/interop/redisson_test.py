@@ -1,5 +1,5 @@
-"""The protocol `hash` beside Redisson's RLock, on one key: redisson_test.py LIBRARY CLASSPATH, with a
-server's URL in MORTISE_TEST_TCP_URL."""
+"""The protocol `hash` with Redisson's RLock, on one key. The arguments: redisson_test.py LIBRARY
+CLASSPATH, with a server's URL in MORTISE_TEST_TCP_URL."""
 
 import os
 import subprocess
@@ -11,7 +11,8 @@ from mortise_side import LOST, NOT_ACQUIRED, OK, Background, Client, eventually,
 URL = os.environ["MORTISE_TEST_TCP_URL"]
 OURS = Client(sys.argv[1], URL + "?protocol=hash&lease=30s")
 SHORT = Client(sys.argv[1], URL + "?protocol=hash&lease=500ms&renewal=off")
-# No lease of a test ends sooner, so who gets in within half of it was woken by the other's word.
+# No lease of a test ends sooner, so a client that is granted within half of it was woken by the
+# other's message.
 LEASE_MS = 60_000
 
 
@@ -23,17 +24,17 @@ class Redisson:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
-        while (line := self.hear()) != "ready":
+        while (line := self.receive()) != "ready":
             assert line, "Redisson did not start"
 
-    def hear(self):
+    def receive(self):
         return self.process.stdout.readline().strip()
 
     def ask(self, line):
-        self.say(line)
-        return self.hear()
+        self.send(line)
+        return self.receive()
 
-    def say(self, line):
+    def send(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -70,7 +71,7 @@ def case_we_hold_and_it_is_woken_by_our_release():
     time.sleep(1)
     released = time.monotonic()
     expect(OK, ours.unlock(), "our unlock")
-    expect("true", theirs.hear(), "its lock")
+    expect("true", theirs.receive(), "its lock")
     assert time.monotonic() - released < 10, "it was not woken"
     expect(NOT_ACQUIRED, ours.try_acquire(), "our try while it holds")
     expect("ok", theirs.ask("unlock"), "its unlock")

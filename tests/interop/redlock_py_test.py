@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
-"""`redlock:` with the protocol `token` beside a client of the algorithm that is made of redis-py's Lock,
-one of each server's: redlock_py_test.py LIBRARY."""
+"""`redlock:` with the protocol `token`, and a client of the algorithm made of redis-py's Lock, one
+for each server: redlock_py_test.py LIBRARY."""
 
 import pathlib
 import random
@@ -123,7 +123,7 @@ def case_our_lease_ends_and_we_find_that_we_have_lost():
     expect(votes, theirs.release(), "its votes")
 
 
-def case_with_one_server_away_each_still_keeps_out_the_other():
+def case_with_one_server_down_each_still_excludes_the_other():
     SERVERS[1].control("pause")
     theirs, ours = Redlock("fifth", 60), OURS.lock("fifth")
     theirs.locks.pop(1)  # it has no way not to wait for it

@@ -1,5 +1,5 @@
-// The rights that docs/protocols.md names are enough, and what docs/operations.md says of
-// two that can be left out is so. tests/checks/docs/rights.py has the others.
+// The rights of docs/protocols.md are enough, and docs/operations.md is right about two that can be
+// omitted. tests/checks/docs/rights.py has the others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,10 +64,10 @@ TEST_F(rights, are_enough_for_read_write_locks) {
 // A client whose user has all rights of Mortise's own protocol but one.
 class without_right : public ::testing::Test {
  protected:
-  void take_away(const std::string& right) {
+  void revoke(const std::string& right) {
     server_.command({"ACL", "SETUSER", "guest", "on", "nopass", "resetkeys", "resetchannels",
                      "~{mortise:*", "~mortise:*", "&mortise:*", "+@all", "-@dangerous", "+info"});
-    // Before 7.0 the right to one form of a command could be given, and not be taken away again.
+    // Before 7.0 the right to one form of a command could be given, and not removed again.
     if (right == "client|kill") return;
     EXPECT_EQ("OK", server_.command({"ACL", "SETUSER", "guest", "+client|kill", "-" + right}));
   }
@@ -78,9 +78,9 @@ class without_right : public ::testing::Test {
   test_server server_;
 };
 
-// Each finds its grant by asking. The queue's order holds, and nobody waits for an old lease.
+// Each finds its grant by asking. The queue's order holds, and no waiter waits for an old lease.
 TEST_F(without_right, publish_five_waiters_are_served_in_order_and_soon) {
-  take_away("publish");
+  revoke("publish");
   constexpr int count = 5;
   const auto owner = open("lease=60s");
   const auto held = open_lock(owner, "k");
@@ -111,21 +111,21 @@ TEST_F(without_right, publish_five_waiters_are_served_in_order_and_soon) {
 
 // Tokens would be drawn by the clock alone, and could fall.
 TEST_F(without_right, incrby_a_client_is_refused) {
-  take_away("incrby");
+  revoke("incrby");
   EXPECT_THROW(open(""), std::runtime_error);
 }
 
 // It would be seeded by the clock, below what it has come to.
 TEST_F(without_right, get_a_client_is_refused_and_hazard_30_tokens_do_not_fall) {
   server_.command({"SET", "mortise:fence", "4000000000000000"});
-  take_away("get");
+  revoke("get");
   EXPECT_THROW(open(""), std::runtime_error);
   EXPECT_EQ(server_.command({"GET", "mortise:fence"}), "4000000000000000");
 }
 
 // What a hung server still has to read from the old connection comes before the new one's requests.
 TEST_F(without_right, client_kill_a_hung_server_leaves_no_ghost) {
-  take_away("client|kill");
+  revoke("client|kill");
   const auto client = open("lease=60s&command_timeout=200ms");
   for (int round = 0; round < 3; ++round) {
     const auto lock = open_lock(client, "k");
@@ -149,8 +149,8 @@ struct first_look {
   const char* to_query;
 };
 
-// A right that is taken away while a lock is held: each step names it, and nothing of what it could
-// not look at is taken for another's.
+// A right that is removed while a lock is held. Each step names it, and no key that could not be
+// read is taken for another's.
 class right_lost_in_a_hold : public ::testing::TestWithParam<first_look> {
  protected:
   right_lost_in_a_hold() {

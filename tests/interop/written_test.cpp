@@ -25,8 +25,8 @@ class written : public ::testing::Test {
     client_ = open_client(server_.url() + "?lease=30s&poll_interval=20ms&protocol=" + protocol);
     return open_lock(client_, "k");
   }
-  std::string say(const std::vector<std::string>& command) { return server_.command(command); }
-  std::int64_t number(const std::vector<std::string>& command) { return std::stoll(say(command)); }
+  std::string run(const std::vector<std::string>& command) { return server_.command(command); }
+  std::int64_t number(const std::vector<std::string>& command) { return std::stoll(run(command)); }
 
   test_server server_;
   client_handle client_;
@@ -35,7 +35,7 @@ class written : public ::testing::Test {
 TEST_F(written, token_is_the_owner_with_a_ttl) {
   const auto lock = open("token");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-  EXPECT_TRUE(say({"GET", "k"}).starts_with("m1:"));
+  EXPECT_TRUE(run({"GET", "k"}).starts_with("m1:"));
   EXPECT_NEAR(static_cast<double>(written_ms), static_cast<double>(number({"PTTL", "k"})),
               slack_ms);
 }
@@ -43,7 +43,7 @@ TEST_F(written, token_is_the_owner_with_a_ttl) {
 TEST_F(written, timestamp_is_seconds_with_a_fraction) {
   const auto lock = open("timestamp");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-  const auto value = say({"GET", "k"});
+  const auto value = run({"GET", "k"});
   EXPECT_EQ(value.find_first_not_of("0123456789."), std::string::npos) << value;
   EXPECT_EQ(value.size() - 4, value.find('.')) << value;
   EXPECT_NEAR(static_cast<double>(wall_ms() + written_ms), std::stod(value) * 1000, slack_ms);
@@ -53,25 +53,25 @@ TEST_F(written, timestamp_of_never_does_not_end) {
   const auto lock = open("timestamp");
   const info_handle info(mortise_info_new());
   for (const auto* never : {"2147483649", "2147483649.0"}) {
-    say({"SET", "k", never});
+    run({"SET", "k", never});
     EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 100, nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
     EXPECT_EQ(-1, mortise_info_time_left_ms(info.get()));
-    EXPECT_EQ(never, say({"GET", "k"}));
+    EXPECT_EQ(never, run({"GET", "k"}));
   }
 }
 
 TEST_F(written, timestamps_that_are_past_are_taken_over_and_what_is_none_is_foreign) {
   const auto lock = open("timestamp");
   for (const auto* past : {"1500000000", "1500000000.25", "1500000000."}) {
-    say({"SET", "k", past});
+    run({"SET", "k", past});
     EXPECT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr)) << past;
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   }
   for (const auto* none : {"", "soon", "nan", "inf", "0x10", "-1", "1e3", " 1", "1.2.3"}) {
-    say({"SET", "k", none});
+    run({"SET", "k", none});
     EXPECT_EQ(MORTISE_REFUSED, mortise_lock_try(lock.get(), nullptr)) << none;
-    EXPECT_EQ(none, say({"GET", "k"}));
+    EXPECT_EQ(none, run({"GET", "k"}));
   }
 }
 
@@ -80,15 +80,15 @@ TEST_F(written, timestamp_that_another_has_changed_is_no_longer_ours) {
   const auto lock = open("timestamp");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   const auto changed = std::to_string(wall_ms() / 1000 + 100);
-  say({"GETSET", "k", changed});
+  run({"GETSET", "k", changed});
   EXPECT_EQ(MORTISE_LOST, mortise_lock_extend(lock.get(), 60'000, nullptr));
-  EXPECT_EQ(changed, say({"GET", "k"}));
+  EXPECT_EQ(changed, run({"GET", "k"}));
 }
 
 TEST_F(written, binary_timestamp_is_8_bytes_a_second_late_with_a_ttl) {
   const auto lock = open("timestamp_binary");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-  const auto value = say({"GET", "k"});
+  const auto value = run({"GET", "k"});
   ASSERT_EQ(8U, value.size());
   const auto left = number({"PTTL", "k"});
   EXPECT_NEAR(static_cast<double>(written_ms), static_cast<double>(left), slack_ms);
@@ -101,11 +101,11 @@ TEST_F(written, binary_timestamp_is_8_bytes_a_second_late_with_a_ttl) {
 // Its program died between SETNX and EXPIRE.
 TEST_F(written, binary_timestamp_without_a_ttl_ends_by_its_value) {
   const auto lock = open("timestamp_binary");
-  say({"SET", "k", big_endian(wall_ms() + 500)});
+  run({"SET", "k", big_endian(wall_ms() + 500)});
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(lock.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
-  say({"SET", "k", "1500000000"});
+  run({"SET", "k", "1500000000"});
   EXPECT_EQ(MORTISE_REFUSED, mortise_lock_try(lock.get(), nullptr));
 }
 
@@ -124,14 +124,14 @@ class rw_written : public written {
 TEST_F(rw_written, two_keys_hold_1_with_a_ttl) {
   auto* const rw = open_rw("lease=30s&protocol=two_key");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
-  EXPECT_EQ("1", say({"GET", "k:read"}));
+  EXPECT_EQ("1", run({"GET", "k:read"}));
   EXPECT_GT(number({"PTTL", "k:read"}), 20'000);
-  EXPECT_EQ("0", say({"EXISTS", "k:write"}));
+  EXPECT_EQ("0", run({"EXISTS", "k:write"}));
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw, nullptr));
-  EXPECT_EQ("1", say({"GET", "k:write"}));
+  EXPECT_EQ("1", run({"GET", "k:write"}));
   EXPECT_GT(number({"PTTL", "k:write"}), 20'000);
-  EXPECT_EQ("0", say({"EXISTS", "k:read"}));
+  EXPECT_EQ("0", run({"EXISTS", "k:read"}));
 }
 
 // Stopped again and again, also between what a script asks of the clock and what it writes, the
@@ -150,7 +150,7 @@ TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
   for (int round = 0; round < 30 && !HasFailure(); ++round) {
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw, patience_ms, nullptr)) << round;
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr)) << round;
-    EXPECT_EQ("0", say({"EXISTS", "k:read"})) << round;
+    EXPECT_EQ("0", run({"EXISTS", "k:read"})) << round;
     EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw, patience_ms, nullptr)) << round;
     EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw, nullptr)) << round;
   }
@@ -161,7 +161,7 @@ TEST_F(rw_written, hazard_6_a_slow_server_knows_its_two_keys) {
 // A reader with a longer lease wrote the key, and Mortise's shorter hold does not cut it.
 TEST_F(rw_written, another_reader_s_longer_lease_is_left_to_it) {
   auto* const rw = open_rw("lease=1s&protocol=two_key");
-  say({"SET", "k:read", "1", "PX", "60000"});
+  run({"SET", "k:read", "1", "PX", "60000"});
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
   EXPECT_GT(number({"PTTL", "k:read"}), 30'000);
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
@@ -171,11 +171,11 @@ TEST_F(rw_written, another_reader_s_longer_lease_is_left_to_it) {
 TEST_F(rw_written, another_reader_s_key_without_a_ttl_is_left_as_it_is) {
   auto* const rw = open_rw("lease=1s&protocol=two_key");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
-  say({"SET", "k:read", "1"});
+  run({"SET", "k:read", "1"});
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw, nullptr));
-  EXPECT_EQ("-1", say({"PTTL", "k:read"}));
+  EXPECT_EQ("-1", run({"PTTL", "k:read"}));
 }
 
 // The other programs take a read for over after 1 s and a write after 3 s, as in the article.
@@ -193,22 +193,22 @@ TEST_F(rw_written, a_hold_longer_than_the_lifetimes_counts_as_long_as_it_lasts) 
   }
 }
 
-// Each by what a hold is known by: the field, its own time, and that nobody has got in beside it.
+// Each hold is identified in its own way: the field, its own time, and no other holder in between.
 TEST_F(rw_written, hazard_17_a_hold_in_a_hash_ends_with_its_field_its_lease_and_its_exclusion) {
   auto* const rw = open_rw("lease=10s&protocol=hash");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
-  say({"DEL", "k"});
+  run({"DEL", "k"});
   EXPECT_EQ(MORTISE_LOST, mortise_rw_extend(rw, 20'000, nullptr));
-  EXPECT_EQ("0", say({"EXISTS", "k"}));
+  EXPECT_EQ("0", run({"EXISTS", "k"}));
   mortise_rw_read_unlock(rw, nullptr);
 
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw, nullptr));
-  const auto found = say({"HGET", "k", "read"});
-  say({"HSET", "k", "write", std::to_string(wall_ms())});
+  const auto found = run({"HGET", "k", "read"});
+  run({"HSET", "k", "write", std::to_string(wall_ms())});
   EXPECT_EQ(MORTISE_LOST, mortise_rw_extend(rw, 20'000, nullptr));
-  EXPECT_EQ(found, say({"HGET", "k", "read"}));
+  EXPECT_EQ(found, run({"HGET", "k", "read"}));
   mortise_rw_read_unlock(rw, nullptr);
-  say({"DEL", "k"});
+  run({"DEL", "k"});
 }
 
 // The release that a client sends when its lease ends is late.
@@ -223,20 +223,20 @@ TEST_F(rw_written, a_hold_whose_lease_is_over_is_not_released_although_it_is_sti
   rw_ = mortise_rw_new(rw_client_.get(), "k", 1, nullptr, nullptr);
   ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(rw_, nullptr));
   late = number({"HGET", "k", "write"}) + 1200;
-  for (const auto* kept : {"k", "{k}:mortise"}) say({"PEXPIRE", kept, "60000"});
+  for (const auto* kept : {"k", "{k}:mortise"}) run({"PEXPIRE", kept, "60000"});
   mortise_rw_write_unlock(rw_, nullptr);
   EXPECT_TRUE(eventually([&] { return wall_ms() > late.load(); }));
   ASSERT_EQ(MORTISE_OK, mortise_client_ping(rw_client_.get(), nullptr));
-  EXPECT_EQ("1", say({"HEXISTS", "k", "write"}));
+  EXPECT_EQ("1", run({"HEXISTS", "k", "write"}));
 }
 
 TEST_F(rw_written, what_others_wrote_counts_for_their_lifetimes) {
   auto* const rw = open_rw("lease=30s&read_lifetime=1s&write_lifetime=60s&protocol=hash");
   const auto earlier = std::to_string(wall_ms() - 10'000);
-  say({"HSET", "k", "write", earlier});
+  run({"HSET", "k", "write", earlier});
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(rw, nullptr));
-  say({"DEL", "k"});
-  say({"HSET", "k", "read", earlier});
+  run({"DEL", "k"});
+  run({"HSET", "k", "read", earlier});
   EXPECT_EQ(MORTISE_OK, mortise_rw_write_try(rw, nullptr));
 }
 

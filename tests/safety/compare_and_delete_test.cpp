@@ -1,6 +1,5 @@
-// Releases without a script, where the server knows compare-and-delete. The network in these tests
-// knows it in the name of whatever server is behind it, in either spelling, so that both are seen
-// on every server.
+// Releases without a script, at servers with compare-and-delete. The proxy of these tests simulates
+// it on each server, in both spellings.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,8 +17,8 @@ namespace {
 
 enum class spelling { delifeq, delex };
 
-bool is_of(spelling how, const fake_command& command) {
-  if (how == spelling::delifeq) return command.is("DELIFEQ") && command.words.size() == 3;
+bool is_of(spelling expected, const fake_command& command) {
+  if (expected == spelling::delifeq) return command.is("DELIFEQ") && command.words.size() == 3;
   return command.is("DELEX") && command.words.size() == 4 && command.words[2] == "IFEQ";
 }
 
@@ -42,7 +41,7 @@ bool is_release_script(const fake_command& command) {
 
 class compare_and_delete : public ::testing::TestWithParam<spelling> {
  protected:
-  // What the network says instead of carrying the next release out; "" for what is true.
+  // The reply of the proxy to the next release, in place of its execution; "" forwards the release.
   void answer_next(const std::string& reply) {
     const std::lock_guard guard(mutex_);
     next_reply_ = reply;
@@ -57,12 +56,12 @@ class compare_and_delete : public ::testing::TestWithParam<spelling> {
     if (is_probe(command)) return ++probes_, fault::answer(":0\r\n");
     ++without_script_;
     if (!next_reply_.empty()) return fault::answer(std::exchange(next_reply_, {}));
-    const auto said = bare_->command({"EVAL",
-                                      "if redis.call('GET', KEYS[1]) == ARGV[1] then return "
-                                      "redis.call('DEL', KEYS[1]) end return 0",
-                                      "1", command.words[1], command.words.back()});
+    const auto reply = bare_->command({"EVAL",
+                                       "if redis.call('GET', KEYS[1]) == ARGV[1] then return "
+                                       "redis.call('DEL', KEYS[1]) end return 0",
+                                       "1", command.words[1], command.words.back()});
     if (std::exchange(is_next_reply_lost_, false)) return fault::cut_before();
-    return fault::answer((said.starts_with("-") ? said : ":" + said) + "\r\n");
+    return fault::answer((reply.starts_with("-") ? reply : ":" + reply) + "\r\n");
   }
   void forget_command() {
     const std::lock_guard guard(mutex_);
@@ -112,7 +111,7 @@ TEST_P(compare_and_delete, releases_in_one_command_in_the_token_format) {
   EXPECT_EQ(0, scripts_);
 }
 
-// The holder's client does not know that somebody waits: the mark is all that tells.
+// The holder's client does not know of the waiter. Only the mark reveals it.
 TEST_P(compare_and_delete, hazard_24_a_lock_that_somebody_waits_for_is_handed_over) {
   const auto other = open_client(server_.url() + "?lease=60s");
   const auto waiter = open_lock(other, "k");

@@ -165,7 +165,7 @@ TEST_F(failover, hazard_26_waiters_and_holders_outlive_a_dead_master) {
 }
 
 // It is silent for 20 s before it is given up, and the call has 15 s.
-TEST_F(failover, hazard_10_a_silent_master_is_left_when_the_name_leads_elsewhere) {
+TEST_F(failover, hazard_10_a_silent_master_is_left_when_the_name_leads_to_another) {
   const auto client = open_client(url("&command_timeout=20s"));
   const auto lock = open_lock(client, "silent");
   replicate();
@@ -208,7 +208,7 @@ TEST_F(failover, hazard_10_of_several_addresses_the_masters_is_found) {
     EXPECT_EQ("1", master->command({"EXISTS", lock_key("several")}));
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   }
-  // An address where nobody is costs nothing either.
+  // An address without a server costs nothing either.
   name_.lead_to({"127.0.0.3", second_address});
   EXPECT_TRUE(answers(open_client(url())));
 }
@@ -227,7 +227,7 @@ TEST_F(failover, hazard_10_a_client_opens_on_a_replica_that_is_promoted) {
 }
 
 TEST_F(failover, hazard_28_a_server_that_loads_its_data_is_waited_for) {
-  // It answers whenever it has read two MiB.
+  // It answers after each two MiB.
   test_server server(
       {.arguments = {"--port", "free", "--key-load-delay", "50000", "--rdbcompression", "no"}});
   constexpr std::size_t key_bytes = std::size_t{256} * 1024;
@@ -252,9 +252,9 @@ TEST_F(failover, a_call_that_ends_before_the_fault_names_both_servers) {
   const auto lock = open_lock(client, "message");
   const auto error = new_error();
   // On a slow host a call may end before the client has seen what was changed.
-  const auto check = [&](mortise_status wanted, const std::string& text, auto call) {
+  const auto check = [&](mortise_status expected, const std::string& text, auto call) {
     EXPECT_TRUE(eventually([&] {
-      return call() == wanted &&
+      return call() == expected &&
              std::string(mortise_error_message(error.get())).find(text) != std::string::npos;
     })) << mortise_error_message(error.get())
         << "\nwithout " << text;
@@ -263,7 +263,7 @@ TEST_F(failover, a_call_that_ends_before_the_fault_names_both_servers) {
   };
   const auto attempt = [&] { return mortise_lock_try(lock.get(), error.get()); };
   const auto server = name_.text() + ":" + port_;
-  first_.command({"REPLICAOF", second_address, port_});  // and nobody is a master
+  first_.command({"REPLICAOF", second_address, port_});  // and no server is a master
   check(MORTISE_REFUSED, server + " (127.0.0.1:" + port_ + "): this is a read-only replica",
         attempt);
   name_.lead_to({second_address});

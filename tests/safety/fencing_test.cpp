@@ -1,4 +1,5 @@
-// What is protected refuses late holders by their tokens (hazard 1), and no rightful one.
+// The protected resource refuses late holders by their tokens (hazard 1), and never the current
+// holder.
 #include <gtest/gtest.h>
 
 #include <mutex>
@@ -28,10 +29,10 @@ class reader {
 TEST(safety, a_reader_that_shares_a_hold_passes_a_fence_after_a_reader_with_a_higher_token) {
   test_server server;
   const auto client = open_client(server.url());
-  const auto elsewhere = open_client(server.url());
+  const auto second_client = open_client(server.url());
   fenced_store store;
   reader first(client);
-  reader other(elsewhere);
+  reader other(second_client);
   reader second(client);
   const auto first_token = first.begin();
   EXPECT_TRUE(store.read(first_token));
@@ -44,7 +45,7 @@ TEST(safety, a_reader_that_shares_a_hold_passes_a_fence_after_a_reader_with_a_hi
   first.end();
   second.end();
 
-  const auto writer = open_rw(elsewhere, "fence");
+  const auto writer = open_rw(second_client, "fence");
   ASSERT_EQ(MORTISE_OK, mortise_rw_write_acquire(writer.get(), patience_ms, nullptr));
   EXPECT_TRUE(store.write(mortise_rw_token(writer.get())));
   for (const auto late : {first_token, other_token, second_token}) EXPECT_FALSE(store.read(late));

@@ -1,5 +1,5 @@
-// A server that is out of memory and breaks its connections (hazard 13): what is held stays held
-// and can be given back, and nothing is granted with a falling token.
+// A server that is out of memory and breaks its connections (hazard 13). Holds stay held and can be
+// released. No grant has a token that falls.
 #include <chrono>
 #include <string>
 #include <thread>
@@ -67,7 +67,7 @@ TEST_F(full_server_test, hazard_13_parts_outlive_a_lease_and_are_given_back) {
   EXPECT_EQ("0", server_.command({"EXISTS", lock_key("read"), lock_key("permits")}));
 }
 
-TEST_F(full_server_test, hazard_13_nothing_is_acquired_and_the_reason_is_told) {
+TEST_F(full_server_test, hazard_13_nothing_is_acquired_and_the_reason_is_reported) {
   fill();
   const auto client = open_client(server_.url());
   const auto lock = open_lock(client, "wanted");

@@ -1,6 +1,6 @@
-// A server that has its queues, and nobody who waits in them is subscribed: it was started again
-// with its data, it was a replica until a moment ago, or all its connections were ended. Whoever
-// lives keeps its place, and whoever is dead costs the others only so much.
+// A server with its queues, but without the subscriptions of their waiters: after a restart with
+// its data, after a promotion, or after the end of all connections. Live waiters keep their places.
+// Dead waiters delay the others only for a limited time.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,20 +29,20 @@ std::int64_t count_of_subscribers(test_server& server) {
   return std::count(inboxes.begin(), inboxes.end(), '\n') + 1;
 }
 
-// A process that waits for the whole lock, and tells how that ends.
+// A process that waits for the whole lock, and reports the result.
 class waiting_process {
  public:
   explicit waiting_process(kind which)
       : body_([=](child_end& test) {
-          const auto client = open_client(test.hear());
+          const auto client = open_client(test.receive());
           const auto lock = open_user(which, client);
-          test.say("asks");
-          test.say(told(lock->acquire(permits)));
-          test.hear();
+          test.send("asks");
+          test.send(status_name(lock->acquire(permits)));
+          test.receive();
         }) {}
   void begin(const std::string& url) {
-    body_.say(url);
-    ASSERT_EQ("asks", body_.hear());
+    body_.send(url);
+    ASSERT_EQ("asks", body_.receive());
   }
   child& body() { return body_; }
 
@@ -69,7 +69,7 @@ class grace_period : public ::testing::TestWithParam<kind> {
       ASSERT_TRUE(are_waiting(at, number));
     }
   }
-  // As soon as the holder is back, whoever else is.
+  // As soon as the holder is back, before any other client.
   void leave() {
     ASSERT_TRUE(answers(client_));
     ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
@@ -92,8 +92,8 @@ TEST_P(grace_period, the_order_outlives_a_restart_with_data) {
   check_order();
 }
 
-// The holder died, and its lease has ended while the server was down: whoever is back first hands
-// over.
+// The holder died, and its lease has ended while the server was down. The first client that is back
+// hands the lock over.
 TEST_P(grace_period, the_order_outlives_a_restart_that_outlives_the_lease) {
   constexpr std::int64_t lease_ms = second_ms;
   test_server server({.arguments = durable});
@@ -188,7 +188,8 @@ TEST_P(grace_period, whoever_died_is_passed_at_once_when_the_server_is_settled) 
   dying.body().kill();
   ASSERT_TRUE(eventually([&] { return count_of_subscribers(server) == 2; }));
   ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
-  // It was handed over by the release: nobody else is in the queue, or was granted it in between.
+  // The release handed it over: the queue has no other waiter, and none was granted the lock in
+  // between.
   EXPECT_EQ("0", server.command({"LLEN", queue_of(GetParam())}));
   check_order();
 }

@@ -17,12 +17,12 @@ void let_evict(test_server& server, bool is_on) {
 // Tries until the server has been found bad.
 void expect_refused(const lock_handle& lock) {
   const auto error = new_error();
-  auto how = MORTISE_UNREACHABLE;
+  auto status = MORTISE_UNREACHABLE;
   ASSERT_TRUE(eventually([&] {
-    how = static_cast<mortise_status_code>(mortise_lock_try(lock.get(), error.get()));
-    return how != MORTISE_UNREACHABLE;
+    status = static_cast<mortise_status_code>(mortise_lock_try(lock.get(), error.get()));
+    return status != MORTISE_UNREACHABLE;
   }));
-  EXPECT_EQ(how, MORTISE_REFUSED);
+  EXPECT_EQ(status, MORTISE_REFUSED);
   const std::string message = mortise_error_message(error.get());
   EXPECT_NE(message.find("maxmemory_policy is bad"), std::string::npos) << message;
 }

@@ -21,7 +21,7 @@ constexpr std::int64_t lease_ms = 30 * second_ms;
 constexpr std::int64_t hold_ms = lease_ms + lease_ms / 10 + 2;
 constexpr std::int64_t queue_ms = 300 * second_ms;
 
-// What is left of a key's time: at most so much, and not much less a moment after it was set.
+// The TTL of a key: at most this long, and little less a moment after it was set.
 struct expectation {
   std::int64_t most_ms;
   std::int64_t least_ms = 1;
@@ -95,7 +95,7 @@ std::set<std::string> keys_of_page(bool of_quorum) {
   return named;
 }
 
-// One lock of each kind is held, and somebody waits for it.
+// One lock of each kind is held, and has a waiter.
 class leftovers : public ::testing::Test {
  protected:
   void wait_for_all() {

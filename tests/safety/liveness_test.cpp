@@ -55,9 +55,9 @@ vote_count contend(const std::string& url, std::string_view name, std::int64_t f
   vote_count result;
   const auto begin = boot_now();
   while (ms_since(begin) < for_ms) {
-    const auto asked = boot_now();
+    const auto begin_ns = boot_now();
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
-    result.longest_ms = std::max(result.longest_ms, ms_since(asked));
+    result.longest_ms = std::max(result.longest_ms, ms_since(begin_ns));
     got == MORTISE_OK ? ++result.acquired : ++result.failed;
     mortise_lock_unlock(lock.get(), nullptr);
   }
@@ -91,7 +91,7 @@ void contend_through(const std::vector<std::string>& command, int each_ms, int m
   }));
 }
 
-// Nobody waits much beyond the lease of a holder.
+// No waiter waits much beyond the lease of a holder.
 TEST(safety, hazard_24_killed_subscribers_still_get_their_turn) {
   contend_through({"CLIENT", "KILL", "TYPE", "pubsub"}, 100, 10 * second_ms);
 }
@@ -166,7 +166,7 @@ struct caller {
 struct call_case {
   const char* what;
   std::function<mortise_status(const caller&)> call;
-  mortise_status when_sent;  // to a server that does not answer
+  mortise_status when_sent;  // to a server that does not reply
 };
 
 const std::vector<call_case> calls = {
@@ -198,15 +198,15 @@ TEST(safety, hazard_26_every_call_ends_by_its_deadline_when_the_server_hangs) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(callers[i]->held.get(), patience_ms, nullptr));
   }
   server.pause();
-  const auto check = [](mortise_status wanted, const char* what, auto&& call) {
+  const auto check = [](mortise_status expected, const char* what, auto&& call) {
     const auto begin = boot_now();
-    EXPECT_EQ(wanted, call()) << what;
+    EXPECT_EQ(expected, call()) << what;
     EXPECT_LT(ms_since(begin), bound_ms) << what;
   };
   for (std::size_t i = 0; i < calls.size(); ++i) {
     check(calls[i].when_sent, calls[i].what, [&] { return calls[i].call(*callers[i]); });
   }
-  // Once the connection is given up nothing is sent any more.
+  // After the connection is given up, nothing more is sent.
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const auto& of = *callers[i];
     ASSERT_TRUE(eventually(
@@ -240,7 +240,7 @@ TEST(safety, hazard_26_waits_survive_a_restart_of_the_server) {
   ASSERT_EQ(MORTISE_OK,
             mortise_lock_acquire_async(waiter.get(), queue.get(), 1, patience_ms, nullptr));
   ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("restart")}) == "1"; }));
-  server.restart();  // everything is forgotten, which is outside of what is promised
+  server.restart();  // all data are lost, which no promise covers
   const auto granted = next_event(queue);
   EXPECT_EQ(MORTISE_OK, granted.status);
   EXPECT_GT(granted.token, mortise_lock_token(holder.get()));

@@ -1,4 +1,4 @@
-// The log of a client tells what no call fails by.
+// The log of a client reports faults that fail no call.
 #include <gtest/gtest.h>
 
 #include <string>

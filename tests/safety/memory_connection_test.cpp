@@ -1,5 +1,5 @@
-// Memory that runs out on the library's own threads, where nobody can be told but by an event: the
-// connection may be dropped for it and taken up later, and all else goes on as if nothing had been.
+// Memory that runs out on the library's own threads, which can report it by events only. The
+// connection may end and reconnect later. Everything else continues unaffected.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -26,11 +26,11 @@ enum class way { unix_socket, two_sockets, host_name, sentinel, cluster };
 
 class memory_of_a_connection : public ::testing::TestWithParam<way> {
  protected:
-  static server_options options_of(way how) {
+  static server_options options_of(way kind) {
     server_options options;
     // Without HELLO it speaks RESP2 only, where messages have a socket of their own.
-    if (how == way::two_sockets) options.arguments = {"--rename-command", "HELLO", ""};
-    if (how == way::host_name || how == way::sentinel) options.arguments = {"--port", "free"};
+    if (kind == way::two_sockets) options.arguments = {"--rename-command", "HELLO", ""};
+    if (kind == way::host_name || kind == way::sentinel) options.arguments = {"--port", "free"};
     return options;
   }
   memory_of_a_connection() {
@@ -86,7 +86,7 @@ TEST_P(memory_of_a_new_connection, while_it_is_made) {
 TEST_P(memory_of_a_connection, when_it_comes_back) {
   const auto client = open_client(url());
   const auto other = open_client(url());
-  const auto queue = open_queue(other);  // so that the client's I/O thread reads its answers
+  const auto queue = open_queue(other);  // so that the client's I/O thread reads its replies
   std::vector<lock_handle> held;
   for (int i = 0; i < 20; ++i) {
     held.push_back(open_lock(client, "held " + std::to_string(i)));
@@ -94,17 +94,17 @@ TEST_P(memory_of_a_connection, when_it_comes_back) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_watch(held.back().get(), queue.get(), 7, nullptr));
   }
   const auto free = open_lock(client, "free");
-  const auto wanted = open_lock(client, "wanted");
+  const auto contended = open_lock(client, "wanted");
   const auto taken = open_lock(other, "wanted");
   const int failures = sweep(whose::library, [&](scarcity& memory) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(taken.get(), patience_ms, nullptr));
     ASSERT_EQ(MORTISE_OK,
-              mortise_lock_acquire_async(wanted.get(), queue.get(), 1, patience_ms, nullptr));
+              mortise_lock_acquire_async(contended.get(), queue.get(), 1, patience_ms, nullptr));
     const auto begin = boot_now();
     memory.begin();
     end_connections();
     ASSERT_TRUE(answers(client));
-    // A hold counts on when the connection is new only when it has asked anew.
+    // On a new connection a hold counts only after the client has confirmed it.
     for (const auto& lock : held) {
       ASSERT_TRUE(eventually([&] {
         const auto end_ms = ms_since(begin) + mortise_lock_valid_ms(lock.get());
@@ -116,8 +116,8 @@ TEST_P(memory_of_a_connection, when_it_comes_back) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(taken.get(), nullptr));
     const auto ended = next_event(queue);
     ASSERT_EQ(MORTISE_EVENT_ACQUIRED, ended.kind);
-    ASSERT_EQ(MORTISE_OK, ended.status) << told(ended.status);
-    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(wanted.get(), nullptr));
+    ASSERT_EQ(MORTISE_OK, ended.status) << status_name(ended.status);
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(contended.get(), nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(free.get(), patience_ms, nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(free.get(), nullptr));
     ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
@@ -174,7 +174,7 @@ class memory_of_a_local_server : public ::testing::Test {
       return;  // there is none
     }
   }
-  // Whether it was made; if not, for want of memory.
+  // Whether it was made. Otherwise memory was missing.
   static bool opens(scarcity& memory) {
     const auto error = new_error();
     memory.begin();

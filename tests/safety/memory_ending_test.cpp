@@ -21,17 +21,18 @@ struct free_multi {
 };
 using multi_handle = std::unique_ptr<mortise_multi, free_multi>;
 
-TEST(memory_of_a_look, is_told_of_or_not_needed) {
+TEST(memory_of_a_look, is_reported_or_not_needed) {
   test_server server;
   const auto client = open_client(server.url() + "?lease=20s&label=somebody");
   const auto lock = open_lock(client, "looked at");
   const auto semaphore = open_semaphore(client, "resized", 3);
   const info_handle info(mortise_info_new());
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
-  const auto check = [&](mortise_status how, scarcity& memory) {
+  const auto check = [&](mortise_status status, scarcity& memory) {
     memory.end();
-    const bool is_excused = how == MORTISE_NO_MEMORY || how == MORTISE_UNKNOWN;
-    EXPECT_TRUE(how == MORTISE_OK || (is_excused && scarcity::failures() > 0)) << told(how);
+    const bool is_excused = status == MORTISE_NO_MEMORY || status == MORTISE_UNKNOWN;
+    EXPECT_TRUE(status == MORTISE_OK || (is_excused && scarcity::failures() > 0))
+        << status_name(status);
   };
   int failures = sweep(whose::both, [&](scarcity& memory) {
     ASSERT_TRUE(answers(client));
@@ -116,13 +117,13 @@ class memory_of_an_end : public ::testing::Test {
           [&] { return waits_in(queue_key("taken")) && waits_in(lock_key("taken rw") + ":rq"); }));
     }
     // Each wait has ended once, with this.
-    void expect_ends(mortise_status how) {
+    void expect_ends(mortise_status status) {
       int ends = 0;
       while (ends < 2) {
         const auto seen = next_event(queue);
         ASSERT_NE(MORTISE_EVENT_NONE, seen.kind);
         if (seen.kind != MORTISE_EVENT_ACQUIRED) continue;
-        EXPECT_EQ(how, seen.status) << told(seen.status);
+        EXPECT_EQ(status, seen.status) << status_name(seen.status);
         ++ends;
       }
     }

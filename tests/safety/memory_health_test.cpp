@@ -1,4 +1,4 @@
-// Memory runs out during a health check: the call reports it, and nothing else is affected.
+// Memory runs out during a health check. The call reports it, and nothing else is affected.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ TEST(memory_of_a_health_check, while_it_is_asked_for) {
     auto* const found = mortise_client_check_health(client.get(), error.get());
     memory.end();
     if (found == nullptr) {
-      // Where there is none for the answers, the connection ends.
+      // Without memory for the replies, the connection ends.
       const auto code = mortise_error_status(error.get());
       EXPECT_TRUE(code == MORTISE_NO_MEMORY || code == MORTISE_UNKNOWN)
           << mortise_error_message(error.get());

@@ -1,5 +1,5 @@
-// Memory that runs out while a lock is held or waited for: a hold goes on or is told to be lost, a
-// wait gets its end, and a refusal its code.
+// Memory that runs out during a hold or a wait. The hold continues or is reported as lost, the wait
+// ends, and a refusal keeps its code.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -17,8 +17,8 @@ namespace {
 // A connection gives its memory back after an eighth of the timeout, and then needs some again.
 constexpr const char* short_memory = "?command_timeout=400ms";
 
-// The queues in these tests are another client's: who waits at a client's own would read its
-// answers, which here its I/O thread is to do.
+// The queues of these tests belong to another client. A caller that waits at its own client would
+// read its replies, which here the I/O thread has to read.
 
 struct free_multi {
   void operator()(mortise_multi* handle) const { mortise_multi_free(handle); }
@@ -28,7 +28,7 @@ bool exists(test_server& server, const std::string& name) {
   return server.command({"EXISTS", lock_key(name)}) == "1";
 }
 
-// ---- what is held ----------------------------------------------------------------------------
+// ---- holds -----------------------------------------------------------------------------------
 
 class memory_of_a_hold : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class memory_of_a_hold : public ::testing::Test {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
     ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock_.get(), queue_.get(), 7, nullptr));
   }
-  // It is lost: told once, and believed.
+  // The hold is lost: one event reports it.
   void expect_loss() {
     const auto seen = next_loss(queue_);
     ASSERT_EQ(MORTISE_EVENT_LOST, seen.kind);
@@ -94,7 +94,7 @@ TEST_F(memory_of_a_hold, that_the_server_has_lost) {
   });
 }
 
-// Nothing can be sent or read any more: time alone tells of the loss.
+// Nothing can be sent or read any longer. Only time reveals the loss.
 TEST_F(memory_of_a_hold, that_is_lost_without_any_memory) {
   for (int round = 0; round < 3; ++round) {
     hold();
@@ -153,7 +153,7 @@ TEST_P(memory_of_a_refusal, of_an_acquire_and_an_extension) {
   const auto expect_one_end = [&](mortise_kind kind) {
     const auto seen = next_event(queue);
     EXPECT_EQ(kind, seen.kind);
-    EXPECT_EQ(GetParam().status, seen.status) << told(seen.status);
+    EXPECT_EQ(GetParam().status, seen.status) << status_name(seen.status);
     EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
   };
   const int failures = sweep(whose::library, [&](scarcity& memory) {
@@ -191,10 +191,10 @@ INSTANTIATE_TEST_SUITE_P(
         refusal{"-STRANGE words that no server has ever said to anybody", MORTISE_UNKNOWN}),
     name_of_refusal);
 
-// ---- who waits -------------------------------------------------------------------------------
+// ---- waiters ---------------------------------------------------------------------------------
 
-// A way to wait: for a place in the queue, or for a word on a channel; on one socket or two. Who
-// waits alone is not helped by what another hears.
+// A way to wait: for a place in the queue, or for a message on a channel; on one socket or two.
+// Each waiter is alone, so no other waiter's message helps it.
 struct way_to_wait {
   std::string protocol;
   bool has_two_sockets;
@@ -233,19 +233,19 @@ TEST_P(memory_of_a_wait, that_ends_with_the_lock) {
     // Long enough, mostly, for the connections to be idle.
     ASSERT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 130).kind);
     const auto unlocked = mortise_lock_unlock(held_.get(), nullptr);
-    ASSERT_TRUE(unlocked == MORTISE_OK || scarcity::failures() > 0) << told(unlocked);
+    ASSERT_TRUE(unlocked == MORTISE_OK || scarcity::failures() > 0) << status_name(unlocked);
     int held = 0;
     for (std::size_t i = 0; i < waits.size(); ++i) {
       const auto seen = next_event(queue_);
       ASSERT_EQ(MORTISE_EVENT_ACQUIRED, seen.kind);
       const bool is_excused = seen.status == MORTISE_NO_MEMORY && scarcity::failures() > 0;
-      ASSERT_TRUE(seen.status == MORTISE_OK || is_excused) << told(seen.status);
+      ASSERT_TRUE(seen.status == MORTISE_OK || is_excused) << status_name(seen.status);
       const auto& own = waits.at(static_cast<std::size_t>(seen.tag));
       if (seen.status != MORTISE_OK) continue;
       ++held;
       EXPECT_EQ(1, mortise_lock_is_held(own.get()));
       const auto given_back = mortise_lock_unlock(own.get(), nullptr);
-      ASSERT_TRUE(given_back == MORTISE_OK || scarcity::failures() > 0) << told(given_back);
+      ASSERT_TRUE(given_back == MORTISE_OK || scarcity::failures() > 0) << status_name(given_back);
     }
     memory.end();
     EXPECT_GT(held, 0);
@@ -287,7 +287,7 @@ TEST(memory_of_a_multi, that_waits_for_its_members) {
     const auto seen = next_event(queue);
     EXPECT_EQ(kind, seen.kind);
     EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue, 0).kind);
-    EXPECT_TRUE(seen.status == MORTISE_OK || scarcity::failures() > 0) << told(seen.status);
+    EXPECT_TRUE(seen.status == MORTISE_OK || scarcity::failures() > 0) << status_name(seen.status);
     return seen.status == MORTISE_OK;
   };
   const int failures = sweep(whose::library, [&](scarcity& memory) {
@@ -331,7 +331,7 @@ TEST(memory_of_a_multi, that_is_extended) {
     memory.begin();
     const auto accepted = mortise_multi_extend_async(multi.get(), queue.get(), 1, 60'000, nullptr);
     memory.end();
-    EXPECT_TRUE(accepted == MORTISE_OK || accepted == MORTISE_NO_MEMORY) << told(accepted);
+    EXPECT_TRUE(accepted == MORTISE_OK || accepted == MORTISE_NO_MEMORY) << status_name(accepted);
     if (accepted == MORTISE_OK) {
       EXPECT_EQ(MORTISE_EVENT_EXTENDED, next_event(queue).kind);
     }
@@ -348,7 +348,8 @@ TEST(memory_of_a_multi, that_is_extended) {
     const auto seen = next_event(queue);
     memory.end();
     EXPECT_EQ(MORTISE_EVENT_EXTENDED, seen.kind);
-    EXPECT_TRUE(seen.status == MORTISE_LOST || scarcity::failures() > 0) << told(seen.status);
+    EXPECT_TRUE(seen.status == MORTISE_LOST || scarcity::failures() > 0)
+        << status_name(seen.status);
     mortise_multi_unlock(multi.get(), nullptr);
     ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi.get(), patience_ms, nullptr));
   });

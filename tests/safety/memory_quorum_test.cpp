@@ -1,5 +1,5 @@
-// Memory that runs out in a contest for the votes of a quorum, a release, a renewal: the call has
-// an honest end, and no vote stays at a server.
+// Memory that runs out in a round of votes, a release or a renewal. The call ends with a true
+// result, and no vote stays at a server.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,10 +20,10 @@ class memory_of_a_quorum : public quorum {
     lock = open_lock(client, name);
   }
   // What it may come to that memory has failed: never that another has it.
-  static bool is_honest(mortise_status how) {
-    if (how == MORTISE_OK) return true;
+  static bool is_honest(mortise_status status) {
+    if (status == MORTISE_OK) return true;
     const bool is_excused =
-        how == MORTISE_NO_MEMORY || how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN;
+        status == MORTISE_NO_MEMORY || status == MORTISE_UNREACHABLE || status == MORTISE_UNKNOWN;
     return is_excused && scarcity::failures() > 0;
   }
   // No server has a vote long before a lease would end, and the handle works as ever.
@@ -39,7 +39,7 @@ class memory_of_a_quorum : public quorum {
 
   client_handle client;
   client_handle bystander;
-  queue_handle queue;  // of another: who waits at it reads no answer of the client's
+  queue_handle queue;  // of another client: a caller that waits at it reads no reply of this client
   lock_handle lock;
 };
 
@@ -50,11 +50,11 @@ TEST_F(memory_of_a_quorum, that_is_won_and_released) {
       let_idle();
       memory.begin();
       const auto got = mortise_lock_acquire(lock.get(), 5 * second_ms, nullptr);
-      EXPECT_TRUE(is_honest(got)) << told(got);
+      EXPECT_TRUE(is_honest(got)) << status_name(got);
       EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_lock_is_held(lock.get()));
       auto released = got == MORTISE_OK ? mortise_lock_unlock(lock.get(), nullptr) : MORTISE_OK;
       memory.end();
-      EXPECT_TRUE(is_honest(released)) << told(released);
+      EXPECT_TRUE(is_honest(released)) << status_name(released);
       if (mortise_lock_is_held(lock.get()) == 1) mortise_lock_unlock(lock.get(), nullptr);
       expect_recovery();
     });
@@ -77,7 +77,7 @@ TEST_F(memory_of_a_quorum, that_another_has) {
       memory.end();
       // On a slow machine the time is over before all have answered.
       const bool is_late = got == MORTISE_TIMED_OUT || got == MORTISE_UNKNOWN;
-      EXPECT_TRUE(is_late || (got != MORTISE_OK && is_honest(got))) << told(got);
+      EXPECT_TRUE(is_late || (got != MORTISE_OK && is_honest(got))) << status_name(got);
       EXPECT_TRUE(eventually([&] { return is_free_at(2); }));
       for (const std::size_t of : {0U, 1U}) {
         EXPECT_EQ("theirs", owner_at(of));
@@ -88,7 +88,7 @@ TEST_F(memory_of_a_quorum, that_another_has) {
   }
 }
 
-// One server has forgotten its vote and is given it anew.
+// One server has forgotten its vote and is asked for it again.
 TEST_F(memory_of_a_quorum, that_is_prolonged_and_topped_up) {
   // Long enough that a slow machine renews in time.
   open("lease=1800ms");
@@ -132,7 +132,7 @@ TEST_F(memory_of_a_quorum, that_is_waited_for) {
     const auto seen = next_event(queue);
     memory.end();
     EXPECT_EQ(MORTISE_EVENT_ACQUIRED, seen.kind);
-    EXPECT_TRUE(is_honest(seen.status)) << told(seen.status);
+    EXPECT_TRUE(is_honest(seen.status)) << status_name(seen.status);
     EXPECT_LT(ms_since(begin), 10 * second_ms) << "and not only when the lease would be over";
     if (seen.status == MORTISE_OK) {
       EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));

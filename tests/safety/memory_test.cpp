@@ -1,5 +1,5 @@
-// Memory that runs out in the middle of a call: the call says so, or ends as if nothing had been,
-// and nothing of it stays anywhere.
+// Memory that runs out in the middle of a call. The call reports it, or ends without an effect, and
+// nothing of it stays anywhere.
 #include <gtest/gtest.h>
 
 #include "safety/scarce_memory.hpp"
@@ -37,10 +37,11 @@ class memory_test : public ::testing::Test {
     const mortise_status accepted = call();
     memory.end();
     has_failed_ = scarcity::failures() > 0;
-    const auto how = accepted == MORTISE_OK ? next_event(queue_).status : accepted;
-    EXPECT_TRUE(how == MORTISE_OK || (has_failed_ && how == MORTISE_NO_MEMORY)) << told(how);
+    const auto status = accepted == MORTISE_OK ? next_event(queue_).status : accepted;
+    EXPECT_TRUE(status == MORTISE_OK || (has_failed_ && status == MORTISE_NO_MEMORY))
+        << status_name(status);
     EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 0).kind);  // one end, and no more
-    return how;
+    return status;
   }
   bool is_free() {
     return eventually([&] {
@@ -109,8 +110,9 @@ TEST_F(memory_test, of_a_new_handle) {
   const auto error = new_error();
   const auto check = [&](const auto& made, scarcity& memory) {
     memory.end();
-    const auto how = made ? MORTISE_OK : mortise_error_status(error.get());
-    EXPECT_EQ(scarcity::failures() > 0 ? MORTISE_NO_MEMORY : MORTISE_OK, how) << told(how);
+    const auto status = made ? MORTISE_OK : mortise_error_status(error.get());
+    EXPECT_EQ(scarcity::failures() > 0 ? MORTISE_NO_MEMORY : MORTISE_OK, status)
+        << status_name(status);
   };
   sweep(whose::caller, [&](scarcity& memory) {
     memory.begin();

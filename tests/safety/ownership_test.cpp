@@ -1,4 +1,4 @@
-// Hazards of ownership: locks that were taken away, renewals that lie or never end, tokens.
+// Hazards of ownership: locks that are taken away, renewals that lie or never end, tokens.
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@
 namespace mortise::testing::ownership_test {
 namespace {
 
-TEST(safety, hazard_14_lost_data_is_told_within_one_renewal) {
+TEST(safety, hazard_14_lost_data_is_reported_within_one_renewal) {
   test_server server;
   const auto client = open_client(server.url() + "?lease=900ms");
   const auto queue = open_queue(client);
@@ -51,9 +51,9 @@ TEST(safety, hazard_14_lost_data_is_told_within_one_renewal) {
   }
 }
 
-// By whoever holds, renews or not, as soon as the client is back: a third of this lease is far
-// longer than anybody waits for here.
-TEST(safety, hazard_14_a_restart_without_data_is_told_when_the_client_is_back) {
+// By each holder, with renewal or without, as soon as the client is back. A third of this lease is
+// far longer than any wait of this test.
+TEST(safety, hazard_14_a_restart_without_data_is_reported_when_the_client_is_back) {
   test_server server;
   const auto client = open_client(server.url() + "?lease=1h");
   const auto settled = open_client(server.url() + "?lease=1h&renewal=off");
@@ -144,20 +144,20 @@ TEST(safety, hazard_19_no_renewal_after_unlock) {
   int in_time = 0;
   // Each hold lasts about as long as it takes to the first renewal, so that they race.
   for (int round = 0; round < 100; ++round) {
-    const auto asked = boot_now();
+    const auto begin_ns = boot_now();
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
     const auto begin = boot_now();
     while (boot_now() - begin < (15 + round % 10) * ns_per_ms) std::this_thread::yield();
-    const auto said = mortise_lock_unlock(lock.get(), nullptr);
-    if (ms_since(asked) < lease_ms) {
+    const auto status = mortise_lock_unlock(lock.get(), nullptr);
+    if (ms_since(begin_ns) < lease_ms) {
       ++in_time;
-      EXPECT_EQ(MORTISE_OK, said) << told(said);
+      EXPECT_EQ(MORTISE_OK, status) << status_name(status);
     }
-    if (said == MORTISE_OK) {
+    if (status == MORTISE_OK) {
       EXPECT_EQ("0", server.command({"EXISTS", lock_key("race")}));
     } else {
-      // This process did not run for a whole lease; what is left at the server ends by itself.
-      EXPECT_EQ(MORTISE_LOST, said) << told(said);
+      // This process did not run for a whole lease. The keys at the server expire.
+      EXPECT_EQ(MORTISE_LOST, status) << status_name(status);
       EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", lock_key("race")}) == "0"; }));
     }
   }
@@ -203,7 +203,7 @@ class stopped_thread {
   std::string obstacle_;
 };
 
-// Only the thread that renews is stopped; everything else of the process goes on.
+// Only the thread that renews is stopped. All other threads of the process run.
 TEST(safety, hazard_20_stalled_renewal_thread_does_not_make_held_lie) {
   test_server server;
   const auto url = server.url() + "?lease=400ms";
@@ -211,21 +211,21 @@ TEST(safety, hazard_20_stalled_renewal_thread_does_not_make_held_lie) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "stalled");
     if (mortise_lock_acquire(lock.get(), patience_ms, nullptr) != MORTISE_OK) return;
-    test.say(std::to_string(io_thread()));
-    test.hear();
+    test.send(std::to_string(io_thread()));
+    test.receive();
     const bool has_ended = eventually([&] { return mortise_lock_is_held(lock.get()) == 0; });
-    test.say(has_ended ? "ended" : "held for ever");
-    test.say(told(mortise_lock_unlock(lock.get(), nullptr)));
-    test.hear();
+    test.send(has_ended ? "ended" : "held for ever");
+    test.send(status_name(mortise_lock_unlock(lock.get(), nullptr)));
+    test.receive();
   });
-  const auto thread = static_cast<pid_t>(std::stoi(holder.hear()));
+  const auto thread = static_cast<pid_t>(std::stoi(holder.receive()));
   ASSERT_GT(thread, 0);
   const stopped_thread stalled(thread);
   MORTISE_SKIP_FOR(stalled.obstacle());
   ASSERT_TRUE(stalled.is_stopped());
-  holder.say("go on");
-  EXPECT_EQ("ended", holder.hear());
-  EXPECT_EQ(told(MORTISE_LOST), holder.hear());
+  holder.send("go on");
+  EXPECT_EQ("ended", holder.receive());
+  EXPECT_EQ(status_name(MORTISE_LOST), holder.receive());
   const auto client = open_client(url);
   const auto lock = open_lock(client, "stalled");
   EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
@@ -266,7 +266,7 @@ TEST(safety, hazard_23_denied_publish_does_not_make_a_release_fail) {
   }
 }
 
-TEST(safety, hazard_23_user_without_the_channel_is_told_what_to_allow) {
+TEST(safety, hazard_23_a_missing_right_to_the_channel_is_reported_with_the_remedy) {
   test_server server;
   server.command({"ACL", "SETUSER", "worker", "on", ">secret", "~*", "resetchannels", "+@all"});
   const auto url = "unix://worker:secret@" + server.socket_path();
@@ -289,7 +289,7 @@ TEST(safety, hazard_30_no_server_that_comes_later_draws_a_token_below_one_that_w
   const auto lock = open_lock(client, "k");
   const auto others = open_lock(other, "k");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(others.get(), patience_ms, nullptr));
-  // The grant comes as a message, and nothing else tells of its token.
+  // The grant comes as a message, and nothing else has its token.
   std::thread waiter(
       [&] { EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr)); });
   while (first.command({"LLEN", "{mortise:k}:q"}) != "1") std::this_thread::yield();
@@ -298,8 +298,8 @@ TEST(safety, hazard_30_no_server_that_comes_later_draws_a_token_below_one_that_w
   const auto seen = mortise_lock_token(lock.get());
   EXPECT_GT(seen, 4'000'000'000'000'000);
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
-  network.tell("redirect " + second.socket_path());
-  network.tell("cut");
+  network.control("redirect " + second.socket_path());
+  network.control("cut");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   EXPECT_EQ("1", second.command({"EXISTS", "{mortise:k}"}));
   EXPECT_GT(mortise_lock_token(lock.get()), seen);

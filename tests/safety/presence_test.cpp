@@ -33,30 +33,30 @@ TEST(safety, a_client_says_farewell_when_it_is_freed) {
 TEST(safety, a_client_shows_a_sign_of_life_long_before_its_record_ends) {
   constexpr time_ns ahead_ns = 21 * ns_per_s;
   child sleeper([&](child_end& test) {
-    const auto client = open_client(test.hear());
+    const auto client = open_client(test.receive());
     const auto lock = open_lock(client, "heart");
     const auto queue = open_queue(client);
-    test.say("open");
-    test.hear();
-    // Its timeout wakes the I/O thread, which then finds what else is due.
+    test.send("open");
+    test.receive();
+    // Its timeout wakes the I/O thread, which then finds the other work that is due.
     mortise_lock_acquire_async(lock.get(), queue.get(), 1, 200, nullptr);
     shift_clock(CLOCK_BOOTTIME, ahead_ns);
-    test.hear();
+    test.receive();
   });
   test_server server;
   const auto client = open_client(server.url());
   const auto holder = open_lock(client, "heart");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
   const auto ours = record_key(server);
-  sleeper.say(server.url());
-  ASSERT_EQ("open", sleeper.hear());
+  sleeper.send(server.url());
+  ASSERT_EQ("open", sleeper.receive());
   auto key = record_key(server);
   key.erase(key.find(ours), ours.size());
   key.erase(key.find('\n'), 1);
   // One may be lost, and the record is still there.
   EXPECT_GT(std::stoll(server.command({"PTTL", key})), 2 * ahead_ns / ns_per_ms - second_ms);
   ASSERT_EQ("1", server.command({"PEXPIRE", key, "30000"}));
-  sleeper.say("go on");
+  sleeper.send("go on");
   EXPECT_TRUE(eventually([&] { return std::stoll(server.command({"PTTL", key})) > 30'000; }));
 }
 
@@ -64,15 +64,15 @@ TEST(safety, a_client_shows_a_sign_of_life_long_before_its_record_ends) {
 TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) {
   constexpr std::int64_t timeout_ms = 2 * second_ms;
   child stopped([&](child_end& test) {
-    const auto client = open_client(test.hear());
+    const auto client = open_client(test.receive());
     const auto lock = open_lock(client, "stop");
     const auto queue = open_queue(client);
     mortise_lock_acquire_async(lock.get(), queue.get(), 1, patience_ms, nullptr);
-    test.say("asked");
-    test.hear();  // nobody but the I/O thread reads meanwhile
-    test.say(told(next_event(queue).status));
-    test.say(told(mortise_client_ping(client.get(), nullptr)));
-    test.hear();
+    test.send("asked");
+    test.receive();  // only the I/O thread reads meanwhile
+    test.send(status_name(next_event(queue).status));
+    test.send(status_name(mortise_client_ping(client.get(), nullptr)));
+    test.receive();
   });
   test_server server;
   std::atomic<int> handshakes{0};
@@ -84,16 +84,16 @@ TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) 
     // So that the timers that watch over the connection are late before the reply is there.
     return fault::delay(timeout_ms / 2);
   });
-  stopped.say(between.url() + "?command_timeout=" + std::to_string(timeout_ms) + "ms");
-  ASSERT_EQ("asked", stopped.hear());
+  stopped.send(between.url() + "?command_timeout=" + std::to_string(timeout_ms) + "ms");
+  ASSERT_EQ("asked", stopped.receive());
   ASSERT_TRUE(eventually([&] { return tries > 0; }));
   stopped.pause();
   const timespec longer_than_the_timeout{timeout_ms / second_ms + 1, 0};
   nanosleep(&longer_than_the_timeout, nullptr);
   stopped.resume();
-  stopped.say("go on");
-  EXPECT_EQ(told(MORTISE_OK), stopped.hear());
-  EXPECT_EQ(told(MORTISE_OK), stopped.hear());
+  stopped.send("go on");
+  EXPECT_EQ(status_name(MORTISE_OK), stopped.receive());
+  EXPECT_EQ(status_name(MORTISE_OK), stopped.receive());
   EXPECT_EQ(1, handshakes.load());
   EXPECT_EQ(1, tries.load());
 }

@@ -46,15 +46,16 @@ TEST(safety, hazard_21_a_thousand_forks_have_a_thousand_identities) {
         const info_handle info(mortise_info_new());
         const auto got = mortise_lock_acquire(mine.get(), patience_ms, nullptr);
         mortise_lock_query(mine.get(), info.get(), nullptr);
-        test.say(told(inherited) + ", " + told(got) + ", " +
-                 std::to_string(mortise_info_is_mine(info.get())));
-        test.say(mortise_info_entry_owner(info.get(), 0));
-        test.hear();
+        test.send(status_name(inherited) + ", " + status_name(got) + ", " +
+                  std::to_string(mortise_info_is_mine(info.get())));
+        test.send(mortise_info_entry_owner(info.get(), 0));
+        test.receive();
       }));
     }
     for (const auto& each : children) {
-      EXPECT_EQ(told(MORTISE_FORKED) + ", " + told(MORTISE_OK) + ", 1", each->hear());
-      EXPECT_TRUE(owners.insert(each->hear()).second);
+      EXPECT_EQ(status_name(MORTISE_FORKED) + ", " + status_name(MORTISE_OK) + ", 1",
+                each->receive());
+      EXPECT_TRUE(owners.insert(each->receive()).second);
     }
   }
   EXPECT_EQ(static_cast<std::size_t>(forks), owners.size());
@@ -109,7 +110,7 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     setitimer(ITIMER_REAL, &each, nullptr);
     std::map<std::string, int> failures;
     const auto expect = [&](const char* what, bool is_so, mortise_status got) {
-      if (!is_so) ++failures[std::string(what) + " says " + told(got)];
+      if (!is_so) ++failures[std::string(what) + " says " + status_name(got)];
     };
     const auto expect_ok = [&](const char* what, mortise_status got) {
       expect(what, got == MORTISE_OK, got);
@@ -119,7 +120,7 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     for (int round = 0; round < rounds; ++round) {
       expect_ok("acquire", mortise_lock_acquire(lock.get(), patience_ms, nullptr));
       const auto late = mortise_lock_acquire(waiter.get(), 1, nullptr);
-      // Unknown when even the first answer took longer, as it may now and then.
+      // Unknown when even the first reply took longer, which happens now and then.
       if (late == MORTISE_UNKNOWN) {
         ++unanswered;
       } else {
@@ -137,20 +138,20 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     std::string failed;
     for (const auto& [what, count] : failures) failed += what + ", ";
     if (unanswered == rounds) failed += "no wait was answered";
-    test.say(failed);
-    test.say(alarms > 100 ? "stormy" : "calm");
-    test.hear();
+    test.send(failed);
+    test.send(alarms > 100 ? "stormy" : "calm");
+    test.receive();
   });
-  EXPECT_EQ("", stormed.hear());
-  EXPECT_EQ("stormy", stormed.hear());
+  EXPECT_EQ("", stormed.receive());
+  EXPECT_EQ("stormy", stormed.receive());
 }
 
-// A write to a connection whose other end is gone must not end the process. This server is gone
-// right after each answer, and the next command is under way at once.
+// A write to a connection whose peer has closed it must not end the process. This server closes
+// right after each reply, and the next command is sent at once.
 TEST(safety, hazard_22_no_sigpipe) {
   child caller([](child_end& test) {
     std::signal(SIGPIPE, SIG_DFL);
-    const auto client = open_client(test.hear());
+    const auto client = open_client(test.receive());
     int answered = 0;
     const auto begin = boot_now();
     while (answered < 100 && ms_since(begin) < patience_ms) {
@@ -161,16 +162,16 @@ TEST(safety, hazard_22_no_sigpipe) {
       }
       ++answered;
     }
-    test.say(answered == 100 ? "alive" : "hardly answered");
-    test.hear();
+    test.send(answered == 100 ? "alive" : "hardly answered");
+    test.receive();
   });
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (command.is("EVAL")) return peer.send(":1790000000000000\r\n");
     fake_server::answer_healthy(peer, command);
     if (command.is("PING")) peer.close();
   });
-  caller.say(server.url() + "?command_timeout=100ms");
-  EXPECT_EQ("alive", caller.hear());
+  caller.send(server.url() + "?command_timeout=100ms");
+  EXPECT_EQ("alive", caller.receive());
 }
 
 TEST(safety, hazard_22_killed_holder_is_succeeded_when_its_lease_ends) {
@@ -180,10 +181,10 @@ TEST(safety, hazard_22_killed_holder_is_succeeded_when_its_lease_ends) {
     child holder([&](child_end& test) {
       const auto client = open_client(url);
       const auto lock = open_lock(client, "killed");
-      test.say(told(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
-      test.hear();
+      test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
+      test.receive();
     });
-    ASSERT_EQ(told(MORTISE_OK), holder.hear());
+    ASSERT_EQ(status_name(MORTISE_OK), holder.receive());
     const auto client = open_client(url);
     const auto lock = open_lock(client, "killed");
     const auto queue = open_queue(client);
@@ -204,18 +205,18 @@ TEST(safety, hazard_22_killed_holder_is_succeeded_when_its_lease_ends) {
   }
 }
 
-// Those who died while they waited are passed over.
-// Who waited has given up, so the end of the lease is everybody's.
+// Waiters that died are passed over. The live waiter has given up, so at the end of the lease each
+// client may take the lock.
 TEST(safety, hazard_22_a_try_succeeds_when_the_lease_of_a_killed_holder_is_over) {
   test_server server;
   const auto url = server.url() + "?lease=3s&renewal=off";
   child holder([&](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "tried");
-    if (mortise_lock_acquire(lock.get(), patience_ms, nullptr) == MORTISE_OK) test.say("held");
-    test.hear();
+    if (mortise_lock_acquire(lock.get(), patience_ms, nullptr) == MORTISE_OK) test.send("held");
+    test.receive();
   });
-  ASSERT_EQ("held", holder.hear());
+  ASSERT_EQ("held", holder.receive());
   holder.kill();
   const auto client = open_client(url);
   const auto waiter = open_lock(client, "tried");
@@ -236,7 +237,7 @@ TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
     waiters.push_back(std::make_unique<child>([&](child_end& test) {
       const auto client = open_client(url);
       const auto lock = open_lock(client, "dead");
-      test.hear();
+      test.receive();
       static_cast<void>(mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr));
     }));
   }
@@ -246,7 +247,7 @@ TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
   const auto last = open_lock(other, "dead");
   const auto queue = open_queue(other);
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
-  for (const auto& each : waiters) each->say("wait");
+  for (const auto& each : waiters) each->send("wait");
   const auto length = [&] { return server.command({"LLEN", queue_key("dead")}); };
   ASSERT_TRUE(eventually([&] { return length() == "5"; }));
   ASSERT_EQ(MORTISE_OK,
@@ -256,7 +257,7 @@ TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
   const auto begin = boot_now();
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, next_event(queue).status);
-  EXPECT_LT(ms_since(begin), 2500);  // less than the lease of one grant that nobody confirms
+  EXPECT_LT(ms_since(begin), 2500);  // less than the lease of one grant that is not confirmed
 }
 
 }  // namespace

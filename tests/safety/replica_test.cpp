@@ -1,5 +1,5 @@
-// A demoted server goes on as a replica of the promoted one, with the connections that it has, and
-// whoever listens there hears what is said at its master.
+// A demoted server stays connected as a replica of the promoted one. Its subscribers receive the
+// messages of its master.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -43,18 +43,19 @@ struct semaphore {
   }
 };
 
-// A waiter is stopped when its server is demoted, and its turn comes at the promoted one. Nobody
-// hears that there, so the lock is free and somebody else takes it; but the replica passes it on.
+// A waiter is stopped when its server is demoted, and its turn comes at the promoted server. It has
+// no subscription there, so the lock is free and another client takes it. But the replica forwards
+// the grant.
 template <class Kind>
 void a_grant_is_heard_at_a_replica_only() {
   child waiter([](child_end& test) {
-    const auto client = open_client(test.hear());
+    const auto client = open_client(test.receive());
     Kind handle(client);
     const auto queue = open_queue(client);
     handle.wait(queue.get());
-    test.say("asked");
-    test.say(next_event(queue).status == MORTISE_OK ? "held" : "not held");
-    test.hear();
+    test.send("asked");
+    test.send(next_event(queue).status == MORTISE_OK ? "held" : "not held");
+    test.receive();
   });
   test_server old({{"--port", "free"}});
   test_server promoted(
@@ -64,30 +65,30 @@ void a_grant_is_heard_at_a_replica_only() {
   const auto holding = open_client(name_for_holder.url() + "?lease=10m");
   Kind held(holding);
   ASSERT_EQ(MORTISE_OK, held.take());
-  waiter.say(name.url());
-  ASSERT_EQ("asked", waiter.hear());
+  waiter.send(name.url());
+  ASSERT_EQ("asked", waiter.receive());
   const auto waiting = [&] { return promoted.command({"LLEN", Kind::queue_key}); };
   ASSERT_TRUE(eventually([&] { return waiting() == "1"; }));
   waiter.pause();
   promoted.command({"REPLICAOF", "NO", "ONE"});
   old.command({"REPLICAOF", "127.0.0.1", std::to_string(promoted.port())});
   for (auto* network : {&name, &name_for_holder}) {
-    network->tell("redirect " + promoted.socket_path());
+    network->control("redirect " + promoted.socket_path());
   }
-  name_for_holder.tell("cut");
+  name_for_holder.control("cut");
   ASSERT_TRUE(eventually([&] { return held.extend() == MORTISE_OK; }));
   ASSERT_TRUE(eventually([&] { return is_settled(promoted); }));
   ASSERT_EQ(MORTISE_OK, held.give_back());
   const auto newcomer = open_client(promoted.url());
   Kind taken(newcomer);
   ASSERT_EQ(MORTISE_OK, taken.take());
-  name.tell("cut");
+  name.control("cut");
   waiter.resume();
   EXPECT_TRUE(eventually([&] { return waiting() == "1" || waiter.has_line(); }));
-  ASSERT_FALSE(waiter.has_line()) << "two hold it: " << waiter.hear();
+  ASSERT_FALSE(waiter.has_line()) << "two hold it: " << waiter.receive();
   EXPECT_EQ(MORTISE_OK, taken.give_back());
-  EXPECT_EQ("held", waiter.hear());
-  waiter.say("enough");
+  EXPECT_EQ("held", waiter.receive());
+  waiter.send("enough");
 }
 
 TEST(safety, hazard_10_a_grant_that_is_heard_at_a_replica_only_is_none) {

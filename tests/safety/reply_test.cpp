@@ -1,5 +1,4 @@
-// Hazards of what a server says: every error at every step, and replies that are hostile or
-// corrupt.
+// Hazards of replies: each error at each step, and replies that are hostile or corrupt.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,9 +14,8 @@
 namespace mortise::testing::reply_test {
 namespace {
 
-// What is known for certain of each error that is about the command: that it was not executed, that
-// the same call may succeed later, and that it passes by itself, so that an acquire asks again
-// until its timeout.
+// What is certain about each error of a command. It was not executed, the same call may succeed
+// later, or the error passes by itself, so an acquire asks again until its timeout.
 enum class meaning { unknown, refused, retryable, passing };
 
 struct error_case {
@@ -88,14 +86,14 @@ class hazard_28 : public ::testing::Test {
         lock_(open_lock(client_, "error")),
         error_(new_error()) {}
 
-  // What the call said is what the error means.
-  void check(const error_case& wanted, mortise_status got, bool changes_something = true) {
-    const bool is_unknown = wanted.means == meaning::unknown;
+  // The call returned what the error means.
+  void check(const error_case& expected, mortise_status got, bool changes_something = true) {
+    const bool is_unknown = expected.means == meaning::unknown;
     const bool is_retryable =
-        wanted.means == meaning::retryable || wanted.means == meaning::passing;
+        expected.means == meaning::retryable || expected.means == meaning::passing;
     EXPECT_EQ(is_unknown ? MORTISE_UNKNOWN : MORTISE_REFUSED, got)
-        << wanted.text << ": " << mortise_error_message(error_.get());
-    EXPECT_EQ(wanted.text, std::string(mortise_error_server_text(error_.get())));
+        << expected.text << ": " << mortise_error_message(error_.get());
+    EXPECT_EQ(expected.text, std::string(mortise_error_server_text(error_.get())));
     EXPECT_EQ(is_unknown && changes_something ? 1 : 0, mortise_error_is_ambiguous(error_.get()));
     EXPECT_EQ(is_retryable ? 1 : 0, mortise_error_is_retryable(error_.get()));
     EXPECT_STRNE("", mortise_error_message(error_.get()));
@@ -119,24 +117,24 @@ class hazard_28 : public ::testing::Test {
 };
 
 TEST_F(hazard_28, at_the_try) {
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
-    between_.set_rule(answer_transaction(wanted.text));
-    check(wanted, mortise_lock_try(lock_.get(), error_.get()));
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
+    between_.set_rule(answer_transaction(expected.text));
+    check(expected, mortise_lock_try(lock_.get(), error_.get()));
     EXPECT_EQ(0, mortise_lock_is_held(lock_.get()));
     check_healthy();
   }
 }
 
 TEST_F(hazard_28, at_the_wait) {
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::queued_acquire, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_acquire, expected.text));
     // Only what passes by itself is asked again, until the timeout.
     const auto begin = boot_now();
-    const auto timeout_ms = wanted.means == meaning::passing ? 500 : patience_ms;
-    check(wanted, mortise_lock_acquire(lock_.get(), timeout_ms, error_.get()));
+    const auto timeout_ms = expected.means == meaning::passing ? 500 : patience_ms;
+    check(expected, mortise_lock_acquire(lock_.get(), timeout_ms, error_.get()));
     EXPECT_LT(ms_since(begin), 10 * second_ms);
     EXPECT_EQ(0, mortise_lock_is_held(lock_.get()));
     EXPECT_EQ(1, mortise_lock_is_held(holder_.get()));
@@ -146,13 +144,13 @@ TEST_F(hazard_28, at_the_wait) {
 }
 
 TEST_F(hazard_28, at_the_extension) {
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::queued_renew, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_renew, expected.text));
     const auto begin = boot_now();
     const auto before = mortise_lock_valid_ms(lock_.get());
-    check(wanted, mortise_lock_extend(lock_.get(), 120'000, error_.get()));
+    check(expected, mortise_lock_extend(lock_.get(), 120'000, error_.get()));
     // The old deadline stands: no later, and no earlier either.
     EXPECT_LE(mortise_lock_valid_ms(lock_.get()), before);
     EXPECT_GE(mortise_lock_valid_ms(lock_.get()) + ms_since(begin) + 2, before);
@@ -163,31 +161,31 @@ TEST_F(hazard_28, at_the_extension) {
 }
 
 TEST_F(hazard_28, at_the_release) {
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));
-    between_.set_rule(answer_script(scripts::queued_release_alone, wanted.text));
-    check(wanted, mortise_lock_unlock(lock_.get(), error_.get()));
+    between_.set_rule(answer_script(scripts::queued_release_alone, expected.text));
+    check(expected, mortise_lock_unlock(lock_.get(), error_.get()));
     EXPECT_EQ(0, mortise_lock_is_held(lock_.get()));
     EXPECT_EQ(MORTISE_NOT_OWNER, mortise_lock_unlock(lock_.get(), nullptr));
-    server_.command({"DEL", lock_key("error")});  // else its lease would have to end it
+    server_.command({"DEL", lock_key("error")});  // otherwise its lease would have to end it
     check_healthy();
   }
 }
 
-// The place stays at the server: what is granted to it lapses, and does not stop the others.
+// The place stays at the server. A grant to it lapses, and does not stop the others.
 TEST_F(hazard_28, at_the_cancel) {
   const options_handle options(mortise_options_new());
   mortise_options_set_lease_ms(options.get(), 100, nullptr);
   const auto waiter = open_lock(client_, "error", options.get());
   const auto queue = open_queue(client_);
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder_.get(), patience_ms, nullptr));
     ASSERT_EQ(MORTISE_OK,
               mortise_lock_acquire_async(waiter.get(), queue.get(), 1, patience_ms, nullptr));
     ASSERT_TRUE(eventually([&] { return server_.command({"LLEN", queue_key("error")}) == "1"; }));
-    between_.set_rule(answer_script(scripts::queued_cancel, wanted.text));
+    between_.set_rule(answer_script(scripts::queued_cancel, expected.text));
     EXPECT_EQ(MORTISE_OK, mortise_lock_cancel(waiter.get(), nullptr));
     EXPECT_EQ(MORTISE_CANCELLED, next_event(queue).status);
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder_.get(), nullptr));
@@ -196,11 +194,11 @@ TEST_F(hazard_28, at_the_cancel) {
 }
 
 TEST_F(hazard_28, at_the_query) {
-  for (const auto& wanted : errors) {
-    SCOPED_TRACE(wanted.text);
+  for (const auto& expected : errors) {
+    SCOPED_TRACE(expected.text);
     const info_handle info(mortise_info_new());
-    between_.set_rule(answer_script(scripts::queued_query, wanted.text));
-    check(wanted, mortise_lock_query(lock_.get(), info.get(), error_.get()), false);
+    between_.set_rule(answer_script(scripts::queued_query, expected.text));
+    check(expected, mortise_lock_query(lock_.get(), info.get(), error_.get()), false);
     check_healthy();
   }
 }

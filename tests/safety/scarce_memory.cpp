@@ -21,7 +21,7 @@ enum class thread_kind : unsigned char { unknown, library, other };
 thread_local constinit thread_kind kind = thread_kind::unknown;
 thread_local constinit bool is_caller = false;
 
-// The library names its threads, before they do anything else.
+// The library names its threads as their first action.
 bool is_library_thread() {
   if (kind == thread_kind::unknown) {
     char name[16] = "";
@@ -43,8 +43,8 @@ bool has_room() {
 
 }  // namespace
 
-// Not inlined, or GCC sees a free() of what is not malloc's.
-// The other forms come to these, but for a sanitizer's.
+// Not inlined, because GCC otherwise sees a free() of memory that is not from malloc. The other
+// forms call these, except a sanitizer's.
 void* operator new(std::size_t size) {
   void* const room = has_room() ? std::malloc(size > 0 ? size : 1) : nullptr;
   if (room == nullptr) throw std::bad_alloc();

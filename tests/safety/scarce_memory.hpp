@@ -1,4 +1,4 @@
-// Memory that runs out where a test says so: this program's operator new counts, and fails. Other
+// Memory that runs out where a test decides: this program's operator new counts, and fails. Other
 // threads of the program, such as proxies, always have memory.
 #pragma once
 
@@ -27,7 +27,7 @@ class scarcity {
 
   void begin();
   void end();
-  // How many allocations have failed; also once it is gone.
+  // The number of failed allocations; also after its end.
   [[nodiscard]] static int failures();
 };
 

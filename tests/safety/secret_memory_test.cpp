@@ -22,8 +22,8 @@ namespace {
 
 constexpr char mask = '\x25';
 
-// A secret, each byte of which is changed while nobody says it. So long that registers which were
-// saved somewhere do not have the whole of it side by side.
+// A secret, each byte of which is masked while it is not in use. It is so long that saved registers
+// do not contain all of it side by side.
 class disguised {
  public:
   static constexpr std::size_t size = 100;
@@ -45,7 +45,7 @@ class disguised {
 
   // Calls with the secret between two texts, and wipes them.
   template <class Call>
-  auto say(std::string_view before, std::string_view behind, Call&& call) const {
+  auto call_with(std::string_view before, std::string_view behind, Call&& call) const {
     struct wiped {
       ~wiped() { ::explicit_bzero(text.data(), text.size()); }
       std::array<char, 1024> text{};
@@ -88,9 +88,9 @@ int count_in(const disguised& secret, std::size_t size) {
 int count_between(const disguised& secret, int memory, std::size_t begin, std::size_t end) {
   int count = 0;
   for (auto from = begin; from + disguised::size <= end;) {
-    const auto wanted = std::min(window.size(), end - from);
-    const auto got = ::pread(memory, window.data(), wanted, static_cast<off_t>(from));
-    if (got < static_cast<ssize_t>(disguised::size)) break;  // it went away meanwhile
+    const auto expected = std::min(window.size(), end - from);
+    const auto got = ::pread(memory, window.data(), expected, static_cast<off_t>(from));
+    if (got < static_cast<ssize_t>(disguised::size)) break;  // it was unmapped meanwhile
     count += count_in(secret, static_cast<std::size_t>(got));
     from += static_cast<std::size_t>(got) - disguised::size + 1;
   }
@@ -112,7 +112,7 @@ int count_in_memory(const disguised& secret) {
     words >> std::hex >> begin;
     words.ignore();
     words >> end >> rights;
-    // The sanitizers' shadow is larger than this, and has nobody's bytes.
+    // The sanitizers' shadow is larger than this, and contains no byte of a program.
     if (!rights.starts_with("rw") || end - begin > (1U << 30U)) continue;
     if (own >= begin && own < end) {
       count += count_between(secret, memory, begin, own);
@@ -126,25 +126,25 @@ int count_in_memory(const disguised& secret) {
 }
 
 // It may be on its way for a moment after the library is back.
-void expect_places(const disguised& secret, int wanted) {
-  EXPECT_TRUE(eventually([&] { return count_in_memory(secret) == wanted; }))
-      << count_in_memory(secret) << " places instead of " << wanted;
+void expect_places(const disguised& secret, int expected) {
+  EXPECT_TRUE(eventually([&] { return count_in_memory(secret) == expected; }))
+      << count_in_memory(secret) << " places instead of " << expected;
 }
 
 // ---- clients ----------------------------------------------------------------------------------
 
-// What has to say it aloud is a process of its own.
-void elsewhere(const std::function<void()>& what) {
+// The secret is used in plain text by a process of its own.
+void in_other_process(const std::function<void()>& what) {
   child speaker([&](child_end& test) {
     what();
-    test.say("done");
+    test.send("done");
   });
-  ASSERT_EQ(speaker.hear(), "done");
+  ASSERT_EQ(speaker.receive(), "done");
 }
 
 void let_in(test_server& server, const std::string& user, const disguised& password) {
-  elsewhere([&] {
-    password.say(">", "", [&](std::string_view word) {
+  in_other_process([&] {
+    password.call_with(">", "", [&](std::string_view word) {
       server.connect()->command(
           {"ACL", "SETUSER", user, "reset", "on", std::string(word), "~*", "&*", "+@all"});
     });
@@ -153,7 +153,7 @@ void let_in(test_server& server, const std::string& user, const disguised& passw
 
 client_handle open_as(const test_server& server, const disguised& password) {
   const auto behind = "@" + server.socket_path() + "?command_timeout=1s&lease=1h";
-  return password.say("unix://locker:", behind, [](std::string_view url) {
+  return password.call_with("unix://locker:", behind, [](std::string_view url) {
     return client_handle(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
   });
 }
@@ -161,7 +161,7 @@ client_handle open_as(const test_server& server, const disguised& password) {
 TEST(secret_memory, the_search_finds_what_is_there) {
   const disguised secret;
   EXPECT_EQ(count_in_memory(secret), 0);
-  secret.say("before ", "behind", [&](std::string_view text) {
+  secret.call_with("before ", "behind", [&](std::string_view text) {
     EXPECT_EQ(count_in_memory(secret), 1);
     const std::string another(text);
     EXPECT_EQ(count_in_memory(secret), 2);
@@ -202,7 +202,7 @@ TEST(secret_memory, a_url_that_is_refused_leaves_nothing) {
   const disguised password;
   for (const auto* behind :
        {"@host?lease=soon", "@host:99999", "@ho st", "@host?password_file=/x"}) {
-    password.say("redis://locker:", behind, [](std::string_view url) {
+    password.call_with("redis://locker:", behind, [](std::string_view url) {
       const auto error = new_error();
       EXPECT_FALSE(client_handle(mortise_client_new(url.data(), url.size(), nullptr, error.get())));
     });
@@ -215,8 +215,9 @@ TEST(secret_memory, a_password_of_a_file_is_not_kept) {
   const disguised password;
   const auto file = server.socket_path() + ".password";
   let_in(server, "locker", password);
-  elsewhere(
-      [&] { password.say("", "\n", [&](std::string_view text) { std::ofstream(file) << text; }); });
+  in_other_process([&] {
+    password.call_with("", "\n", [&](std::string_view text) { std::ofstream(file) << text; });
+  });
   const auto client = open_client("unix://locker@" + server.socket_path() +
                                   "?command_timeout=1s&password_file=" + file);
   EXPECT_EQ(count_in_memory(password), 0);
@@ -241,7 +242,7 @@ TEST(secret_memory, new_credentials_take_the_place_of_those_before) {
   const auto client = open_as(server, first);
   ASSERT_TRUE(client);
   const auto give = [&](const disguised& password) {
-    return password.say("", "", [&](std::string_view text) {
+    return password.call_with("", "", [&](std::string_view text) {
       return mortise_client_set_credentials(client.get(), "heir", 4, text.data(), text.size(),
                                             nullptr);
     });
@@ -259,7 +260,7 @@ TEST(secret_memory, tls_keeps_a_password_once_and_the_keys_text_nowhere) {
   const disguised key(server.file("client.key"), 60);
   let_in(server, "locker", password);
   const auto behind = "@" + server.trusting_url(server.showing("client")).substr(9);
-  const auto client = password.say("rediss://locker:", behind, [](std::string_view url) {
+  const auto client = password.call_with("rediss://locker:", behind, [](std::string_view url) {
     return client_handle(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
   });
   ASSERT_TRUE(client);

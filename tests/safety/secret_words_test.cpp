@@ -1,5 +1,5 @@
-// Nothing of a password, a key or a URL's user part is in what the library says: whatever fails,
-// and whatever a server repeats of what it was told. All that came out is searched for it.
+// No output of the library contains a part of a password, a key or a URL's user: whatever fails,
+// and whatever a server repeats of a login. The test searches all output for them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -53,10 +53,11 @@ std::vector<std::string> forms_of(const std::string& mark) {
   return forms;
 }
 
-void expect_no_secret(const std::string& said, std::string_view where) {
+void expect_no_secret(const std::string& message, std::string_view where) {
   for (const auto& mark : {user_mark, password_mark, next_mark, key_mark}) {
     for (const auto& form : forms_of(mark)) {
-      EXPECT_EQ(said.find(form), std::string::npos) << where << " tells " << mark << ": " << said;
+      EXPECT_EQ(message.find(form), std::string::npos)
+          << where << " tells " << mark << ": " << message;
     }
   }
 }
@@ -73,9 +74,9 @@ std::string words_of(const error_handle& error) {
 std::string words_of(const mortise_health* found) {
   std::string words = mortise_health_json(found);
   for (std::int64_t i = 0; i < mortise_health_count(found); ++i) {
-    for (const auto tell : {mortise_health_name, mortise_health_server, mortise_health_value,
-                            mortise_health_consequence, mortise_health_remedy}) {
-      words += std::string("\n") + tell(found, i);
+    for (const auto getter : {mortise_health_name, mortise_health_server, mortise_health_value,
+                              mortise_health_consequence, mortise_health_remedy}) {
+      words += std::string("\n") + getter(found, i);
     }
   }
   return words + "\n";
@@ -97,15 +98,15 @@ std::string words_of_query(mortise_lock* lock) {
   mortise_lock_query(lock, info.get(), error.get());
   std::string words = words_of(error);
   for (std::int64_t i = 0; i < mortise_info_entry_count(info.get()); ++i) {
-    for (const auto tell :
+    for (const auto getter :
          {mortise_info_entry_owner, mortise_info_entry_host, mortise_info_entry_label}) {
-      words += std::string(tell(info.get(), i)) + "\n";
+      words += std::string(getter(info.get(), i)) + "\n";
     }
   }
   return words;
 }
 
-// What each call says.
+// The texts of each call.
 std::string call_all(const client_handle& client) {
   std::string words;
   const auto error = new_error();
@@ -140,7 +141,7 @@ std::string give_others(const client_handle& client) {
   return words + words_of(error);
 }
 
-// What is said of a client of this URL, and by it.
+// The texts about a client of this URL, and of its calls.
 std::string use(const std::string& url) {
   const auto error = new_error();
   const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
@@ -179,7 +180,7 @@ void answer_freely(fake_peer& peer, const fake_command& command) {
   fake_server::answer_healthy(peer, command);
 }
 
-// Answers one command with an error that has in it what was said last to log in.
+// Answers one command with an error that contains the last login.
 class repeating_server {
  public:
   repeating_server(const std::string& victim, const std::string& error)
@@ -231,7 +232,7 @@ const std::vector<std::string> repeating_errors = {
     "EXECABORT Transaction discarded because of: OOM $",
 };
 
-TEST_F(secret_words, what_a_server_repeats_of_a_login_is_not_told) {
+TEST_F(secret_words, a_login_that_a_server_repeats_is_not_printed) {
   for (const auto* victim : {"HELLO", "AUTH", "SELECT", "SUBSCRIBE", "EVAL", "SET", "PING", "EXEC",
                              "EVALSHA", "INFO", "live AUTH"}) {
     for (const auto& error : repeating_errors) {
@@ -242,7 +243,7 @@ TEST_F(secret_words, what_a_server_repeats_of_a_login_is_not_told) {
   }
 }
 
-TEST_F(secret_words, what_a_server_repeats_of_a_files_password_is_not_told) {
+TEST_F(secret_words, a_files_password_that_a_server_repeats_is_not_printed) {
   const auto file = write("password", password + "\n");
   for (const auto* victim : {"HELLO", "AUTH", "SELECT", "SUBSCRIBE", "EVAL"}) {
     for (const auto& error : repeating_errors) {
@@ -258,10 +259,10 @@ TEST_F(secret_words, what_a_server_repeats_of_a_files_password_is_not_told) {
 TEST_F(secret_words, a_server_that_logs_a_holder_out_is_not_quoted) {
   for (const std::string code : {"NOAUTH", "WRONGPASS", "NOPERM"}) {
     std::atomic<bool> is_over{false};
-    std::string heard;
+    std::string command_text;
     fake_server server([&](fake_peer& peer, const fake_command& command) {
-      if (command.is("HELLO") || command.is("AUTH")) heard = command.text();
-      if (is_over) return peer.send("-" + code + " " + heard + "\r\n");
+      if (command.is("HELLO") || command.is("AUTH")) command_text = command.text();
+      if (is_over) return peer.send("-" + code + " " + command_text + "\r\n");
       answer_freely(peer, command);
     });
     const auto client =
@@ -281,7 +282,7 @@ TEST_F(secret_words, a_server_that_logs_a_holder_out_is_not_quoted) {
 
 // ---- real servers -----------------------------------------------------------------------------
 
-TEST_F(secret_words, what_a_server_refuses_is_told_without_the_login) {
+TEST_F(secret_words, a_refusal_is_reported_without_the_login) {
   EXPECT_NE(use(url(server_.socket_path(), "")).find("WRONGPASS"), std::string::npos);
   expect_no_secret(use(url(server_.socket_path(), "")), "an unknown user");
   server_.command({"ACL", "SETUSER", user, "on", ">other"});
@@ -299,7 +300,7 @@ TEST_F(secret_words, what_a_server_refuses_is_told_without_the_login) {
   expect_no_secret(use(url(server_.socket_path(), "")), "a user that is off");
 }
 
-TEST_F(secret_words, urls_that_will_not_do_are_told_without_the_login) {
+TEST_F(secret_words, unusable_urls_are_reported_without_the_login) {
   const auto at = login + "@";
   const auto short_file = write("file", "x");
   for (const auto& bad : {
@@ -351,7 +352,7 @@ TEST_F(secret_words, urls_that_will_not_do_are_told_without_the_login) {
   }
 }
 
-TEST_F(secret_words, files_that_will_not_do_are_told_without_what_they_hold) {
+TEST_F(secret_words, unusable_files_are_reported_without_their_content) {
   const auto place = "unix://" + user_mark + "@" + server_.socket_path() + "?password_file=";
   const auto lines = write("lines", password + std::string(20000, 'x'));
   expect_no_secret(use(place + lines), "a long file");
@@ -361,12 +362,12 @@ TEST_F(secret_words, files_that_will_not_do_are_told_without_what_they_hold) {
   for (const std::string key : {"password_file", "tls_key_file", "password", "url"}) {
     mortise_options_set(options.get(), key.data(), key.size(), password.data(), password.size(),
                         given.get());
-    // A path that was mistaken for one is told, as any value is.
+    // A secret that was given as a path is printed, as any value is.
     if (key == "password" || key == "url") expect_no_secret(words_of(given), key);
   }
 }
 
-TEST_F(secret_words, tls_that_fails_is_told_without_login_and_key) {
+TEST_F(secret_words, tls_that_fails_is_reported_without_login_and_key) {
   tls_server server({"--tls-auth-clients", "yes"});
   make_certificates(server.folder(), "locked --password " + password_mark);
   const auto place = "rediss://" + login + "@" + server.trusting_url().substr(9);

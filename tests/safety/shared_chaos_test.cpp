@@ -26,8 +26,8 @@ constexpr unsigned callers_each = 3;
 constexpr std::int64_t permits = 4;
 constexpr std::int64_t whole = std::int64_t{1} << 30;
 
-// One caller of a process, with handles of its own: holds now and then, and tells each hold when it
-// is over.
+// One caller of a process, with handles of its own. It holds now and then, and reports each hold at
+// its end.
 class contender {
  public:
   contender(child_end& test, std::mutex& speaking, const client_handle& client, unsigned seed)
@@ -55,7 +55,7 @@ class contender {
   }
 
  private:
-  // Both times are on the safe side of what the handle says.
+  // Both times are on the safe side of those of the handle.
   template <class Token, class IsHeld>
   void hold(const std::string& name, std::int64_t weight, std::int64_t limit, Token token,
             IsHeld is_held) {
@@ -74,7 +74,7 @@ class contender {
     auto text = line.str();
     text.pop_back();
     const std::lock_guard one(speaking_);
-    test_.say(text);
+    test_.send(text);
   }
   void hold_part() {
     hold(
@@ -143,7 +143,7 @@ void contend(child_end& test, const std::string& url, unsigned seed) {
     callers.emplace_back([&, i] { contender(test, speaking, client, seed + i).run(); });
   }
   for (auto& caller : callers) caller.join();
-  test.say("over");
+  test.send("over");
 }
 
 class shared_chaos {
@@ -158,9 +158,9 @@ class shared_chaos {
       for (auto& process : processes_) drain(*process);
     }
     for (auto& process : processes_) {
-      process->say("end");
-      auto line = process->hear();
-      while (take(line)) line = process->hear();
+      process->send("end");
+      auto line = process->receive();
+      while (take(line)) line = process->receive();
       EXPECT_EQ("over", line);
     }
     processes_.clear();
@@ -208,10 +208,10 @@ class shared_chaos {
     }
   }
   void drain(child& body) {
-    while (body.has_line() && take(body.hear())) {
+    while (body.has_line() && take(body.receive())) {
     }
   }
-  // Keeps a line that tells a hold; false for what ends the conversation.
+  // Keeps a line that reports a hold; false for the last line of the process.
   bool take(const std::string& line) {
     std::istringstream text(line);
     const auto before = history_.size();

@@ -1,5 +1,5 @@
-// Who waits at the head of a queue of readers, writers or permits while others hold: a process that
-// was killed or stopped there keeps nobody waiting for long, and a living one keeps its turn.
+// The head of a queue of readers, writers or permits while others hold. A process that was killed
+// or stopped there delays no waiter for long, and a live one keeps its turn.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -78,27 +78,27 @@ std::unique_ptr<shared_lock> open_shared(kind which, const client_handle& client
   return std::make_unique<shared_permits>(client);
 }
 
-// A process that waits for the whole lock, and tells how the wait ends.
+// A process that waits for the whole lock, and reports how the wait ends.
 class waiting_process {
  public:
   waiting_process(kind which, std::int64_t timeout_ms)
       : body_([=](child_end& test) {
-          const auto client = open_client(test.hear());
+          const auto client = open_client(test.receive());
           const auto queue = open_queue(client);
           const auto lock = open_shared(which, client);
-          test.say(told(lock->acquire_whole_async(queue, timeout_ms)));
-          test.say(told(next_event(queue, MORTISE_FOREVER).status));
-          test.hear();
+          test.send(status_name(lock->acquire_whole_async(queue, timeout_ms)));
+          test.send(status_name(next_event(queue, MORTISE_FOREVER).status));
+          test.receive();
         }) {}
   // Begins to wait, and returns when the server knows of it.
   void wait_in(test_server& server, kind which) {
     const auto key = queue_key(which);
     const auto before = server.command({"LLEN", key});
-    body_.say(server.url());
-    ASSERT_EQ("ok", body_.hear());
+    body_.send(server.url());
+    ASSERT_EQ("ok", body_.receive());
     ASSERT_TRUE(eventually([&] { return server.command({"LLEN", key}) != before; }));
   }
-  // Of the head: its next look, which sets the time of the queue anew, tells that it knows its
+  // Of the head: its next look sets the time of the queue again, which shows that it knows its
   // place.
   void look(test_server& server, kind which) {
     std::int64_t left_ms = 0;
@@ -179,7 +179,7 @@ TEST_P(shared_heads, whoever_is_stopped_is_passed_by_those_who_wait_and_waits_on
   stopped.body().resume();
   EXPECT_EQ(MORTISE_OK, other_->leave_part());
   EXPECT_EQ(MORTISE_OK, holder_->leave_part());
-  EXPECT_EQ("ok", stopped.body().hear());
+  EXPECT_EQ("ok", stopped.body().receive());
 }
 
 TEST_P(shared_heads, whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries) {
@@ -193,7 +193,7 @@ TEST_P(shared_heads, whoever_is_stopped_until_its_timeout_is_over_is_passed_by_t
   EXPECT_TRUE(gets_it_by_tries());
   while (ms_since(begin) <= timeout_ms) eventually([] { return false; }, 100);
   stopped.body().resume();
-  EXPECT_EQ("timed out", stopped.body().hear());
+  EXPECT_EQ("timed out", stopped.body().receive());
 }
 
 // Longer than anything that a silent one is granted.
@@ -207,14 +207,14 @@ TEST_P(shared_heads, whoever_lives_is_passed_by_nobody) {
   EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue_, 0).kind);
   EXPECT_FALSE(living.body().has_line());
   EXPECT_EQ(MORTISE_OK, holder_->leave_part());
-  EXPECT_EQ("ok", living.body().hear());
+  EXPECT_EQ("ok", living.body().receive());
 }
 
 // The lock is free, and those at the head are granted their turn before it is known that they are
 // silent.
 TEST_P(shared_heads, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   constexpr std::int64_t each_silent_ms = 2 * second_ms;
-  constexpr std::int64_t grace_ms = 1500;  // for the one who is served, and a loaded machine
+  constexpr std::int64_t grace_ms = 1500;  // for the waiter that is served, and a loaded machine
   std::vector<std::unique_ptr<waiting_process>> stopped;
   for (int i = 0; i < 3; ++i) {
     stopped.push_back(std::make_unique<waiting_process>(GetParam(), MORTISE_FOREVER));

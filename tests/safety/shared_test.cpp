@@ -48,18 +48,18 @@ std::int64_t commands_done(test_server& server) {
 TEST(safety, a_dead_readers_hold_lapses_while_others_read_on) {
   // Forked before this process has threads; the server's address comes later.
   child dying([](child_end& test) {
-    const auto client = open_client(test.hear() + "?lease=1s");
+    const auto client = open_client(test.receive() + "?lease=1s");
     const auto rw = open_rw(client, "lapse");
-    test.say(told(mortise_rw_read_try(rw.get(), nullptr)));
-    test.hear();
+    test.send(status_name(mortise_rw_read_try(rw.get(), nullptr)));
+    test.receive();
   });
   test_server server;
   const auto client = open_client(server.url() + "?lease=1s");
   const auto reader = open_rw(client, "lapse");
   const auto writer = open_rw(client, "lapse");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(reader.get(), nullptr));
-  dying.say(server.url());
-  ASSERT_EQ("ok", dying.hear());
+  dying.send(server.url());
+  ASSERT_EQ("ok", dying.receive());
   dying.kill();
   // Alone, it can become the writer once the dead reader's lease has ended, and never stops
   // reading.
@@ -171,23 +171,23 @@ TEST(safety, hazard_15_an_upgrade_whose_reply_is_lost_is_settled_by_the_next_ren
   }
 }
 
-// Another may have changed it since: what may have been carried out is not said twice.
+// Another client may have changed it since. A step that may have been executed is not sent again.
 TEST(safety, hazard_28_a_resize_whose_reply_is_lost_is_unknown_and_not_repeated) {
   test_server server;
   proxy between(server.socket_path());
   const auto client = open_client(between.url());
   const auto semaphore = open_semaphore(client, "size", 2);
   ASSERT_EQ(MORTISE_OK, mortise_semaphore_resize(semaphore.get(), 3, nullptr));
-  std::atomic<int> said{0};
+  std::atomic<int> count{0};
   between.set_rule([&](const fake_command& command) {
     const bool is_resize = command.is("EVALSHA", scripts::semaphore_resize.sha1);
-    return is_resize && ++said > 0 ? fault::cut_after() : fault::none();
+    return is_resize && ++count > 0 ? fault::cut_after() : fault::none();
   });
   const auto error = new_error();
   EXPECT_EQ(MORTISE_UNKNOWN, mortise_semaphore_resize(semaphore.get(), 4, error.get()));
   EXPECT_EQ(1, mortise_error_is_ambiguous(error.get()));
   EXPECT_TRUE(answers(client));
-  EXPECT_EQ(said, 1);
+  EXPECT_EQ(count, 1);
 }
 
 TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
@@ -201,8 +201,8 @@ TEST(safety, hazard_15_a_downgrade_whose_reply_is_lost_lets_readers_in) {
     ASSERT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw.get(), patience_ms, nullptr));
     between.set_rule(once(harm, scripts::shared_renew));
     // With the next connection, if that comes in time.
-    const auto wanted = harm.what == fault::kind::swallow ? MORTISE_UNKNOWN : MORTISE_OK;
-    EXPECT_EQ(wanted, mortise_rw_downgrade(rw.get(), nullptr));
+    const auto expected = harm.what == fault::kind::swallow ? MORTISE_UNKNOWN : MORTISE_OK;
+    EXPECT_EQ(expected, mortise_rw_downgrade(rw.get(), nullptr));
     EXPECT_EQ(0, mortise_rw_is_writing(rw.get()));
     EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
     EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(reader.get(), 10 * second_ms, nullptr));
@@ -249,7 +249,7 @@ TEST(safety, hazard_24_waiters_are_let_in_although_every_message_is_lost) {
   ASSERT_EQ(MORTISE_OK,
             mortise_rw_read_acquire_async(reader.get(), queue.get(), 1, patience_ms, nullptr));
   ASSERT_TRUE(eventually([&] { return server.command({"LLEN", reader_queue("deaf")}) == "1"; }));
-  // The release finds nobody who hears, and the connection comes back a little later.
+  // The release finds no subscriber, and the connection comes back a little later.
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(writer.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, next_event(queue).status);

@@ -27,11 +27,11 @@ TEST_F(silent_connection, hazard_26_a_call_succeeds_over_a_new_connection) {
   const auto client = open_client(network_.url());
   const auto lock = open_lock(client, "a");
   for (int round = 0; round < 2; ++round) {
-    network_.tell("forget");
+    network_.control("forget");
     ASSERT_EQ(MORTISE_OK, attempt(lock)) << message();
-    network_.tell("forget");
+    network_.control("forget");
     ASSERT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, error_.get())) << message();
-    network_.tell("forget");
+    network_.control("forget");
     ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error_.get())) << message();
   }
 }
@@ -40,7 +40,7 @@ TEST_F(silent_connection, hazard_26_a_hold_survives) {
   const auto client = open_client(network_.url() + "?lease=3s");
   const auto lock = open_lock(client, "a");
   ASSERT_EQ(MORTISE_OK, attempt(lock)) << message();
-  network_.tell("forget");
+  network_.control("forget");
   EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 5 * second_ms));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), error_.get())) << message();
 }
@@ -55,7 +55,7 @@ TEST_F(silent_connection, hazard_24_a_waiter_is_granted_the_lock) {
   ASSERT_EQ(MORTISE_OK,
             mortise_lock_acquire_async(lock.get(), queue.get(), 1, patience_ms, nullptr));
   ASSERT_TRUE(eventually([&] { return server_.command({"LLEN", "{mortise:a}:q"}) == "1"; }));
-  network_.tell("forget");
+  network_.control("forget");
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
   const auto event = event_handle(mortise_event_new());
   ASSERT_EQ(MORTISE_OK, mortise_queue_next(queue.get(), patience_ms, event.get(), nullptr));

@@ -1,5 +1,5 @@
-// Hazards of waiters who are silent and yet connected: stopped, or dead while somebody else keeps
-// their sockets open. The server takes them for alive, so each is granted its turn.
+// Hazards of waiters that are silent and yet connected: stopped, or dead while another process
+// keeps their sockets open. The server takes them for alive, so each is granted its turn.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,24 +16,24 @@
 namespace mortise::testing::silent_test {
 namespace {
 
-// What a silent waiter may cost those behind it: one grant that nobody confirms.
+// A silent waiter delays those behind it by one grant that is not confirmed.
 constexpr std::int64_t each_silent_ms = 2 * second_ms;
-// For the one who is served, and a loaded machine.
+// For the waiter that is served, and a loaded machine.
 constexpr std::int64_t grace_ms = 1500;
 
-// A process that waits for the lock when it is told to.
+// A process that waits for the lock on command.
 std::unique_ptr<child> make_waiter(const std::string& url) {
   return std::make_unique<child>([url](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "silent");
-    test.hear();
+    test.receive();
     static_cast<void>(mortise_lock_acquire(lock.get(), MORTISE_FOREVER, nullptr));
-    test.hear();
+    test.receive();
   });
 }
 
-// Lets everybody wait, in order and behind a holder, silences the first, and gives the lock back.
-// Returns how long the last, who is alive, has waited since then.
+// Starts all waiters, in order and behind a holder, silences the first, and releases the lock.
+// Returns how long the last, which is alive, has waited since then.
 template <class Silence>
 std::int64_t wait_behind(test_server& server, std::vector<std::unique_ptr<child>>& waiters,
                          Silence&& silence) {
@@ -49,7 +49,7 @@ std::int64_t wait_behind(test_server& server, std::vector<std::unique_ptr<child>
   };
   EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
   for (std::size_t i = 0; i < waiters.size(); ++i) {
-    waiters[i]->say("wait");
+    waiters[i]->send("wait");
     EXPECT_TRUE(wait_for(i + 1));
   }
   EXPECT_EQ(MORTISE_OK,
@@ -73,8 +73,8 @@ TEST(safety, hazard_24_each_stopped_waiter_costs_the_next_one_grant) {
   }
 }
 
-// A child of the dead knows nothing of what it inherited, and was forked in a way that nobody
-// notices.
+// A child of the dead process does not know the sockets that it inherited. It was forked without a
+// hook.
 TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_next_one_grant) {
   int lifeline[2];  // the children of the dead end with it
   ASSERT_EQ(0, pipe(lifeline));
@@ -87,10 +87,10 @@ TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_
         const auto client = open_client(server.url());
         const auto lock = open_lock(client, "silent");
         const auto queue = open_queue(client);
-        test.hear();
+        test.receive();
         static_cast<void>(
             mortise_lock_acquire_async(lock.get(), queue.get(), 1, MORTISE_FOREVER, nullptr));
-        test.hear();
+        test.receive();
         if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
           close(lifeline[1]);
           char end = 0;
@@ -98,13 +98,13 @@ TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_
           }
           _exit(0);
         }
-        test.say("forked");
-        test.hear();
+        test.send("forked");
+        test.receive();
       }));
     }
     const auto waited = wait_behind(server, waiters, [](child& each) {
-      each.say("fork");
-      EXPECT_EQ("forked", each.hear());
+      each.send("fork");
+      EXPECT_EQ("forked", each.receive());
       each.kill();
     });
     EXPECT_LT(waited, silent * each_silent_ms + grace_ms);
@@ -115,7 +115,7 @@ TEST(safety, hazard_24_each_dead_waiter_whose_child_keeps_its_sockets_costs_the_
   close(lifeline[0]);
 }
 
-// An administrator who deletes the key of a lock that is stuck need not wait for its lease.
+// An administrator deletes the key of a lock that is stuck, and need not wait for its lease.
 TEST(safety, hazard_14_waiters_notice_that_the_key_was_deleted) {
   test_server server;
   const auto url = server.url() + "?lease=60s";

@@ -18,21 +18,22 @@
 namespace mortise::testing::time_test {
 namespace {
 
-TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
+TEST(safety, hazard_01_paused_holder_gets_lost_and_is_fenced_off) {
   test_server server;
   const auto url = server.url() + "?lease=500ms";
   child paused([&](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "pause");
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
-    test.say(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get())) : told(got));
-    test.hear();
-    test.say(std::to_string(mortise_lock_is_held(lock.get())));
-    test.say(told(mortise_lock_unlock(lock.get(), nullptr)));
-    test.say(std::to_string(mortise_lock_token(lock.get())));
-    test.hear();
+    test.send(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get()))
+                                : status_name(got));
+    test.receive();
+    test.send(std::to_string(mortise_lock_is_held(lock.get())));
+    test.send(status_name(mortise_lock_unlock(lock.get(), nullptr)));
+    test.send(std::to_string(mortise_lock_token(lock.get())));
+    test.receive();
   });
-  const auto old_token = std::stoll(paused.hear());
+  const auto old_token = std::stoll(paused.receive());
   fenced_store store;
   EXPECT_TRUE(store.write(old_token));
   paused.pause();
@@ -44,43 +45,43 @@ TEST(safety, hazard_01_paused_holder_is_told_lost_and_fenced_off) {
   EXPECT_GT(mortise_lock_token(lock.get()), old_token);
 
   paused.resume();
-  paused.say("look");
-  EXPECT_EQ("0", paused.hear());
-  EXPECT_EQ(told(MORTISE_LOST), paused.hear());
-  EXPECT_EQ(std::to_string(old_token), paused.hear());
+  paused.send("look");
+  EXPECT_EQ("0", paused.receive());
+  EXPECT_EQ(status_name(MORTISE_LOST), paused.receive());
+  EXPECT_EQ(std::to_string(old_token), paused.receive());
   EXPECT_FALSE(store.write(old_token));
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
 }
 
-// The grant comes by message while the waiter sleeps; counted from its receipt it would be valid
-// although the server has long given the lock to the next.
+// The grant comes by message while the waiter sleeps. If the lease counted from the receipt, the
+// waiter would hold the lock although the server has long granted it to the next.
 TEST(safety, hazard_01_waiter_paused_when_it_is_granted_does_not_hold) {
   test_server server;
   const auto url = server.url() + "?lease=2s";
   child sleeper([&](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "grant");
-    test.hear();
+    test.receive();
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
-    test.say(told(got) + " " + std::to_string(mortise_lock_is_held(lock.get())));
+    test.send(status_name(got) + " " + std::to_string(mortise_lock_is_held(lock.get())));
   });
   const auto client = open_client(server.url());
   const auto holder = open_lock(client, "grant");
   const auto next = open_lock(client, "grant");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
-  sleeper.say("wait");
+  sleeper.send("wait");
   ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("grant")}) == "1"; }));
   sleeper.pause();
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
   EXPECT_NE("(nil)", server.command({"GET", lock_key("grant")}));  // it is the sleeper's
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(next.get(), patience_ms, nullptr));
   sleeper.resume();
-  // It says nothing while another holds.
+  // It is silent while another client holds.
   EXPECT_TRUE(
       always([&] { return mortise_lock_is_held(next.get()) == 1 && !sleeper.has_line(); }, 800));
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(next.get(), nullptr));
-  EXPECT_EQ(told(MORTISE_OK) + " 1", sleeper.hear());
+  EXPECT_EQ(status_name(MORTISE_OK) + " 1", sleeper.receive());
 }
 
 // Runs in a child because its clocks are never right again.
@@ -93,22 +94,22 @@ std::string held_after_shift(const std::string& url, clockid_t clock, time_ns by
     shift_clock(clock, by_ns);
     const auto after = mortise_lock_valid_ms(lock.get());
     const bool is_held = mortise_lock_is_held(lock.get()) == 1;
-    test.say(std::string(is_held ? "held " : "not held ") +
-             (after > 0 && before - after < 5 * second_ms ? "valid " : "invalid ") +
-             told(mortise_lock_unlock(lock.get(), nullptr)));
-    test.hear();  // closing a client with such a clock could take as long as the jump
+    test.send(std::string(is_held ? "held " : "not held ") +
+              (after > 0 && before - after < 5 * second_ms ? "valid " : "invalid ") +
+              status_name(mortise_lock_unlock(lock.get(), nullptr)));
+    test.receive();  // closing a client with such a clock could take as long as the jump
   });
-  return shifted.hear();
+  return shifted.receive();
 }
 
 TEST(safety, hazard_02_suspend_ends_the_hold) {
   test_server server;
   const auto url = server.url() + "?lease=10s";
-  EXPECT_EQ("not held invalid " + told(MORTISE_LOST),
+  EXPECT_EQ("not held invalid " + status_name(MORTISE_LOST),
             held_after_shift(url, CLOCK_BOOTTIME, 11 * ns_per_s));
   // A clock that stands still during suspend is not the one that is read.
   server.command({"FLUSHALL"});
-  EXPECT_EQ("held valid " + told(MORTISE_OK),
+  EXPECT_EQ("held valid " + status_name(MORTISE_OK),
             held_after_shift(url, CLOCK_MONOTONIC, 3600 * ns_per_s));
 }
 
@@ -116,34 +117,34 @@ TEST(safety, hazard_03_wall_clock_steps_change_nothing) {
   test_server server;
   const auto url = server.url() + "?lease=10s";
   for (const auto hours : {-1, 1, 24 * 365}) {
-    EXPECT_EQ("held valid " + told(MORTISE_OK),
+    EXPECT_EQ("held valid " + status_name(MORTISE_OK),
               held_after_shift(url, CLOCK_REALTIME, hours * 3600 * ns_per_s));
   }
   // Nor do waits: they end when they should.
   child waiter([&](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, "waits");
-    test.hear();
+    test.receive();
     std::thread stepper([] { shift_clock(CLOCK_REALTIME, -3600 * ns_per_s); });
     const auto begin = boot_now();
     const auto got = mortise_lock_acquire(lock.get(), 300, nullptr);
     stepper.join();
-    test.say(told(got) + (ms_since(begin) < 10 * second_ms ? " in time" : " late"));
-    test.hear();
+    test.send(status_name(got) + (ms_since(begin) < 10 * second_ms ? " in time" : " late"));
+    test.receive();
   });
   const auto client = open_client(url);
   const auto holder = open_lock(client, "waits");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(holder.get(), patience_ms, nullptr));
-  waiter.say("wait");
-  EXPECT_EQ(told(MORTISE_TIMED_OUT) + " in time", waiter.hear());
+  waiter.send("wait");
+  EXPECT_EQ(status_name(MORTISE_TIMED_OUT) + " in time", waiter.receive());
 }
 
 // ---- the server's clock ----------------------------------------------------------------------
 
 constexpr std::int64_t hour_s = 3'600;
 
-// The lease ends at once, so two may hold until the first renews. The token tells them apart
-// (hazard 4).
+// The lease ends at once, so two clients may hold until the first renews. The token distinguishes
+// them (hazard 4).
 TEST(safety, hazard_04_a_server_that_steps_ahead_lets_two_hold_whom_tokens_tell_apart) {
   test_server server({.arguments = {settable_clock}});
   const auto client = open_client(server.url() + "?lease=10s&renewal=off");
@@ -167,18 +168,19 @@ TEST(safety, hazard_04_a_server_that_steps_ahead_lets_two_hold_whom_tokens_tell_
   }
 }
 
-// A lease that was given before ends with the hold, by renewal or unlock, or for who has died when
-// the clock is right again. Tokens rise all the while (hazards 4, 30).
+// An earlier lease ends with the hold, by renewal or unlock. The lease of a dead holder ends when
+// the clock is right again. Tokens always rise (hazards 4, 30).
 TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until_it_is_right) {
   test_server server({.arguments = {settable_clock}});
   const auto url = server.url() + "?lease=2s";
   child dying([&](child_end& test) {
-    test.hear();
+    test.receive();
     const auto client = open_client(url);
     const auto lock = open_lock(client, "step");
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
-    test.say(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get())) : told(got));
-    test.hear();
+    test.send(got == MORTISE_OK ? std::to_string(mortise_lock_token(lock.get()))
+                                : status_name(got));
+    test.receive();
   });
   const auto client = open_client(url);
   const auto rival = open_client(url);
@@ -193,14 +195,14 @@ TEST(safety, hazard_04_a_server_that_steps_back_keeps_a_dead_holders_lease_until
   const auto second = mortise_lock_token(other.get());
   EXPECT_LT(first, second);
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(other.get(), nullptr));
-  dying.say("acquire");
-  const auto third = std::stoll(dying.hear());
+  dying.send("acquire");
+  const auto third = std::stoll(dying.receive());
   EXPECT_LT(second, third);
   server.set_clock(-6 * hour_s);
   dying.kill();
   EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), 4 * second_ms, nullptr));
-  // The place is given back by then: a script in the midst of which the clock steps would take what
-  // is left of the lease by the one time for what is left by the other.
+  // The place is released by then. Otherwise a script during which the clock steps would mix two
+  // clocks in the rest of the lease.
   ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", queue_key("step")}) == "0"; }));
   server.set_clock(0);
   const auto error = new_error();
@@ -220,7 +222,7 @@ void check_against_server(test_server& server, mortise_lock* lock, std::string_v
   EXPECT_GE(at_server + ms_since(look) + 1, valid);
 }
 
-// The server carries the acquire out in time, and its answer arrives when the lease is over.
+// The server executes the acquire in time, and its reply arrives after the end of the lease.
 TEST(safety, hazard_06_late_grant_is_not_a_hold) {
   test_server server;
   proxy between(server.socket_path());
@@ -232,7 +234,7 @@ TEST(safety, hazard_06_late_grant_is_not_a_hold) {
   });
   const auto begin = boot_now();
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
-  EXPECT_GE(ms_since(begin), 2100);  // so it is not by that answer
+  EXPECT_GE(ms_since(begin), 2100);  // so it is not because of that reply
   EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
   check_against_server(server, lock.get(), "late");
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
@@ -271,7 +273,7 @@ TEST(safety, hazard_06_hold_ends_in_time_when_the_server_is_slow) {
   const auto lost = next_loss(queue);
   EXPECT_EQ(MORTISE_EVENT_LOST, lost.kind);
   EXPECT_EQ(token, lost.token);
-  // The late answers to its renewals do not bring it back.
+  // The late replies to its renewals do not bring it back.
   EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 0; }, 1800));
   EXPECT_EQ(MORTISE_LOST, mortise_lock_unlock(lock.get(), nullptr));
 }

@@ -68,22 +68,22 @@ TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
           return server.command({"EXISTS", lock_key("reply")}) == "0";
         },
         10 * second_ms));
-    // Not only gone: whoever comes next gets it.
+    // The lock is not only free: the next client acquires it.
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, error.get()))
         << mortise_error_message(error.get());
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   }
 }
 
-// Of many calls to a server that hangs the first are sent, and fill what the kernel takes: nobody
-// knows of them. The last never leave, and that is known.
+// Of many calls to a server that hangs the first are sent, and fill the kernel's buffers. Their
+// outcome is unknown. The last are never sent, and the client knows that.
 TEST(safety, hazard_15_what_was_never_sent_is_unreachable_not_unknown) {
   constexpr int crowd = 600;
   test_server server;
   const auto client = open_client(server.url() + "?command_timeout=300ms");
   const auto queue = open_queue(client);
   std::vector<lock_handle> locks;
-  std::vector<mortise_status> told_of(crowd);
+  std::vector<mortise_status> statuses(crowd);
   for (int i = 0; i < crowd; ++i) {
     locks.push_back(open_lock(client, std::string(1000, 'x') + std::to_string(i)));
   }
@@ -95,12 +95,12 @@ TEST(safety, hazard_15_what_was_never_sent_is_unreachable_not_unknown) {
   for (int i = 0; i < crowd; ++i) {
     const auto ended = next_event(queue);
     ASSERT_EQ(MORTISE_EVENT_ACQUIRED, ended.kind);
-    told_of[ended.tag] = ended.status;
+    statuses[ended.tag] = ended.status;
   }
-  EXPECT_EQ(MORTISE_UNKNOWN, told_of.front());
-  EXPECT_EQ(MORTISE_UNREACHABLE, told_of.back());
+  EXPECT_EQ(MORTISE_UNKNOWN, statuses.front());
+  EXPECT_EQ(MORTISE_UNREACHABLE, statuses.back());
   // One after the other: what comes behind the first that was not sent was not sent either.
-  EXPECT_TRUE(std::is_sorted(told_of.begin(), told_of.end(), [](auto left, auto right) {
+  EXPECT_TRUE(std::is_sorted(statuses.begin(), statuses.end(), [](auto left, auto right) {
     return left == MORTISE_UNKNOWN && right == MORTISE_UNREACHABLE;
   }));
   server.resume();
@@ -135,7 +135,7 @@ TEST(safety, hazard_16_ghost_of_an_abandoned_acquire_does_not_stay) {
   for (int round = 0; round < 3; ++round) {
     const auto lock = open_lock(client, "ghost");
     server.pause();
-    // It was sent, so nobody knows.
+    // It was sent, so the outcome is unknown.
     EXPECT_EQ(MORTISE_UNKNOWN, mortise_lock_acquire(lock.get(), 300, nullptr));
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     server.resume();
@@ -193,7 +193,7 @@ TEST(safety, hazard_18_renewal_survives_the_loss_of_each_first_try) {
   time_ns last_cut = 0;
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 1, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
-  // The tries after a cut get through, however late their answers come on a busy machine; the next
+  // The tries after a cut succeed, however late their replies come on a busy machine. The next
   // renewal is due 900 ms after one of them at the earliest.
   between.set_rule([&](const fake_command& command) {
     if (!is_renewal(command) || boot_now() - last_cut < 800 * ns_per_ms) return fault::none();

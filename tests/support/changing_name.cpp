@@ -37,7 +37,7 @@ bool write_to(const char* path, const std::string& text) {
   return count == static_cast<ssize_t>(text.size());
 }
 
-// As itself, so that everything else stays as it is.
+// As the same user, so that everything else stays as it is.
 bool enter_user_namespace() {
   const auto user = std::to_string(::geteuid());
   const auto group = std::to_string(::getegid());
@@ -48,7 +48,7 @@ bool enter_user_namespace() {
 }
 
 // Whether this thread has a file of its own there now. In a chroot it has none: its root is no
-// mount point, so what is mounted there could be seen outside.
+// mount point, so the mount would be visible outside.
 bool mount_own_hosts() {
   char path[] = "/tmp/mortise-hosts-XXXXXX";
   const int file = ::mkstemp(path);

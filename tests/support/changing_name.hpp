@@ -1,7 +1,7 @@
-// A host name that a test can lead elsewhere, for the system's own resolver: a line in /etc/hosts.
-// The file is in a mount namespace of the thread that makes the first name, and of the threads that
-// this thread starts from then on; as root, or as any user where the kernel allows user namespaces.
-// Where neither is allowed, as in a container, root's own /etc/hosts has the line while the name
+// A host name that a test can change, for the system's own resolver: a line in /etc/hosts. The file
+// is in a mount namespace of the thread that makes the first name, and of the threads that this
+// thread starts from then on. This works as root, or as any user where the kernel allows user
+// namespaces. Otherwise, as in a container, root's own /etc/hosts has the line while the name
 // lives. Tests that run at once change only their own lines (hosts_file.hpp).
 #pragma once
 

@@ -20,7 +20,7 @@ constexpr int patience_ms = 20'000;
 
 child_end::~child_end() { ::close(fd_); }
 
-void child_end::say(const std::string& line) {
+void child_end::send(const std::string& line) {
   const auto bytes = line + '\n';
   for (std::size_t sent = 0; sent < bytes.size();) {
     const auto count = ::send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -30,7 +30,7 @@ void child_end::say(const std::string& line) {
   }
 }
 
-std::string child_end::hear() {
+std::string child_end::receive() {
   for (;;) {
     const auto end = input_.find('\n');
     if (end != std::string::npos) {
@@ -77,7 +77,7 @@ child::child(const std::function<void(child_end& test)>& body) {
     try {
       body(test);
     } catch (const std::exception& problem) {
-      test.say(std::string("exception: ") + problem.what());
+      test.send(std::string("exception: ") + problem.what());
     }
   }
   ::_exit(0);

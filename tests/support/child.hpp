@@ -1,12 +1,12 @@
-// A process of a test's own, which talks with the test in lines. It is forked, so make it before
-// the test has threads, and give it what it is to know later by saying it.
+// A process of a test's own, which exchanges lines with the test. It is forked, so make it before
+// the test has threads, and send it later facts as lines.
 //
 //   child holder([](child_end& test) {
 //     ...
-//     test.say("held");
-//     test.hear();
+//     test.send("held");
+//     test.receive();
 //   });
-//   EXPECT_EQ(holder.hear(), "held");
+//   EXPECT_EQ(holder.receive(), "held");
 #pragma once
 
 #include <sys/types.h>
@@ -25,9 +25,9 @@ class child_end {
   child_end(const child_end&) = delete;
   child_end& operator=(const child_end&) = delete;
 
-  void say(const std::string& line);
-  // The next line; "(silence)" after 20 seconds, "(gone)" when the other end is no more.
-  std::string hear();
+  void send(const std::string& line);
+  // The next line; "(silence)" after 20 seconds, "(gone)" after the end of the other process.
+  std::string receive();
   // Whether a line, or the end, is there already.
   [[nodiscard]] bool has_line() const;
 
@@ -45,8 +45,8 @@ class child {
   child& operator=(const child&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  void say(const std::string& line) { end_->say(line); }
-  std::string hear() { return end_->hear(); }
+  void send(const std::string& line) { end_->send(line); }
+  std::string receive() { return end_->receive(); }
   [[nodiscard]] bool has_line() const { return end_->has_line(); }
   // SIGSTOP, and waits until it has stopped.
   void pause();

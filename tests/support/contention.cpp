@@ -69,8 +69,8 @@ class contended {
   bool is_read_ = false;
 };
 
-// Holds until chance or a loss ends it, and tells for how long it believed so. Both times are taken
-// on the safe side of what the handle says, so that overlapping records are overlapping beliefs.
+// Holds until chance or a loss ends it, and reports the time of its belief. Both times are on the
+// safe side of the handle's, so that overlapping records are overlapping beliefs.
 hold_record hold(const contended& lock, const shared_memory& store, std::mt19937& chance,
                  unsigned long_one_in) {
   hold_record record;
@@ -86,13 +86,13 @@ hold_record hold(const contended& lock, const shared_memory& store, std::mt19937
     if (!lock.is_held()) break;
     record.end_ns = now;
     work_a_little(chance);
-    // Whoever is stopped here writes too late, which only the token tells.
+    // A process that is stopped here writes too late. Only the token reveals it.
     if (record.is_whole()) store->cells.at(lock.which()).write(record.token);
   }
   return record;
 }
 
-// One process: acquires, holds, unlocks, and tells each hold when it is over.
+// One process: acquires, holds, unlocks, and reports each hold at its end.
 void contend(child_end& test, const std::string& url, unsigned seed, const shared_memory& store,
              unsigned long_one_in, std::size_t rw_locks) {
   std::mt19937 chance(seed);
@@ -101,7 +101,7 @@ void contend(child_end& test, const std::string& url, unsigned seed, const share
     // The connection may be cut while it is being greeted.
     client.reset(mortise_client_new(url.data(), url.size(), nullptr, nullptr));
   }
-  if (!client) return test.say("over");
+  if (!client) return test.send("over");
   std::vector<std::unique_ptr<contended>> locks;
   for (std::size_t i = 0; i < contended_locks; ++i) {
     locks.push_back(std::make_unique<contended>(client, i, i < rw_locks));
@@ -114,10 +114,10 @@ void contend(child_end& test, const std::string& url, unsigned seed, const share
     write_history(line, {record});
     auto text = line.str();
     text.pop_back();
-    test.say(text);
+    test.send(text);
     lock.unlock();
   }
-  test.say("over");
+  test.send("over");
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ unsigned chaos_seed() {
 }
 
 std::int64_t chaos_seconds(std::int64_t otherwise) {
-  const char* const wanted = std::getenv("MORTISE_CHAOS_SECONDS");
-  return wanted != nullptr ? std::atoll(wanted) : otherwise;
+  const char* const setting = std::getenv("MORTISE_CHAOS_SECONDS");
+  return setting != nullptr ? std::atoll(setting) : otherwise;
 }
 
 void shared_store::cell::write(std::int64_t token) {
@@ -225,7 +225,7 @@ void contenders::collect() {
 }
 
 void contenders::drain(child& body) {
-  while (body.has_line() && take(body.hear())) {
+  while (body.has_line() && take(body.receive())) {
   }
 }
 
@@ -239,8 +239,8 @@ void contenders::finish() {
   store_->is_over = true;
   for (auto& each : processes_) {
     if (each.resume_at != 0) each.body->resume();
-    std::string line = each.body->hear();
-    while (take(line)) line = each.body->hear();
+    std::string line = each.body->receive();
+    while (take(line)) line = each.body->receive();
     EXPECT_EQ("over", line);
   }
   processes_.clear();

@@ -19,7 +19,7 @@ namespace mortise::testing {
 
 constexpr std::size_t contended_locks = 3;
 
-// How long to contend: as MORTISE_CHAOS_SECONDS says, or as long as this.
+// How long to contend: MORTISE_CHAOS_SECONDS, or this default.
 std::int64_t chaos_seconds(std::int64_t otherwise);
 // What chance begins with: MORTISE_CHAOS_SEED, or the same number in each run of the first tier,
 // and another one each time in `./dev test --full` and longer runs. Reports print it.
@@ -69,14 +69,14 @@ class contenders {
   void stop_one();
   // One or the other, again and again.
   void harm_for(std::int64_t for_ms);
-  // Whether to go on: until the time is up and the locks were acquired often enough to show
-  // something, however slow the machine is; no longer than two minutes more.
+  // Whether to continue: until the time is up and there were enough acquires, however slow the
+  // machine is; no longer than two minutes more.
   [[nodiscard]] bool is_to_go_on(time_ns since, std::int64_t for_s, std::size_t least = 20) const;
-  // Lets those go on whose time has come, and hears what all have to tell.
+  // Continues the processes whose time has come, and receives the reports of all.
   void collect();
   void finish();
-  // Finishes, says what came of it in a line that begins with what was done to the servers, and
-  // fails the test for what must not have come of that.
+  // Finishes, prints the result in a line that begins with the faults of the servers, and fails the
+  // test for each broken promise.
   void report(const std::string& harm, bool is_exclusive);
 
   [[nodiscard]] const std::vector<hold_record>& history() const { return history_; }
@@ -93,7 +93,7 @@ class contenders {
 
   process start();
   void drain(child& body);
-  // Keeps a line that tells a hold; false for what ends the conversation.
+  // Keeps a line that reports a hold; false for the last line of the process.
   bool take(const std::string& line);
 
   const std::vector<std::string> urls_;

@@ -1,6 +1,5 @@
 // A TCP port of this host where every attempt to connect hangs, as behind a firewall that drops
-// packets: its queue of connections is full and nobody accepts any, so the kernel swallows what
-// comes.
+// packets. Its queue of connections is full and never accepted, so the kernel swallows new ones.
 #pragma once
 
 #include <string>

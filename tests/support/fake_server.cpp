@@ -257,10 +257,11 @@ int fake_server::count(std::string_view first_word) const {
   return count_of(state_->received, first_word);
 }
 
-bool fake_server::wait_for(std::string_view first_word, int wanted) const {
+bool fake_server::wait_for(std::string_view first_word, int expected) const {
   std::unique_lock guard(state_->mutex);
-  return state_->changed.wait_for(guard, std::chrono::seconds(10),
-                                  [&] { return count_of(state_->received, first_word) >= wanted; });
+  return state_->changed.wait_for(guard, std::chrono::seconds(10), [&] {
+    return count_of(state_->received, first_word) >= expected;
+  });
 }
 
 void fake_server::answer_healthy(fake_peer& peer, const fake_command& command) {

@@ -1,8 +1,8 @@
-// A scripted server on a unix socket, for what a real one will not do on demand: hang, answer
-// garbage, drop exactly one reply, close in the middle of one, refuse HELLO, say LOADING.
+// A scripted server on a unix socket, for faults that a real one does not have on demand: hang,
+// send garbage, drop exactly one reply, close in the middle of one, refuse HELLO, return LOADING.
 //
-// A function of the test is called, on the server's own thread, for each command that arrives. It
-// answers by what it says to the peer, or says nothing, which is a hang:
+// A function of the test is called, on the server's own thread, for each command. It answers by
+// sending to the peer. Without a reply the server hangs:
 //
 //   fake_server server([](fake_peer& peer, const fake_command& command) {
 //     if (command.is("SET")) return peer.close();          // ends the connection instead
@@ -31,7 +31,7 @@ struct fake_command {
 // One accepted connection, as the test's function sees it.
 class fake_peer {
  public:
-  // 1 for the first connection that was ever accepted, and so on. CLIENT ID says the same.
+  // 1 for the first accepted connection, and so on. CLIENT ID returns the same.
   [[nodiscard]] int number() const { return number_; }
   // Sends these bytes as they are.
   void send(std::string_view bytes);
@@ -56,7 +56,7 @@ class fake_server {
   fake_server(const fake_server&) = delete;
   fake_server& operator=(const fake_server&) = delete;
 
-  // What a healthy, empty Redis 7.0 says to the commands of a handshake (HELLO, AUTH, SELECT,
+  // The replies of a healthy, empty Redis 7.0 to the commands of a handshake (HELLO, AUTH, SELECT,
   // CLIENT, SUBSCRIBE, SCRIPT LOAD, EXEC), to PING, ECHO, SET, DEL and INFO; "ERR unknown command"
   // to all others.
   static void answer_healthy(fake_peer& peer, const fake_command& command);
@@ -72,12 +72,12 @@ class fake_server {
   void close_all();
   // How many connections have been accepted so far.
   [[nodiscard]] int accepted() const;
-  // How many commands that begin with this word have arrived so far.
+  // The number of commands so far that begin with this word.
   [[nodiscard]] int count(std::string_view first_word) const;
-  // Everything that has arrived so far, in order.
+  // All commands so far, in order.
   [[nodiscard]] std::vector<fake_command> received() const;
-  // Waits until `count(first_word)` is at least `wanted`. False after ten seconds.
-  [[nodiscard]] bool wait_for(std::string_view first_word, int wanted = 1) const;
+  // Waits until `count(first_word)` is at least `expected`. False after ten seconds.
+  [[nodiscard]] bool wait_for(std::string_view first_word, int expected = 1) const;
 
  private:
   struct state;

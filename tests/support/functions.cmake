@@ -1,4 +1,4 @@
-# What the CMakeLists.txt of each folder of tests says its tests with.
+# The functions by which the CMakeLists.txt of each folder of tests declare their tests.
 
 # mortise_test_files(<variable> <pattern>…): files that match, checked at every build.
 macro(mortise_test_files variable)
@@ -58,10 +58,10 @@ function(mortise_gate name script)
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS})
 endfunction()
 
-# mortise_gtest(<name> SECONDS <limit> SOURCES … LIBRARIES … [SUITES …]): one CTest test for each case
-# of GoogleTest, so that they run in parallel. A SUITE is one test: its cases share a cluster. What is
-# in the suites of ALONE, or instantiated as `alone`, only runs when it is asked for. What is
-# instantiated as `full` is for `./dev test --full`.
+# mortise_gtest(<name> SECONDS <limit> SOURCES … LIBRARIES … [SUITES …]): one CTest test for each
+# case of GoogleTest, so that they run in parallel. A SUITE is one test: its cases share a cluster.
+# The suites of ALONE, and those instantiated as `alone`, run only on request. Those instantiated as
+# `full` are for `./dev test --full`.
 function(mortise_gtest name)
   cmake_parse_arguments(arg "" "SECONDS" "SOURCES;LIBRARIES;SUITES;ALONE" ${ARGN})
   if(NOT GTest_FOUND)
@@ -95,8 +95,8 @@ function(mortise_gtest name)
 endfunction()
 
 # The library is compiled as it is shipped. Tests are compiled without optimization, as a few large
-# files instead of many: each file has a namespace of its own, so its names meet no others. Debug
-# information is lines only: all of it would take a third of the time.
+# files instead of many. Each file has a namespace of its own, so its names do not collide. Debug
+# information is lines only, because all of it would take a third of the time.
 function(mortise_quick_to_compile target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   target_compile_options(${target} PRIVATE -O0 -g1)

@@ -89,7 +89,7 @@ inline queue_handle open_queue(const client_handle& client) {
   return queue_handle(mortise_queue_new(client.get(), 0, nullptr));
 }
 
-inline std::string told(mortise_status code) { return mortise_status_text(code); }
+inline std::string status_name(mortise_status code) { return mortise_status_text(code); }
 
 // One event, as "kind status tag token"; "nothing" when none came in time.
 struct seen_event {
@@ -112,7 +112,7 @@ inline seen_event next_event(const queue_handle& queue, std::int64_t timeout_ms 
   return seen;
 }
 
-// The next event that tells of a loss; events of risk before it are passed over.
+// The next event of a loss. Events of risk before it are skipped.
 inline seen_event next_loss(const queue_handle& queue) {
   auto seen = next_event(queue);
   while (seen.kind == MORTISE_EVENT_AT_RISK) seen = next_event(queue);
@@ -123,7 +123,7 @@ inline void watch_log(const client_handle& client, const queue_handle& queue) {
   EXPECT_EQ(MORTISE_OK, mortise_client_watch_log(client.get(), queue.get(), 0,
                                                  MORTISE_LOG_LEVEL_INFO, nullptr));
 }
-// The next line of the log about this; those about something else are passed over.
+// The next line of the log about this subject. Other lines are skipped.
 inline std::string next_line(const queue_handle& queue, mortise_log_subject subject) {
   const event_handle event(mortise_event_new());
   while (mortise_queue_next(queue.get(), patience_ms, event.get(), nullptr) == MORTISE_OK) {
@@ -164,15 +164,15 @@ bool eventually(Condition&& condition, std::int64_t within_ms = patience_ms,
   return true;
 }
 
-// Watches for this long that a condition stays true. It looks every 10 ms: such a condition often
-// asks servers, and nobody else gets to run where each answer is the next question.
+// Watches for this long that a condition stays true. It looks every 10 ms, because such a condition
+// often asks servers, and a tight loop would starve other threads.
 template <class Condition>
 bool always(Condition&& condition, std::int64_t for_ms) {
   constexpr std::int64_t every_ms = 10;
   return !eventually([&] { return !condition(); }, for_ms, every_ms);
 }
 
-// Whether its server answers, at last.
+// Whether its server answers at last.
 inline bool answers(const client_handle& client) {
   return eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; });
 }

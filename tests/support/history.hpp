@@ -1,13 +1,13 @@
-// What holders believed, and the check that no more of them believed it at once than may. A history
-// may come from the simulation or from real processes: one line for each hold,
+// The beliefs of holders, and the check that no more of them believed to hold at once than may. A
+// history may come from the simulation or from real processes. It has one line for each hold,
 //
 //   hold <name> <holder> <token> <start ns> <end ns> [<weight> <limit>]
 //
 // with weight of limit for a part of a lock that many can share, and with name and holder
-// percent-encoded. All times are of one clock that everybody shares. A hold begins when its grant
-// was told, and ends when its unlock was asked for, its deadline came or its loss was told,
-// whichever was first. One of no length was over when its holder first looked, because its process
-// had been stopped.
+// percent-encoded. All times are of one clock that all processes share. A hold begins with the
+// report of its grant. It ends with the request to unlock, its deadline or the report of its loss,
+// whichever was first. One without a length was over when its holder first looked, because its
+// process had been stopped.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct hold_record {
   std::int64_t end_ns = 0;
   std::int64_t weight = 1;  // how much of the lock was held,
   std::int64_t limit = 1;   // of how much there is at most
-  // Nobody else can hold beside it: a mutex, a writer.
+  // No other owner can hold at the same time: a mutex, a writer.
   [[nodiscard]] bool is_whole() const { return weight >= limit; }
   bool operator==(const hold_record&) const = default;
 };

@@ -13,7 +13,7 @@ enum { most_arguments = 64 };
 
 extern char** environ;
 
-static bool hear(const struct launcher* launcher, char* line, size_t size) {
+static bool receive(const struct launcher* launcher, char* line, size_t size) {
   size_t length = 0;
   do {
     const ssize_t count = read(launcher->fd, line + length, size - 1 - length);
@@ -45,7 +45,7 @@ bool launcher_open(struct launcher* launcher, const char* program, const char* c
   launcher->fd = ends[0];
   launcher->port = 0;
   char line[256];
-  return problem == 0 && hear(launcher, line, sizeof line) &&
+  return problem == 0 && receive(launcher, line, sizeof line) &&
          sscanf(line, "%*d %79s %d", launcher->folder, &launcher->port) >= 1;
 }
 
@@ -53,7 +53,7 @@ bool launcher_tell(const struct launcher* launcher, const char* command) {
   char line[256];
   const int length = snprintf(line, sizeof line, "%s\n", command);
   return send(launcher->fd, line, (size_t)length, MSG_NOSIGNAL) == length &&
-         hear(launcher, line, sizeof line);
+         receive(launcher, line, sizeof line);
 }
 
 void launcher_close(struct launcher* launcher) {

@@ -1,4 +1,5 @@
-/* What tests in C and C++ say to tests/support/server, tests/support/proxy and twemproxy there. */
+/* The interface of tests in C and C++ to tests/support/server, tests/support/proxy and
+   twemproxy. */
 #ifndef MORTISE_TESTS_LAUNCHER_H
 #define MORTISE_TESTS_LAUNCHER_H
 
@@ -20,12 +21,13 @@ struct launcher {
 
 /*
  * Starts the program, "server", "proxy" or "twemproxy", with these arguments, a list that ends in
- * NULL; it can be connected to. When one of these fails, the program has said why on stderr.
+ * NULL. Afterwards it accepts connections. If this fails, the program has printed the reason on
+ * stderr.
  */
 bool launcher_open(struct launcher* launcher, const char* program, const char* const* arguments);
 /* One of the commands that the program's first lines name; it is done. */
 bool launcher_tell(const struct launcher* launcher, const char* command);
-/* What it has started and its folder are gone. */
+/* Its children and its folder are removed. */
 void launcher_close(struct launcher* launcher);
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@ std::ifstream open_page(const std::string& page);
 
 // The words of the ACL rule for the user `locker` on a page. Each NAME in it is replaced by `name`.
 std::vector<std::string> rights_on_page(const std::string& page, const std::string& name = "NAME");
-// What this page's other rules for that user add: for servers that know it, and an error elsewhere.
+// The page's other rules for that user, for servers that know them. Other servers return an error.
 std::vector<std::vector<std::string>> further_rights_on_page(const std::string& page);
 
 // The lines of a page from the first empty line behind a mention of `what` to the next empty one

@@ -1,6 +1,6 @@
-"""The test that has started this program, and what it says: lines, until it has no more to say or
-has died, whatever it died of. It is the process that counts: a thread of it may end, and a process
-that it has forked may still have the other end of the conversation."""
+"""The test that has started this program, and its commands: lines, until their end or the death of
+the test. The process counts: a thread of it may end, and a process that it has forked may still
+have the other end of the pipe."""
 import os
 import select
 import sys
@@ -44,11 +44,11 @@ class Parent:
             pass
 
     def descriptors(self):
-        """When one of these can be read, there is something to hear."""
+        """When one of these can be read, there is a line or the end."""
         return self.process, 0
 
-    def hear(self):
-        """The lines that have come since; None when none will come any more."""
+    def read_lines(self):
+        """The lines that have come since; None after the end."""
         either = select.poll()
         for descriptor in self.descriptors():
             either.register(descriptor, select.POLLIN)
@@ -57,20 +57,20 @@ class Parent:
             return None
         if 0 not in ready:
             return []
-        said = os.read(0, 4096)
-        if not said:
+        chunk = os.read(0, 4096)
+        if not chunk:
             return None
-        *whole, self.rest = (self.rest + said).split(b"\n")
+        *whole, self.rest = (self.rest + chunk).split(b"\n")
         return [line.decode() for line in whole]
 
     def lines(self):
-        """All that it says, for a program that has nothing else to do meanwhile."""
+        """All its lines, for a program that has nothing else to do meanwhile."""
         either = select.poll()
         for descriptor in self.descriptors():
             either.register(descriptor, select.POLLIN)
-        while either.poll() and (heard := self.hear()) is not None:
-            yield from heard
+        while either.poll() and (lines := self.read_lines()) is not None:
+            yield from lines
 
     @staticmethod
-    def tell(*words):
+    def write(*words):
         os.write(1, (" ".join(str(word) for word in words) + "\n").encode())

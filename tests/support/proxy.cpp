@@ -44,7 +44,7 @@ bool send_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// Appends what has arrived. False when the peer is gone.
+// Appends the received bytes. False after the end of the connection.
 bool receive(int fd, std::string& into) {
   char chunk[16384];
   const auto count = ::recv(fd, chunk, sizeof chunk, MSG_DONTWAIT);

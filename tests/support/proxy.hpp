@@ -1,5 +1,5 @@
 // A proxy on a unix socket between a client and a real server, in a thread, for faults at an exact
-// point of the conversation. A rule of the test sees each command and says what becomes of it:
+// point of the conversation. A rule of the test sees each command and returns its fault:
 //
 //   proxy between(server.socket_path(), [&](const fake_command& command) {
 //     return command.is("EXEC") ? fault::cut_after() : fault::none();
@@ -50,7 +50,7 @@ class proxy {
   proxy& operator=(const proxy&) = delete;
 
   [[nodiscard]] std::string url() const { return "unix://" + socket_path_; }
-  // What is done with commands from now on; none: nothing is harmed.
+  // What is done with commands from now on; none: no fault.
   void set_rule(rule what_to_do);
   // Ends every connection.
   void cut_all();

@@ -18,16 +18,16 @@ class Network:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([LAUNCHER, *arguments], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
-        self.hear()
+        self.read_line()
 
-    def hear(self):
+    def read_line(self):
         kept, self.folder, port = self.process.stdout.readline().split()
         self.port = int(port)
         return int(kept)
 
-    def tell(self, command):
+    def control(self, command):
         print(command, file=self.process.stdin, flush=True)
-        return self.hear()
+        return self.read_line()
 
     def connect(self, is_tcp=True):
         connection = socket.socket(socket.AF_INET if is_tcp else socket.AF_UNIX)
@@ -61,13 +61,13 @@ class Promises(unittest.TestCase):
             self.addCleanup(end.close)
         return client, other
 
-    def assert_passes(self, source, sink, said=b"word"):
-        source.sendall(said)
-        self.assertEqual(said, sink.recv(len(said), socket.MSG_WAITALL))
+    def assert_passes(self, source, sink, chunk=b"word"):
+        source.sendall(chunk)
+        self.assertEqual(chunk, sink.recv(len(chunk), socket.MSG_WAITALL))
 
     def assert_silent(self, sink):
         """The proxy has done with what was before; nothing has come."""
-        self.network.tell("look")
+        self.network.control("look")
         sink.setblocking(False)
         self.assertRaises(BlockingIOError, sink.recv, 1)
         sink.settimeout(PATIENCE_S)
@@ -95,9 +95,9 @@ class Promises(unittest.TestCase):
             except BlockingIOError:
                 pass
             if received < sent:
-                said = server.recv(min(1 << 14, sent - received))
-                self.assertEqual(much[received:received + len(said)], said)
-                received += len(said)
+                chunk = server.recv(min(1 << 14, sent - received))
+                self.assertEqual(much[received:received + len(chunk)], chunk)
+                received += len(chunk)
 
     def test_the_end_of_either_side_is_the_end_of_the_other_after_what_was_said(self):
         for of in (0, 1):
@@ -109,7 +109,7 @@ class Promises(unittest.TestCase):
 
     def test_a_cut_ends_all_and_new_ones_are_taken(self):
         pairs = [self.connect(), self.connect(is_tcp=False)]
-        self.network.tell("cut")
+        self.network.control("cut")
         for pair in pairs:
             for end in pair:
                 self.assert_ended(end)
@@ -118,47 +118,47 @@ class Promises(unittest.TestCase):
     def test_new_ones_are_refused_until_they_are_accepted(self):
         client, _ = self.connect()
         for _ in range(2):
-            self.network.tell("refuse")
+            self.network.control("refuse")
             self.assert_ended(client)
             for is_tcp in (True, False):
                 self.assertRaises(ConnectionRefusedError, self.network.connect, is_tcp)
         port = self.network.port
-        self.network.tell("accept")
+        self.network.control("accept")
         self.assertEqual(port, self.network.port)
         for is_tcp in (True, False):
             self.assert_passes(*self.connect(is_tcp=is_tcp))
 
     def test_forgotten_connections_are_silent_for_ever_and_new_ones_pass(self):
         client, server = self.connect()
-        self.network.tell("forget")
+        self.network.control("forget")
         client.sendall(b"to")
         server.sendall(b"fro")
         self.assert_passes(*self.connect())
-        self.network.tell("thaw")
+        self.network.control("thaw")
         for sink in client, server:
             self.assert_silent(sink)
 
     def test_a_frozen_network_takes_connections_and_keeps_all_until_it_thaws(self):
         client, server = self.connect()
-        self.network.tell("freeze")
+        self.network.control("freeze")
         later, server_of_later = self.connect()
         client.sendall(b"to")
         server.sendall(b"fro")
         later.sendall(b"later")
         later.close()
-        while self.network.tell("look") < 3:
+        while self.network.control("look") < 3:
             time.sleep(0.001)
         for sink in client, server, server_of_later:
             self.assert_silent(sink)
-        self.assertEqual(3, self.network.tell("look"))
-        self.network.tell("thaw")
+        self.assertEqual(3, self.network.control("look"))
+        self.network.control("thaw")
         self.assertEqual(b"to", server.recv(2, socket.MSG_WAITALL))
         self.assertEqual(b"fro", client.recv(3, socket.MSG_WAITALL))
         self.assertEqual(b"later", server_of_later.recv(5, socket.MSG_WAITALL))
         self.assert_ended(server_of_later)
-        self.assertEqual(0, self.network.tell("look"))
+        self.assertEqual(0, self.network.control("look"))
 
-    def test_what_some_hosts_say_and_are_told_is_kept_and_the_others_go_on(self):
+    def test_bytes_of_some_hosts_are_kept_and_the_others_go_on(self):
         network = Network(f"127.0.0.1:{self.server_port}", "127.0.0.3:0")
         self.addCleanup(network.end)
         ends = []
@@ -169,53 +169,53 @@ class Promises(unittest.TestCase):
             for end in client, server:
                 self.addCleanup(end.close)
             ends.append((client, server))
-        network.tell("freeze from 127.0.0.4 127.0.0.6")
+        network.control("freeze from 127.0.0.4 127.0.0.6")
         ends[0][0].sendall(b"to")
         ends[0][1].sendall(b"fro")
         self.assert_passes(*ends[1])
-        while network.tell("look") < 3:
+        while network.control("look") < 3:
             time.sleep(0.001)
         for sink in ends[0]:
             self.assert_silent(sink)
-        network.tell("freeze from 127.0.0.5")
+        network.control("freeze from 127.0.0.5")
         self.assertEqual(b"to", ends[0][1].recv(2, socket.MSG_WAITALL))
         self.assertEqual(b"fro", ends[0][0].recv(3, socket.MSG_WAITALL))
-        network.tell("thaw")
+        network.control("thaw")
         self.assert_passes(*ends[1])
 
     def test_answers_alone_are_kept(self):
         client, server = self.connect()
-        self.network.tell("freeze answers")
+        self.network.control("freeze answers")
         self.assert_passes(client, server)
         server.sendall(b"answer")
-        while self.network.tell("look") < 6:
+        while self.network.control("look") < 6:
             time.sleep(0.001)
         self.assert_silent(client)
-        self.network.tell("thaw")
+        self.network.control("thaw")
         self.assertEqual(b"answer", client.recv(6, socket.MSG_WAITALL))
 
     def test_what_was_kept_is_lost_with_a_cut(self):
         client, server = self.connect()
-        self.network.tell("freeze answers")
+        self.network.control("freeze answers")
         server.sendall(b"answer")
-        while self.network.tell("look") < 6:
+        while self.network.control("look") < 6:
             time.sleep(0.001)
-        self.assertEqual(0, self.network.tell("cut"))
-        self.network.tell("thaw")
+        self.assertEqual(0, self.network.control("cut"))
+        self.network.control("thaw")
         self.assert_ended(client)
 
     def test_a_delay_is_kept_in_either_direction(self):
         client, server = self.connect()
-        self.network.tell("delay 50")
+        self.network.control("delay 50")
         for source, sink in ((client, server), (server, client)):
             began = time.monotonic()
             self.assert_passes(source, sink)
             self.assertGreaterEqual(time.monotonic() - began, 0.05)
-        self.network.tell("delay 60000")
+        self.network.control("delay 60000")
         client.sendall(b"slow")
         self.assert_silent(server)
 
-    def test_new_connections_go_elsewhere_and_old_ones_stay(self):
+    def test_new_connections_are_redirected_and_old_ones_stay(self):
         old = self.connect()
         path = f"{self.network.folder}/other.sock"
         other = socket.socket(socket.AF_UNIX)
@@ -223,36 +223,36 @@ class Promises(unittest.TestCase):
         other.bind(path)
         other.listen()
         other.settimeout(PATIENCE_S)
-        self.network.tell(f"redirect {path}")
+        self.network.control(f"redirect {path}")
         self.assert_passes(*old)
         self.assert_passes(*self.connect(other))
 
     def test_where_no_server_is_connections_end(self):
         self.server.close()
         for place in f"127.0.0.1:{self.server_port}", f"{self.network.folder}/nobody.sock":
-            self.network.tell(f"redirect {place}")
+            self.network.control(f"redirect {place}")
             with self.network.connect() as client:
                 self.assert_ended(client)
 
 
 class End(unittest.TestCase):
     def test_it_ends_with_what_started_it(self):
-        """Though somebody else has the other end of the conversation: here, this test."""
-        heard, said = os.pipe()
-        kept, told = os.pipe()
-        with subprocess.Popen(["sh", "-c", f'"{LAUNCHER}" /nowhere <&{kept} >&{said} & wait'],
-                              pass_fds=(kept, said)) as shell:
-            os.close(said)
-            with os.fdopen(heard) as line:
+        """Although this test has the other end of the pipe."""
+        reading, output = os.pipe()
+        kept, writing = os.pipe()
+        with subprocess.Popen(["sh", "-c", f'"{LAUNCHER}" /nowhere <&{kept} >&{output} & wait'],
+                              pass_fds=(kept, output)) as shell:
+            os.close(output)
+            with os.fdopen(reading) as line:
                 folder = line.readline().split()[1]
                 self.assertTrue(os.path.exists(f"{folder}/proxy.sock"))
                 shell.send_signal(signal.SIGKILL)
-                self.assertEqual("", line.readline())  # nobody has that end any more
+                self.assertEqual("", line.readline())  # no process has that end any longer
             deadline = time.monotonic() + PATIENCE_S
             while os.path.exists(folder) and time.monotonic() < deadline:
                 time.sleep(0.005)
             self.assertFalse(os.path.exists(folder))
-        for end in kept, told:
+        for end in kept, writing:
             os.close(end)
 
 

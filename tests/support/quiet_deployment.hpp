@@ -32,11 +32,13 @@ class quiet_deployment : public deployment::deployment {
   [[nodiscard]] outcome problem(const mortise::deployment::named_key& /*lock*/) const override {
     return {};
   }
-  outcome ask(const mortise::deployment::named_key& /*lock*/, const protocol::command& /*asked*/,
+  outcome ask(const mortise::deployment::named_key& /*lock*/, const protocol::command& /*request*/,
               time_ns /*deadline*/) override {
     return {};
   }
-  outcome ask_all(const protocol::command& /*asked*/, time_ns /*deadline*/) override { return {}; }
+  outcome ask_all(const protocol::command& /*request*/, time_ns /*deadline*/) override {
+    return {};
+  }
   outcome converse(const protocol::dialogue_maker& /*begin*/, time_ns /*deadline*/,
                    protocol::missing_servers& /*missing*/) override {
     return {};
@@ -47,7 +49,7 @@ class quiet_deployment : public deployment::deployment {
   }
   outcome set_credentials(redis::login /*offered*/, time_ns /*deadline*/) override { return {}; }
   std::unique_ptr<mortise::deployment::broadcast> new_broadcast(
-      const protocol::command& /*said*/) override {
+      const protocol::command& /*command*/) override {
     return nullptr;
   }
 };

@@ -66,7 +66,7 @@ foreach(test
     capi.lock_test=16
     sentinel_tests.sentinel_chaos.whatever_a_failover_loses_no_token_is_given_twice_and_nothing_is_left=15
     redlock_tests.quorum.a_server_that_has_forgotten_votes_is_in_quarantine=14
-    sentinel_tests.sentinel.hazard_28_who_has_missed_the_news_looks_when_it_is_refused=14
+    sentinel_tests.sentinel.hazard_28_a_client_that_missed_the_message_looks_when_it_is_refused=14
     redlock_tests.two/quorum_clock_steps.of_one_or_two_do_not_harm_a_mutex/back=13
     safety_tests.memory_of_a_quorum.that_is_waited_for=13
     cli.terminal=13
@@ -116,7 +116,7 @@ foreach(test
     safety_tests.safety/shared_heads.whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries/rw=6
     cli.complaints=6
     safety_tests.safety/shared_heads.whoever_is_stopped_until_its_timeout_is_over_is_passed_by_tries/semaphore=6
-    sentinel_tests.sentinel_names.an_address_that_leads_nowhere_is_told_with_its_remedy=6
+    sentinel_tests.sentinel_names.an_address_that_leads_nowhere_is_reported_with_its_remedy=6
     local_tests.local_server_test.stays_while_somebody_is_connected=6
     capi.connect_test=6
     safety_tests.safety.hazard_18_renewal_survives_the_loss_of_each_first_try=6

@@ -34,7 +34,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// What is between the parentheses of a call, of which `rest` is behind the first.
+// The text between the parentheses of a call; `rest` begins behind the first.
 std::vector<std::string_view> arguments(std::string_view rest) {
   std::vector<std::string_view> found;
   int depth = 0;
@@ -60,7 +60,7 @@ std::vector<std::string_view> arguments(std::string_view rest) {
   return found;
 }
 
-// "'GET'" as GET; empty for what is no single literal.
+// "'GET'" as GET; empty unless it is a single literal.
 std::string_view literal(std::string_view argument) {
   if (argument.size() < 2 || argument.front() != argument.back()) return {};
   if (argument.front() != '\'' && argument.front() != '"') return {};

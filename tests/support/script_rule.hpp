@@ -1,5 +1,5 @@
-// What a managed service asks of the text of a script before it runs it: each command is written
-// out, and each of its keys is KEYS[n]. Alibaba Cloud does so; the words are its own.
+// The rules of a managed service for the text of a script: each command is written out, and each of
+// its keys is KEYS[n]. They are those of Alibaba Cloud, with its own error text.
 #pragma once
 
 #include <string>

@@ -40,30 +40,32 @@ void append(std::vector<std::string>& arguments, const std::vector<std::string>&
 
 }  // namespace
 
-sentinel_set::sentinel_set(const options& how)
-    : network_(how.network != nullptr ? *how.network : loopback_), is_asked_(set_size, true) {
-  for (std::size_t i = 0; i < set_size; ++i) start(i, how);
+sentinel_set::sentinel_set(const options& chosen)
+    : network_(chosen.network != nullptr ? *chosen.network : loopback_),
+      is_counted_(set_size, true) {
+  for (std::size_t i = 0; i < set_size; ++i) start(i, chosen);
   for (std::size_t i = 1; i < set_size; ++i) {
     servers_[i]->command({"REPLICAOF", network_.address_of(0), port_of(0)});
   }
   await_replicas();
   for (const auto& one : sentinels_) {
     one->command({"SENTINEL", "MONITOR", name, network_.address_of(0), port_of(0), "2"});
-    // A Sentinel connects to a server at most once a second, and a promotion ends its connections:
-    // with less than that it takes whom it has just promoted for down, and promotes the next.
+    // A Sentinel connects to a server at most once a second, and a promotion ends its connections.
+    // With a shorter limit it takes the server that it has just promoted for down, and promotes the
+    // next.
     one->command({"SENTINEL", "SET", name, "down-after-milliseconds", std::to_string(patience_ms),
                   "failover-timeout", "6000"});
-    for (const auto& told : how.told) {
+    for (const auto& setting : chosen.settings) {
       std::vector<std::string> command{"SENTINEL", "SET", name};
-      command.insert(command.end(), told.begin(), told.end());
+      command.insert(command.end(), setting.begin(), setting.end());
       one->command(command);
     }
   }
   await(
       [&] {
         return std::all_of(sentinels_.begin(), sentinels_.end(), [](const auto& one) {
-          const auto said = one->command({"SENTINEL", "MASTER", name});
-          return has_line(said, "num-slaves\n2") && has_line(said, "num-other-sentinels\n2");
+          const auto reply = one->command({"SENTINEL", "MASTER", name});
+          return has_line(reply, "num-slaves\n2") && has_line(reply, "num-other-sentinels\n2");
         });
       },
       "the Sentinels do not find each other");
@@ -75,20 +77,20 @@ void sentinel_set::set_patience_ms(int ms) {
   }
 }
 
-void sentinel_set::start(std::size_t number, const options& how) {
-  auto of_servers = with_port(how.of_servers);
+void sentinel_set::start(std::size_t number, const options& chosen) {
+  auto of_servers = with_port(chosen.of_servers);
   of_servers.insert(of_servers.end(), {"--repl-diskless-sync-delay", "0", "--repl-timeout", "5",
                                        "--replica-announce-ip", network_.address_of(number)});
   append(of_servers, network_.arguments_of(number));
   servers_.push_back(std::make_unique<test_server>(
-      server_options{.arguments = of_servers, .login = how.server_login}));
+      server_options{.arguments = of_servers, .login = chosen.server_login}));
   network_.open(number, port_of(number));
-  auto of_sentinels = with_port(how.of_sentinels);
+  auto of_sentinels = with_port(chosen.of_sentinels);
   of_sentinels.emplace_back("sentinel");
   const auto host = set_size + number;
   append(of_sentinels, network_.arguments_of(host));
   sentinels_.push_back(std::make_unique<test_server>(
-      server_options{.arguments = of_sentinels, .login = how.sentinel_login}));
+      server_options{.arguments = of_sentinels, .login = chosen.sentinel_login}));
   auto& sentinel = *sentinels_.back();
   sentinel.command({"SENTINEL", "CONFIG", "SET", "announce-ip", network_.address_of(host)});
   network_.open(host, std::to_string(sentinel.port()));
@@ -107,10 +109,10 @@ std::string sentinel_set::url(const std::string& query, const std::string& schem
   return text.append("/").append(name).append(query.empty() ? "" : "?").append(query);
 }
 
-std::size_t sentinel_set::number_said_by(std::size_t sentinel) {
-  const auto said = sentinels_[sentinel]->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name});
+std::size_t sentinel_set::number_reported_by(std::size_t sentinel) {
+  const auto reply = sentinels_[sentinel]->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", name});
   for (std::size_t i = 0; i < set_size; ++i) {
-    if (said == network_.address_of(i) + "\n" + port_of(i)) return i;
+    if (reply == network_.address_of(i) + "\n" + port_of(i)) return i;
   }
   return no_server;
 }
@@ -119,13 +121,13 @@ std::size_t sentinel_set::master_number() {
   auto agreed = no_server;
   await(
       [&] {
-        std::vector<std::size_t> said;
+        std::vector<std::size_t> numbers;
         for (std::size_t i = 0; i < set_size; ++i) {
-          if (is_asked_[i]) said.push_back(number_said_by(i));
+          if (is_counted_[i]) numbers.push_back(number_reported_by(i));
         }
-        agreed = said.front();
-        return agreed != no_server && std::count(said.begin(), said.end(), agreed) ==
-                                          static_cast<std::ptrdiff_t>(said.size());
+        agreed = numbers.front();
+        return agreed != no_server && std::count(numbers.begin(), numbers.end(), agreed) ==
+                                          static_cast<std::ptrdiff_t>(numbers.size());
       },
       "the Sentinels do not agree");
   return agreed;
@@ -156,8 +158,8 @@ void sentinel_set::replicate() {
 
 void sentinel_set::fail_over(const std::string& client_name) {
   const auto before = master_number();
-  const auto leader = static_cast<std::size_t>(std::find(is_asked_.begin(), is_asked_.end(), true) -
-                                               is_asked_.begin());
+  const auto leader = static_cast<std::size_t>(
+      std::find(is_counted_.begin(), is_counted_.end(), true) - is_counted_.begin());
   // One that has just been through a failover does not begin another.
   await(
       [&] {

@@ -113,28 +113,28 @@ std::string test_server::tcp_url() const {
   return "redis://127.0.0.1:" + std::to_string(launcher_.port);
 }
 
-void test_server::tell(const std::string& command) {
+void test_server::control(const std::string& command) {
   if (!launcher_tell(&launcher_, command.c_str()))
     throw std::runtime_error("no launcher of a server");
 }
 
-void test_server::start() { tell("start"); }
+void test_server::start() { control("start"); }
 
 void test_server::stop() {
   client_.reset();
-  tell("stop");
+  control("stop");
 }
 
 void test_server::kill() {
   client_.reset();
-  tell("kill");
+  control("kill");
 }
 
-void test_server::pause() { tell("pause"); }
+void test_server::pause() { control("pause"); }
 
-void test_server::resume() { tell("resume"); }
+void test_server::resume() { control("resume"); }
 
-void test_server::set_clock(std::int64_t ahead_s) { tell("clock " + std::to_string(ahead_s)); }
+void test_server::set_clock(std::int64_t ahead_s) { control("clock " + std::to_string(ahead_s)); }
 
 void test_server::break_master_link() {
   command({"CONFIG", "SET", "masteruser", "nobody"});

@@ -1,6 +1,6 @@
 // A real server for one test, from tests/support/server: on a unix socket in a temporary directory
-// of its own, and on a loopback port when asked. It is ready when the constructor returns and gone,
-// with its directory, when the object is. `kill` and `pause` are the faults that tests inject.
+// of its own, and on a loopback port on request. It is ready when the constructor returns. The
+// destructor removes it with its directory. `kill` and `pause` are the faults that tests inject.
 //
 //   test_server server;
 //   server.command({"SET", "key", "value"});
@@ -20,7 +20,7 @@ namespace mortise::testing {
 // One blocking connection that speaks RESP2, for what a test has to do behind the library's back.
 class raw_client {
  public:
-  // Throws std::runtime_error when nobody listens there.
+  // Throws std::runtime_error without a listener there.
   explicit raw_client(const std::string& socket_path);
   ~raw_client();
   raw_client(const raw_client&) = delete;
@@ -28,7 +28,7 @@ class raw_client {
 
   // Sends one command and reads its reply as text: a status or text as it is, an integer in digits,
   // null as "(nil)", an error with its leading '-', the elements of an array one per line.
-  // "(closed)" when the connection ended instead.
+  // "(closed)" if the connection ended instead.
   std::string command(const std::vector<std::string>& args);
   void send(const std::vector<std::string>& args);
   // The next reply or message, as `command` gives it.
@@ -42,7 +42,7 @@ class raw_client {
 struct server_options {
   // Further arguments, such as {"--requirepass", "secret"}; {"--port", "free"} for TCP as well.
   std::vector<std::string> arguments = {};
-  // What the fixture has to say before other commands, such as {"AUTH", "secret"}.
+  // Commands of the fixture before all others, such as {"AUTH", "secret"}.
   std::vector<std::string> login = {};
 };
 
@@ -59,7 +59,7 @@ class test_server {
   [[nodiscard]] int port() const { return launcher_.port; }
   [[nodiscard]] std::string tcp_url() const;
 
-  // Starts it again after stop() or kill(), at the same place; returns when it answers.
+  // Starts it again after stop() or kill(), at the same place. Returns when it answers.
   void start();
   // SIGTERM, and waits for its end.
   void stop();
@@ -87,7 +87,7 @@ class test_server {
   [[nodiscard]] std::unique_ptr<raw_client> connect() const;
 
  private:
-  void tell(const std::string& command);
+  void control(const std::string& command);
 
   std::vector<std::string> login_;
   launcher launcher_{};

@@ -15,21 +15,21 @@ class Launched:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([LAUNCHER, *arguments], text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.hear()
+        self.read_line()
 
-    def hear(self):
+    def read_line(self):
         self.pid, self.folder, *self.ports = self.process.stdout.readline().split() or (0, None)
 
-    def tell(self, command):
+    def control(self, command):
         print(command, file=self.process.stdin, flush=True)
-        self.hear()
+        self.read_line()
 
     def end(self):
         return self.process.communicate()[1]
 
 
 def ask(port, words):
-    """The first line of a server's answer; an OSError when nobody is there."""
+    """The first line of a server's reply; an OSError without a listener."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall(words.encode() + b"\r\n")
         return connection.makefile().readline().strip()
@@ -43,10 +43,10 @@ class Promises(unittest.TestCase):
         for end in ("kill", "stop"):
             self.assertEqual("+OK", ask(server.ports[0], "SET key value"))
             self.assertTrue(pathlib.Path(f"/proc/{server.pid}").exists())
-            server.tell(end)
+            server.control(end)
             self.assertEqual("0", server.pid)
             self.assertRaises(ConnectionRefusedError, ask, server.ports[0], "PING")
-            server.tell("start")
+            server.control("start")
             self.assertEqual(place, (server.folder, server.ports))
             self.assertEqual(":0", ask(server.ports[0], "EXISTS key"))
 
@@ -63,10 +63,10 @@ class Promises(unittest.TestCase):
     def test_a_paused_server_is_silent_and_goes_on(self):
         server = Launched("--port", "free")
         self.addCleanup(server.end)
-        server.tell("pause")
+        server.control("pause")
         state = pathlib.Path(f"/proc/{server.pid}/stat").read_text(encoding="utf-8")
         self.assertEqual("T", state.rsplit(") ", 1)[1][0])
-        server.tell("resume")
+        server.control("resume")
         self.assertEqual("+PONG", ask(server.ports[0], "PING"))
 
     def test_a_server_has_the_arguments_of_its_test(self):

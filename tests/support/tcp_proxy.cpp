@@ -13,7 +13,7 @@ tcp_proxy::~tcp_proxy() { launcher_close(&launcher_); }
 
 std::string tcp_proxy::url() const { return "redis://127.0.0.1:" + std::to_string(launcher_.port); }
 
-void tcp_proxy::tell(const std::string& command) {
+void tcp_proxy::control(const std::string& command) {
   if (!launcher_tell(&launcher_, command.c_str())) throw std::runtime_error("no proxy any more");
 }
 

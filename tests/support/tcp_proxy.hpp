@@ -1,9 +1,9 @@
-// The network between a client and a server, from tests/support/proxy, whose first lines say what
-// it can be told: cut, refuse, accept, freeze, thaw, forget, delay, redirect.
+// The network between a client and a server, from tests/support/proxy, whose first lines list its
+// commands: cut, refuse, accept, freeze, thaw, forget, delay, redirect.
 //
 //   tcp_proxy network(first.socket_path());
 //   open_client(network.url());
-//   network.tell("redirect " + second.socket_path());
+//   network.control("redirect " + second.socket_path());
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class tcp_proxy {
   [[nodiscard]] int port() const { return launcher_.port; }
   [[nodiscard]] std::string url() const;
   // It is done.
-  void tell(const std::string& command);
+  void control(const std::string& command);
 
  private:
   launcher launcher_{};

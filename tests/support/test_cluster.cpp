@@ -114,8 +114,8 @@ void test_cluster::start(std::size_t number, const cluster_options& options) {
 }
 
 std::string test_cluster::bus_port_of(std::size_t number) {
-  const auto said = ask(number, {"CONFIG", "GET", "cluster-port"});
-  return said.substr(said.rfind('\n') + 1);
+  const auto reply = ask(number, {"CONFIG", "GET", "cluster-port"});
+  return reply.substr(reply.rfind('\n') + 1);
 }
 
 std::string test_cluster::ask(std::size_t number, const std::vector<std::string>& command) {
@@ -150,7 +150,7 @@ std::size_t test_cluster::number_at(const std::string& port) const {
   throw std::runtime_error("no server has the port " + port);
 }
 
-// A command for the key tells, also where the slot is another's.
+// A command for the key shows it, also where the slot has another owner.
 std::size_t test_cluster::owner_of(const std::string& key) {
   std::size_t owner = 0;
   await("nobody has the slot", [&] {
@@ -244,14 +244,14 @@ void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {
   const auto number = std::to_string(slot);
   expect_ok(ask(to, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
   expect_ok(ask(from, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
-  // As redis-cli does: the others would hear of it a little later.
+  // As redis-cli does. The others would learn of it a little later.
   for (std::size_t i = 0; i < size(); ++i) {
     const bool is_other = i != from && i != to && runs(i);
     if (!is_other || !ask(i, {"ROLE"}).starts_with("master")) continue;
     expect_ok(ask(i, {"CLUSTER", "SETSLOT", number, "NODE", id_of(to)}));
   }
-  // Who moves it again before all have heard of it makes servers that disagree for good: the next
-  // owner would draw an epoch that is not above this one, and an old claim would undo its own.
+  // If the slot moved again before all have learned of it, the servers would disagree for good. The
+  // next owner would draw an epoch that is not above this one, and an old claim would undo its own.
   const auto key = cluster::tag_of(slot);
   const auto moved = ":" + std::to_string(at(to).port());
   await("servers disagree about a slot", [&] {
@@ -265,8 +265,8 @@ void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {
 }
 
 // The epoch of a server's claim to its slots, as another knows it.
-std::string test_cluster::epoch_of(std::size_t number, std::size_t asked) {
-  for (const auto& line : lines_of(ask(asked, {"CLUSTER", "NODES"}))) {
+std::string test_cluster::epoch_of(std::size_t number, std::size_t source) {
+  for (const auto& line : lines_of(ask(source, {"CLUSTER", "NODES"}))) {
     const auto words = words_of(line);
     if (words.size() > 6 && words[0] == id_of(number)) return words[6];
   }
@@ -289,16 +289,16 @@ void test_cluster::migrate_slots(int first, int last, std::size_t from, std::siz
   });
 }
 
-// Who is whose replica and has which slots, in what a server says to CLUSTER NODES.
+// The master of each replica and the slots of each master, from a server's reply to CLUSTER NODES.
 std::set<std::string> test_cluster::view_in(const std::string& nodes) {
   std::set<std::string> view;
   for (const auto& line : lines_of(nodes)) {
     const auto words = words_of(line);
-    auto said = words.at(0) + (contains(words.at(2), "master") ? " is a master" : words.at(3));
+    auto text = words.at(0) + (contains(words.at(2), "master") ? " is a master" : words.at(3));
     for (std::size_t i = 8; i < words.size(); ++i) {
-      if (!words[i].starts_with('[')) said += " " + words[i];  // which is on its way
+      if (!words[i].starts_with('[')) text += " " + words[i];  // which is on its way
     }
-    view.insert(said);
+    view.insert(text);
   }
   return view;
 }

@@ -1,5 +1,5 @@
-// A real cluster for one test, or for several: masters with all slots shared out among them, and as
-// many replicas for each as are wanted.
+// A real cluster for one test, or for several: masters that share all slots, and as many replicas
+// for each as a test needs.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ class test_cluster {
   // Ready when it returns, which takes some seconds: servers of a cluster wait before they serve.
   explicit test_cluster(const cluster_options& options = {});
 
-  // With TLS it trusts who has signed the servers' certificates.
+  // With TLS it trusts the authority of the servers' certificates.
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
   [[nodiscard]] test_server& at(std::size_t number) { return *servers_[number]; }
   // "127.0.0.1:7001", where others find it
   [[nodiscard]] std::string address_of(std::size_t number) const;
 
-  // Who is the master of the key's slot, as one that runs says.
+  // The master of the key's slot, from a server that runs.
   std::size_t owner_of(const std::string& key);
   // A replica of the server.
   std::size_t replica_of(std::size_t master);
@@ -48,8 +48,8 @@ class test_cluster {
   std::size_t fail_over(std::size_t master, const std::vector<std::string>& words = {});
   // Makes a replica that of another master.
   void follow(std::size_t replica, std::size_t master);
-  // Moves the slot with its keys, key by key, as redis-cli --cluster reshard does; in between
-  // `halfway` is called, when the slot is on its way and no key has gone yet.
+  // Moves the slot with its keys, key by key, as redis-cli --cluster reshard does. `halfway` is
+  // called in between, when the slot is migrating and no key has moved yet.
   template <class Halfway>
   void move_slot(int slot, std::size_t from, std::size_t to, Halfway&& halfway) {
     begin_move(slot, from, to);
@@ -66,7 +66,7 @@ class test_cluster {
   [[nodiscard]] bool has_migration();
   // Does so; returns when it is over.
   void migrate_slots(int first, int last, std::size_t from, std::size_t to);
-  // Until all servers that run know of all slots served, agree on by whom, and replicas follow.
+  // Until all running servers see all slots served, agree on the owners, and replicas follow.
   void await_whole();
   // Starts those that were killed or stopped.
   void heal();
@@ -84,7 +84,7 @@ class test_cluster {
   void begin_move(int slot, std::size_t from, std::size_t to);
   void move_keys(int slot, std::size_t from, std::size_t to);
   void end_move(int slot, std::size_t from, std::size_t to);
-  std::string epoch_of(std::size_t number, std::size_t asked);
+  std::string epoch_of(std::size_t number, std::size_t source);
   std::string ask(std::size_t number, const std::vector<std::string>& command);
   [[nodiscard]] std::size_t number_at(const std::string& port) const;
   [[nodiscard]] bool runs(std::size_t number) const { return !is_down_[number]; }

@@ -53,16 +53,17 @@ inline std::string attempt_to_open(const std::string& url) {
   const auto error = new_error();
   const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
   if (client) return "ok";
-  return told(mortise_error_status(error.get())) + ": " + mortise_error_message(error.get());
+  return status_name(mortise_error_status(error.get())) + ": " + mortise_error_message(error.get());
 }
 
 // That a lock of this client works.
 inline void expect_a_grant(const client_handle& client, std::string_view name) {
   const auto lock = open_lock(client, name);
   const auto error = new_error();
-  EXPECT_EQ(told(mortise_lock_acquire(lock.get(), patience_ms, error.get())), told(MORTISE_OK))
+  EXPECT_EQ(status_name(mortise_lock_acquire(lock.get(), patience_ms, error.get())),
+            status_name(MORTISE_OK))
       << mortise_error_message(error.get());
-  EXPECT_EQ(told(mortise_lock_unlock(lock.get(), error.get())), told(MORTISE_OK))
+  EXPECT_EQ(status_name(mortise_lock_unlock(lock.get(), error.get())), status_name(MORTISE_OK))
       << mortise_error_message(error.get());
 }
 

@@ -65,9 +65,9 @@ class semaphore_user final : public user {
   }
   mortise_status leave(int /*weight*/) override {
     const auto error = new_error();
-    const auto how = mortise_semaphore_release(semaphore_.get(), error.get());
-    if (how != MORTISE_OK) ADD_FAILURE() << mortise_error_message(error.get());
-    return how;
+    const auto status = mortise_semaphore_release(semaphore_.get(), error.get());
+    if (status != MORTISE_OK) ADD_FAILURE() << mortise_error_message(error.get());
+    return status;
   }
   [[nodiscard]] std::int64_t token() const override {
     return mortise_semaphore_token(semaphore_.get());
@@ -94,7 +94,7 @@ inline std::string queue_of(kind which) {
   return lock_key("order") + suffix;
 }
 
-// How much the waiter with this number wants.
+// The permits that the waiter with this number acquires.
 inline int weight_of(kind which, int number) {
   if (which == kind::mutex) return permits;
   return number % 3 == 0 ? permits : which == kind::rw ? 1 : number % 3;
@@ -120,8 +120,8 @@ class waiter {
   std::int64_t end() {
     thread_.join();
     thread_ = std::thread([] {});
-    EXPECT_EQ(told(MORTISE_OK), told(status_));
-    EXPECT_EQ(told(MORTISE_OK), told(left_));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(status_));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(left_));
     return token_;
   }
   [[nodiscard]] int weight() const { return weight_; }
@@ -136,7 +136,7 @@ class waiter {
   std::thread thread_;
 };
 
-// Of two who could not have it together, the first to come was the first to be let in.
+// Of two that could not hold together, the first to come was the first to be let in.
 inline void expect_in_order(const std::vector<std::unique_ptr<waiter>>& all) {
   std::vector<std::int64_t> tokens;
   tokens.reserve(all.size());

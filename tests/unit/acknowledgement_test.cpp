@@ -9,17 +9,17 @@
 namespace mortise::protocol {
 namespace {
 
-TEST(replication, is_told_by_a_master) {
-  const auto said = read_replication(
+TEST(replication, is_reported_by_a_master) {
+  const auto parsed = read_replication(
       "# Replication\r\nrole:master\r\nconnected_slaves:3\r\n"
       "slave0:ip=::1,port=1,state=online,offset=14,lag=0\r\n"
       "slave1:ip=::1,port=2,state=wait_bgsave,offset=0,lag=0\r\n"
       "slave2:ip=::1,port=3,state=online,offset=14,lag=1\r\n"
       "master_replid:a1\r\nmaster_replid2:0\r\n");
-  ASSERT_TRUE(said);
-  EXPECT_EQ("a1", said->history);
-  EXPECT_EQ(2, said->online);
-  EXPECT_EQ(3, said->connected);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ("a1", parsed->history);
+  EXPECT_EQ(2, parsed->online);
+  EXPECT_EQ(3, parsed->connected);
 }
 
 TEST(replication, is_nothing_of_a_replica_or_of_who_hides_it) {
@@ -36,14 +36,14 @@ struct parsed {
 };
 
 TEST(replicas_of_a_cluster, are_those_that_are_not_gone) {
-  const parsed said(
+  const parsed found(
       "*5\r\n"
       "+a ::1:1@2 slave m 0 1 1 connected\r\n"
       "+b ::1:1@2 slave,fail? m 0 1 1 connected\r\n"
       "+c ::1:1@2 slave,fail m 0 1 1 disconnected\r\n"
       "+d :0@0 slave,noaddr m 0 1 1 disconnected\r\n"
       "+e ::1:1@2 myself,slave m 0 1 1 connected\r\n");
-  EXPECT_EQ(3, count_replicas(said.value()));
+  EXPECT_EQ(3, count_replicas(found.value()));
 }
 
 TEST(replicas_of_a_cluster, are_unknown_where_the_answer_is_none) {
@@ -69,8 +69,8 @@ TEST(acknowledgement_in_memory, counts_replicas) {
   EXPECT_EQ("*3\r\n$4\r\nWAIT\r\n$1\r\n1\r\n$2\r\n50\r\n", out);
 }
 
-// A newer server waits for what its connection has written last, and for nothing where that is
-// nothing (hazard 9): one of these is always written.
+// A newer server waits for the last write of its connection, and does not wait without a write
+// (hazard 9). One of these steps always writes.
 TEST(mark, is_a_write) {
   std::string out;
   write_mark(out, "client", "{slot}");

@@ -41,8 +41,8 @@ TEST_F(back_off_test, begins_anew_when_it_was_well) {
   EXPECT_EQ(window(), 10 * ns_per_ms);
 }
 
-// Else it would be connected to again and again, as fast as the network is.
-TEST_F(back_off_test, a_server_that_turns_away_whoever_it_has_greeted_is_one_fault) {
+// Otherwise the client would connect again and again, as fast as the network allows.
+TEST_F(back_off_test, a_server_that_refuses_after_the_handshake_is_one_fault) {
   for (int i = 0; i < 4; ++i) {
     window();
     tries_.begin(now_);

@@ -22,7 +22,7 @@ class claim_test : public ::testing::Test {
     return terms;
   }
   lock::claim make(bool waits = true, std::int64_t lease_ms = 30'000) {
-    return {1, "token", protocol::queued().facts, {}, terms(lease_ms), {.waits = waits}, link_};
+    return {1, "token", protocol::queued().facts, {}, terms(lease_ms), {.waits = waits}, io_};
   }
   // A claim that was granted by the cheap way at start_ns.
   lock::claim make_held(std::int64_t lease_ms = 30'000) {
@@ -32,15 +32,15 @@ class claim_test : public ::testing::Test {
     return claim;
   }
 
-  scripted_lock_io link_;
+  scripted_lock_io io_;
 };
 
 TEST_F(claim_test, asks_the_cheap_way_first_and_enqueues_when_it_is_taken) {
   auto claim = make();
   claim.start(false, nullptr, start_ns);
-  EXPECT_EQ(link_.last().what, step::try_take);
-  EXPECT_EQ(claim.on_answer(1, said(answer::not_free), start_ns + ms(1)), claim_event::none);
-  EXPECT_EQ(link_.last().what, step::acquire);
+  EXPECT_EQ(io_.last().what, step::try_take);
+  EXPECT_EQ(claim.on_answer(1, result_of(answer::not_free), start_ns + ms(1)), claim_event::none);
+  EXPECT_EQ(io_.last().what, step::acquire);
   EXPECT_EQ(claim.on_answer(2, queued(500, 0), start_ns + ms(2)), claim_event::none);
   EXPECT_EQ(claim.phase(), claim_phase::queued);
 }
@@ -48,33 +48,34 @@ TEST_F(claim_test, asks_the_cheap_way_first_and_enqueues_when_it_is_taken) {
 TEST_F(claim_test, asks_directly_when_it_is_likely_taken_but_never_enqueues_a_try) {
   auto waiting = make();
   waiting.start(true, nullptr, start_ns);
-  EXPECT_EQ(link_.last().what, step::acquire);
+  EXPECT_EQ(io_.last().what, step::acquire);
   auto trying = make(false);
   trying.start(true, nullptr, start_ns);
-  EXPECT_EQ(link_.last().what, step::try_take);
-  EXPECT_EQ(trying.on_answer(1, said(answer::not_free), start_ns + ms(1)), claim_event::not_free);
+  EXPECT_EQ(io_.last().what, step::try_take);
+  EXPECT_EQ(trying.on_answer(1, result_of(answer::not_free), start_ns + ms(1)),
+            claim_event::not_free);
   EXPECT_EQ(trying.phase(), claim_phase::over);
 }
 
 TEST_F(claim_test, the_server_gets_the_margin_and_the_user_the_lease) {
   auto claim = make_held(30'000);
-  EXPECT_EQ(link_.questions.front().ttl_ms, 30'302);
+  EXPECT_EQ(io_.requests.front().ttl_ms, 30'302);
   EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
 }
 
 TEST_F(claim_test, the_margin_is_the_drift_for_every_step) {
   auto narrow = terms();
   narrow.drift_ppm = 10'000;
-  lock::claim claim{1, "token", protocol::queued().facts, {}, narrow, {.waits = true}, link_};
+  lock::claim claim{1, "token", protocol::queued().facts, {}, narrow, {.waits = true}, io_};
   claim.start(true, nullptr, start_ns);
-  EXPECT_EQ(link_.last().ttl_ms, 30'302);
+  EXPECT_EQ(io_.last().ttl_ms, 30'302);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   // 10.1 ms of a clock that is too fast by a hundredth are 10 of ours.
   EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(500)),
             claim_event::granted);
   EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
   EXPECT_NE(claim.renew(30'000, 0, nullptr, start_ns + ms(500)), 0U);
-  EXPECT_EQ(link_.last().ttl_ms, 30'302);
+  EXPECT_EQ(io_.last().ttl_ms, 30'302);
 }
 
 TEST_F(claim_test, hazard_06_validity_counts_from_before_sending) {
@@ -94,7 +95,8 @@ TEST_F(claim_test, hazard_01_a_grant_counts_from_when_the_server_made_it) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
-  // Made 10.1 ms after our question was carried out, heard of much later: not counted from then.
+  // Granted 10.1 ms after the request was carried out, and received much later. The lease does not
+  // count from then.
   EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(500)),
             claim_event::granted);
   EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
@@ -105,7 +107,7 @@ TEST_F(claim_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
   claim.start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   EXPECT_EQ(claim.on_grant(first_token, 50'000'000, false, start_ns + ms(2900)), claim_event::none);
-  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(io_.last().what, step::reacquire);
   EXPECT_NE(claim.phase(), claim_phase::held);
 }
 
@@ -135,20 +137,20 @@ TEST_F(claim_test, a_grant_gets_a_short_lease_that_the_first_renewal_makes_whole
   const auto renew_at = claim.next_timer();
   EXPECT_LE(renew_at, start_ns + ms(lock::grant_lease_ms / 3));
   claim.on_timer(renew_at);
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), renew_at + ms(1)), claim_event::renewed);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), renew_at + ms(1)), claim_event::renewed);
   EXPECT_EQ(claim.valid_until(), renew_at + ms(30'000));
 }
 
 TEST_F(claim_test, hazard_15_a_broken_connection_makes_it_ask_again_with_the_same_token) {
   auto claim = make();
   claim.start(false, nullptr, start_ns);
-  link_.is_up = false;
-  EXPECT_EQ(claim.on_answer(1, said(answer::broken), start_ns + ms(1)), claim_event::none);
-  link_.is_up = true;
+  io_.is_up = false;
+  EXPECT_EQ(claim.on_answer(1, result_of(answer::broken), start_ns + ms(1)), claim_event::none);
+  io_.is_up = true;
   claim.on_up(start_ns + ms(50));
-  EXPECT_EQ(link_.last().what, step::reacquire);
-  EXPECT_EQ(link_.last().token, "token");
+  EXPECT_EQ(io_.last().what, step::reacquire);
+  EXPECT_EQ(io_.last().token, "token");
   EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(51)), claim_event::granted);
   EXPECT_EQ(claim.valid_until(), start_ns + ms(50) + ms(30'000));
 }
@@ -156,9 +158,9 @@ TEST_F(claim_test, hazard_15_a_broken_connection_makes_it_ask_again_with_the_sam
 TEST_F(claim_test, hazard_15_a_try_asks_again_without_enqueueing) {
   auto claim = make(false);
   claim.start(false, nullptr, start_ns);
-  claim.on_answer(1, said(answer::broken), start_ns + ms(1));
+  claim.on_answer(1, result_of(answer::broken), start_ns + ms(1));
   claim.on_up(start_ns + ms(2));
-  EXPECT_EQ(link_.last().what, step::retake);
+  EXPECT_EQ(io_.last().what, step::retake);
 }
 
 TEST_F(claim_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
@@ -168,23 +170,23 @@ TEST_F(claim_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
   EXPECT_GT(head.next_timer(), start_ns + ms(500));
   EXPECT_LE(head.next_timer(), start_ns + ms(520));
   head.on_timer(head.next_timer());
-  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(io_.last().what, step::reacquire);
 
   auto behind = make();
   behind.start(true, nullptr, start_ns);
   behind.on_answer(1, queued(500, 3), start_ns);
   EXPECT_GT(behind.next_timer(), start_ns + ms(500));
   EXPECT_LT(behind.next_timer(), start_ns + ms(30'000));
-  // Told that it is the head now, it looks when the present lease ends.
+  // A `W` message names the claim as head, so it looks when the present lease ends.
   behind.on_head(100, start_ns + ms(10));
   EXPECT_LE(behind.next_timer(), start_ns + ms(130));
 }
 
-// Whoever has the lock now, or is before us, may be silent: what is known of a lease is not relied
-// on for long. The last of the first few finds even a grant that no message told of.
+// The holder or the head may be silent, so a known lease is not relied on for long. The last of the
+// first few looks finds even a grant whose message was lost.
 TEST_F(claim_test, hazard_24_no_waiter_sleeps_on_an_old_holders_lease) {
   for (const auto chance : {chance_of::least, chance_of::most}) {
-    link_.luck = chance;
+    io_.luck = chance;
     for (const auto place : {0, 1, 7}) {
       auto claim = make();
       claim.start(true, nullptr, start_ns);
@@ -197,7 +199,7 @@ TEST_F(claim_test, hazard_24_no_waiter_sleeps_on_an_old_holders_lease) {
 }
 
 TEST_F(claim_test, hazard_24_a_grant_to_the_silent_costs_those_behind_less_than_two_seconds) {
-  link_.luck = chance_of::most;
+  io_.luck = chance_of::most;
   for (const auto place : {0, 1, 7}) {
     auto claim = make();
     claim.start(true, nullptr, start_ns);
@@ -207,7 +209,7 @@ TEST_F(claim_test, hazard_24_a_grant_to_the_silent_costs_those_behind_less_than_
     while (now <= ends) {
       now = claim.next_timer();
       claim.on_timer(now);
-      claim.on_answer(link_.last().serial, queued((ends - now) / ns_per_ms, place), now);
+      claim.on_answer(io_.last().serial, queued((ends - now) / ns_per_ms, place), now);
     }
     EXPECT_LE(now, start_ns + ms(2000)) << place;
   }
@@ -232,24 +234,24 @@ TEST_F(claim_test, many_waiters_cost_few_looks) {
 TEST_F(claim_test, hazard_27_a_forgotten_script_is_sent_as_text) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
-  claim.on_answer(1, said(answer::no_script), start_ns + ms(1));
-  EXPECT_EQ(link_.last().what, step::acquire);
-  EXPECT_TRUE(link_.last().with_text);
+  claim.on_answer(1, result_of(answer::no_script), start_ns + ms(1));
+  EXPECT_EQ(io_.last().what, step::acquire);
+  EXPECT_TRUE(io_.last().with_text);
   auto held = make_held();
   held.renew(30'000, 0, nullptr, start_ns + ms(10));
-  EXPECT_EQ(held.on_answer(2, said(answer::no_script), start_ns + ms(11)), claim_event::none);
-  EXPECT_TRUE(link_.last().with_text);
+  EXPECT_EQ(held.on_answer(2, result_of(answer::no_script), start_ns + ms(11)), claim_event::none);
+  EXPECT_TRUE(io_.last().with_text);
   held.release(nullptr, start_ns + ms(20));
-  held.on_answer(4, said(answer::no_script), start_ns + ms(21));
-  EXPECT_EQ(link_.last().what, step::release_alone);
-  EXPECT_TRUE(link_.last().with_text);
+  held.on_answer(4, result_of(answer::no_script), start_ns + ms(21));
+  EXPECT_EQ(io_.last().what, step::release_alone);
+  EXPECT_TRUE(io_.last().with_text);
 }
 
-TEST_F(claim_test, hazard_30_a_lost_fence_counter_is_repaired_before_the_grant_is_told) {
+TEST_F(claim_test, hazard_30_a_lost_fence_counter_is_repaired_before_the_grant_is_reported) {
   auto claim = make();
   claim.start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, granted(7), start_ns + ms(1)), claim_event::none);
-  EXPECT_EQ(link_.last().what, step::reacquire);
+  EXPECT_EQ(io_.last().what, step::reacquire);
   EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(2)), claim_event::granted);
   EXPECT_EQ(claim.take_token(), first_token - 16);
 }
@@ -260,11 +262,11 @@ TEST_F(claim_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lea
   auto now = start_ns;
   while (claim.phase() == claim_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
     now = claim.next_timer();
-    const auto asked = link_.count();
+    const auto count = io_.count();
     claim.on_timer(now);
-    if (link_.count() == asked) continue;
+    if (io_.count() == count) continue;
     ++tries;
-    EXPECT_EQ(claim.on_answer(link_.last().serial, said(answer::broken), now + ms(1)),
+    EXPECT_EQ(claim.on_answer(io_.last().serial, result_of(answer::broken), now + ms(1)),
               claim_event::none);
   }
   EXPECT_GE(tries, 3);
@@ -276,11 +278,11 @@ TEST_F(claim_test, hazard_18_a_refused_renewal_is_tried_again) {
   int tries = 0;
   while (claim.phase() == claim_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
     const auto now = claim.next_timer();
-    const auto asked = link_.count();
+    const auto count = io_.count();
     claim.on_timer(now);
-    if (link_.count() == asked) continue;
+    if (io_.count() == count) continue;
     ++tries;
-    EXPECT_EQ(claim.on_answer(link_.last().serial, refused("OOM"), now + ms(1)),
+    EXPECT_EQ(claim.on_answer(io_.last().serial, refused("OOM"), now + ms(1)),
               claim_event::renew_failed);
   }
   EXPECT_GE(tries, 3);
@@ -288,7 +290,7 @@ TEST_F(claim_test, hazard_18_a_refused_renewal_is_tried_again) {
 
 TEST_F(claim_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
   auto claim = make_held(9000);
-  link_.is_up = false;
+  io_.is_up = false;
   int risks = 0;
   auto what = claim_event::none;
   while (what != claim_event::lost) {
@@ -306,13 +308,13 @@ TEST_F(claim_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
 TEST_F(claim_test, hazard_17_a_renewal_that_finds_another_owner_is_a_loss) {
   auto claim = make_held();
   claim.renew(30'000, 0, nullptr, start_ns + ms(10));
-  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(11)), claim_event::lost);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(11)), claim_event::lost);
 }
 
 TEST_F(claim_test, hazard_17_a_late_renewal_never_brings_a_hold_back) {
   auto claim = make_held(1000);
   claim.renew(1000, 0, nullptr, start_ns + ms(900));
-  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), start_ns + ms(1000)), claim_event::lost);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), start_ns + ms(1000)), claim_event::lost);
 }
 
 TEST_F(claim_test, hazard_28_a_renewal_that_the_server_refused_prolongs_nothing) {
@@ -326,8 +328,8 @@ TEST_F(claim_test, a_renewal_never_asks_for_less_than_an_earlier_one) {
   auto claim = make_held(1000);
   claim.renew(60'000, 0, nullptr, start_ns + ms(10));
   claim.renew(1000, 0, nullptr, start_ns + ms(20));
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(59'990));
-  claim.on_answer(3, said(answer::renewed), start_ns + ms(21));
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(59'990));
+  claim.on_answer(3, result_of(answer::renewed), start_ns + ms(21));
   EXPECT_EQ(claim.valid_until(), start_ns + ms(60'010));
 }
 
@@ -336,12 +338,12 @@ TEST_F(claim_test, hazard_27_a_renewal_that_is_sent_again_with_its_text_takes_no
   auto claim = make_held(1000);
   claim.renew(1000, 0, nullptr, start_ns + ms(10));
   claim.renew(60'000, 0, nullptr, start_ns + ms(20));
-  EXPECT_EQ(claim.on_answer(2, said(answer::no_script), start_ns + ms(30)), claim_event::none);
-  EXPECT_TRUE(link_.last().with_text);
-  EXPECT_GE(link_.last().ttl_ms, lock::server_ttl_ms(59'990));
-  claim.on_answer(3, said(answer::renewed), start_ns + ms(31));
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::no_script), start_ns + ms(30)), claim_event::none);
+  EXPECT_TRUE(io_.last().with_text);
+  EXPECT_GE(io_.last().ttl_ms, lock::server_ttl_ms(59'990));
+  claim.on_answer(3, result_of(answer::renewed), start_ns + ms(31));
   EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
-  claim.on_answer(4, said(answer::renewed), start_ns + ms(32));
+  claim.on_answer(4, result_of(answer::renewed), start_ns + ms(32));
   EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
 }
 
@@ -352,10 +354,10 @@ TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
   claim.keep(limited, start_ns + ms(1));
   while (claim.phase() == claim_phase::held) {
     const auto now = claim.next_timer();
-    const auto asked = link_.count();
+    const auto count = io_.count();
     claim.on_timer(now);
-    if (link_.count() > asked) {
-      claim.on_answer(link_.last().serial, said(answer::renewed), now + ms(1));
+    if (io_.count() > count) {
+      claim.on_answer(io_.last().serial, result_of(answer::renewed), now + ms(1));
     }
     ASSERT_LE(claim.valid_until(), limited.until);
   }
@@ -365,28 +367,30 @@ TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
 TEST_F(claim_test, hazard_19_nothing_is_renewed_after_leaving) {
   auto claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
-  EXPECT_EQ(link_.last().what, step::release_alone);
-  const auto asked = link_.count();
+  EXPECT_EQ(io_.last().what, step::release_alone);
+  const auto count = io_.count();
   claim.on_timer(start_ns + ms(15'000));
   claim.on_timer(start_ns + ms(29'000));
-  EXPECT_EQ(link_.count(), asked);
+  EXPECT_EQ(io_.count(), count);
 }
 
 TEST_F(claim_test, hazard_16_leaving_is_tried_again_after_a_broken_connection) {
   auto claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
-  EXPECT_EQ(claim.on_answer(2, said(answer::broken), start_ns + ms(6)), claim_event::none);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::broken), start_ns + ms(6)), claim_event::none);
   claim.on_up(start_ns + ms(50));
-  EXPECT_EQ(link_.last().what, step::release_alone);
+  EXPECT_EQ(io_.last().what, step::release_alone);
   // The first try had got through: that is a release too.
-  EXPECT_EQ(claim.on_answer(3, said(answer::not_owner), start_ns + ms(51)), claim_event::released);
+  EXPECT_EQ(claim.on_answer(3, result_of(answer::not_owner), start_ns + ms(51)),
+            claim_event::released);
   EXPECT_EQ(claim.release_result(), answer::released);
 }
 
 TEST_F(claim_test, a_release_that_finds_another_owner_is_not_a_release) {
   auto claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
-  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(6)), claim_event::released);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(6)),
+            claim_event::released);
   EXPECT_EQ(claim.release_result(), answer::not_owner);
 }
 
@@ -395,8 +399,8 @@ TEST_F(claim_test, a_wait_is_left_by_cancel_and_an_unsent_one_at_once) {
   claim.start(true, nullptr, start_ns);
   claim.on_answer(1, queued(500, 0), start_ns + ms(1));
   claim.release(nullptr, start_ns + ms(2));
-  EXPECT_EQ(link_.last().what, step::cancel);
-  link_.is_up = false;
+  EXPECT_EQ(io_.last().what, step::cancel);
+  io_.is_up = false;
   auto unsent = make();
   unsent.start(true, nullptr, start_ns);
   unsent.release(nullptr, start_ns + ms(2));
@@ -408,23 +412,24 @@ TEST_F(claim_test, a_release_hands_over_when_it_knows_of_waiters_or_finds_them) 
   claim.start(false, nullptr, start_ns);
   claim.on_answer(1, granted(first_token, 1, true), start_ns + ms(1));
   claim.release(nullptr, start_ns + ms(2));
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(io_.last().what, step::release);
 
   auto unaware = make_held();
   unaware.release(nullptr, start_ns + ms(2));
-  EXPECT_EQ(link_.last().what, step::release_alone);
-  EXPECT_EQ(unaware.on_answer(2, said(answer::others_waiting), start_ns + ms(3)),
+  EXPECT_EQ(io_.last().what, step::release_alone);
+  EXPECT_EQ(unaware.on_answer(2, result_of(answer::others_waiting), start_ns + ms(3)),
             claim_event::none);
-  EXPECT_EQ(link_.last().what, step::release);
-  EXPECT_EQ(unaware.on_answer(3, said(answer::handed_over), start_ns + ms(4)),
+  EXPECT_EQ(io_.last().what, step::release);
+  EXPECT_EQ(unaware.on_answer(3, result_of(answer::handed_over), start_ns + ms(4)),
             claim_event::released);
 }
 
 TEST_F(claim_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {
   auto claim = make_held();
   claim.on_up(start_ns + ms(2000));
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(claim.on_answer(2, said(answer::not_owner), start_ns + ms(2001)), claim_event::lost);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(2001)),
+            claim_event::lost);
 }
 
 TEST_F(claim_test, a_reconnect_asks_for_a_hold_that_is_not_renewed_and_changes_nothing) {
@@ -433,26 +438,28 @@ TEST_F(claim_test, a_reconnect_asks_for_a_hold_that_is_not_renewed_and_changes_n
   fixed.renews = false;
   fixed.until = claim.valid_until();
   claim.keep(fixed, start_ns + ms(1));
-  const auto asked = link_.count();
+  const auto count = io_.count();
   claim.on_up(start_ns + ms(2000));
-  ASSERT_EQ(link_.count(), asked + 1);
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(28'000));
+  ASSERT_EQ(io_.count(), count + 1);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(28'000));
   auto again = claim;
-  EXPECT_EQ(claim.on_answer(2, said(answer::renewed), start_ns + ms(2001)), claim_event::renewed);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), start_ns + ms(2001)),
+            claim_event::renewed);
   EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
-  EXPECT_EQ(again.on_answer(2, said(answer::not_owner), start_ns + ms(2001)), claim_event::lost);
+  EXPECT_EQ(again.on_answer(2, result_of(answer::not_owner), start_ns + ms(2001)),
+            claim_event::lost);
 }
 
-// An admin has deleted the lock after it was granted, and the look that was on its way has put us
-// at the end of the queue.
+// An admin has deleted the lock after the grant. A look in flight then appended the claim to the
+// queue.
 TEST_F(claim_test, hazard_14_a_look_that_enqueues_the_holder_is_a_loss_and_is_taken_back) {
   auto claim = make();
   claim.start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   claim.on_timer(claim.next_timer());
-  ASSERT_EQ(link_.last().what, step::reacquire);
-  const auto look = link_.last().serial;
+  ASSERT_EQ(io_.last().what, step::reacquire);
+  const auto look = io_.last().serial;
   ASSERT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)),
             claim_event::granted);
   auto older = claim;
@@ -462,7 +469,7 @@ TEST_F(claim_test, hazard_14_a_look_that_enqueues_the_holder_is_a_loss_and_is_ta
   EXPECT_EQ(claim.on_answer(look, queued(1500, 1, 55'001'000), start_ns + ms(5010)),
             claim_event::lost);
   claim.release(nullptr, start_ns + ms(5010));
-  EXPECT_EQ(link_.last().what, step::cancel);
+  EXPECT_EQ(io_.last().what, step::cancel);
 }
 
 TEST_F(claim_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_taken_back) {
@@ -470,14 +477,15 @@ TEST_F(claim_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_taken
   claim.start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   claim.on_timer(claim.next_timer());
-  const auto look = link_.last().serial;
+  const auto look = io_.last().serial;
   ASSERT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)),
             claim_event::granted);
-  EXPECT_EQ(claim.on_answer(look, said(answer::broken), start_ns + ms(5010)), claim_event::none);
+  EXPECT_EQ(claim.on_answer(look, result_of(answer::broken), start_ns + ms(5010)),
+            claim_event::none);
   claim.release(nullptr, start_ns + ms(5020));
-  EXPECT_EQ(link_.last().what, step::cancel);
+  EXPECT_EQ(io_.last().what, step::cancel);
   // To have been in the queue only is not to have held.
-  claim.on_answer(link_.last().serial, said(answer::cancelled), start_ns + ms(5030));
+  claim.on_answer(io_.last().serial, result_of(answer::cancelled), start_ns + ms(5030));
   EXPECT_EQ(claim.release_result(), answer::not_owner);
 }
 

@@ -19,7 +19,7 @@ inline const lock::amount whole;
 
 class client_fixture : public ::testing::Test {
  protected:
-  // What is still on its way must not be the last to keep a client whose servers are gone.
+  // A task in flight must not be the last owner of a client whose servers were destroyed.
   void TearDown() override {
     for (const auto& one : clients_) one->close();
   }

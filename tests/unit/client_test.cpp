@@ -28,13 +28,13 @@ class client_on_memory : public client_fixture {
     return open_client(servers.maker(), std::move(defaults));
   }
   std::int64_t count(step what) {
-    const auto all = servers.asked_steps();
+    const auto all = servers.step_log();
     return std::count(all.begin(), all.end(), what);
   }
-  bool has_said(const std::string& line) {
-    const auto all = servers.said_commands();
+  bool has_sent(const std::string& line) {
+    const auto all = servers.command_log();
     return std::any_of(all.begin(), all.end(),
-                       [&](const auto& said) { return said.starts_with(line); });
+                       [&](const auto& entry) { return entry.starts_with(line); });
   }
 
   memory_servers servers;
@@ -47,28 +47,28 @@ TEST_F(client_on_memory, acquires_and_gives_back) {
   EXPECT_TRUE(mutex->is_held());
   EXPECT_GT(mutex->token(), 1'800'000'000'000'000);
   EXPECT_TRUE(mutex->unlock(whole.mode).ok());
-  EXPECT_EQ(servers.asked_steps(), (std::vector{step::try_take, step::release_alone}));
+  EXPECT_EQ(servers.step_log(), (std::vector{step::try_take, step::release_alone}));
 }
 
-TEST_F(client_on_memory, waits_for_another_client_and_is_told_by_its_inbox) {
+TEST_F(client_on_memory, waits_for_another_client_and_is_notified_by_its_inbox) {
   const auto first = new_client();
   const auto second = new_client();
   const auto held = new_mutex(*first, "a");
-  const auto wanted = new_mutex(*second, "a");
+  const auto contended = new_mutex(*second, "a");
   ASSERT_TRUE(held->acquire(whole, forever_ms).ok());
   client::event_queue queue(4, second);
   ASSERT_TRUE(queue.open().ok());
   const std::shared_ptr<client::event_queue> borrowed(&queue, [](auto*) {});
-  ASSERT_TRUE(wanted->acquire_async(borrowed, 7, whole, forever_ms).ok());
+  ASSERT_TRUE(contended->acquire_async(borrowed, 7, whole, forever_ms).ok());
   while (count(step::acquire) == 0) std::this_thread::yield();
   ASSERT_TRUE(held->unlock(whole.mode).ok());
-  client::event told;
-  ASSERT_EQ(queue.next(time_never, told), status::ok);
-  EXPECT_EQ(told.kind, client::event_kind::acquired);
-  EXPECT_EQ(told.tag, 7);
-  EXPECT_GT(told.token, held->token());
-  EXPECT_TRUE(wanted->is_held());
-  EXPECT_TRUE(wanted->unlock(whole.mode).ok());
+  client::event event;
+  ASSERT_EQ(queue.next(time_never, event), status::ok);
+  EXPECT_EQ(event.kind, client::event_kind::acquired);
+  EXPECT_EQ(event.tag, 7);
+  EXPECT_GT(event.token, held->token());
+  EXPECT_TRUE(contended->is_held());
+  EXPECT_TRUE(contended->unlock(whole.mode).ok());
 }
 
 TEST_F(client_on_memory, handles_share_a_gate_unless_one_is_strict) {
@@ -94,7 +94,7 @@ TEST_F(client_on_memory, forgets_a_gate_that_is_at_rest) {
   const auto other = new_mutex(*user, "b");
   ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
   const auto gate_id = user->gates().next(0)->id();
-  mutex.reset();  // gives back, and the answer is the end of its gate
+  mutex.reset();  // the release ends its gate
   while (user->gates().next(0)->id() == gate_id) std::this_thread::yield();
   EXPECT_EQ(user->gates().find(gate_id), nullptr) << "what is meant for it is told to nobody else";
   EXPECT_EQ(count(step::release_alone) + count(step::release), 1);
@@ -121,10 +121,10 @@ TEST_F(client_on_memory, a_multi_has_all_or_nothing) {
 TEST_F(client_on_memory, says_why_the_servers_cannot_be_asked) {
   const auto user = new_client(20);  // for as long it is asked again
   const auto mutex = new_mutex(*user, "a");
-  servers.go_away();
-  const auto how = mutex->try_acquire(whole);
-  EXPECT_EQ(how.code, status::unreachable);
-  EXPECT_NE(how.words().find("the servers are away"), std::string::npos);
+  servers.go_down();
+  const auto result = mutex->try_acquire(whole);
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_NE(result.words().find("the servers are down"), std::string::npos);
   EXPECT_EQ(user->ping().code, status::unreachable);
 }
 
@@ -143,7 +143,7 @@ TEST_F(client_on_memory, queries_and_then_asks_where_the_holders_are) {
   EXPECT_EQ(info.entries[0].label, "l");
   EXPECT_EQ(info.entries[0].pid, 42);
   EXPECT_EQ(info.entries[0].host, "there");
-  EXPECT_TRUE(has_said("MGET mortise:client:c"));
+  EXPECT_TRUE(has_sent("MGET mortise:client:c"));
 }
 
 TEST_F(client_on_memory, asks_again_only_for_the_names_that_have_come_up) {
@@ -162,10 +162,10 @@ TEST_F(client_on_memory, asks_again_only_for_the_names_that_have_come_up) {
   while (count(step::acquire) < 3) std::this_thread::yield();
   servers.come_up("none of them");
   servers.come_up("b");
-  // Each client has heard of that before it hears of these.
+  // Each client has received the message before its next events.
   ASSERT_TRUE(new_mutex(*user, "d")->try_acquire(whole).ok());
   ASSERT_TRUE(new_mutex(*rival, "e")->try_acquire(whole).ok());
-  // Who holds looks whether it still does, and who waits whether it is still in the queue.
+  // The holder checks its hold, and the waiter its place in the queue.
   EXPECT_EQ(count(step::renew), 1);
   EXPECT_EQ(count(step::reacquire), 1);
 }
@@ -176,10 +176,10 @@ TEST_F(client_on_memory, resizes_a_semaphore) {
   ASSERT_TRUE(user->new_handle(lock_kind::semaphore, "s", settings{}, 3, semaphore).ok());
   servers.reply("EVALSHA", "*1\r\n:3\r\n");
   EXPECT_TRUE(semaphore->resize(5).ok());
-  EXPECT_TRUE(has_said("EVALSHA"));
+  EXPECT_TRUE(has_sent("EVALSHA"));
 }
 
-TEST_F(client_on_memory, is_told_what_an_health_check_finds) {
+TEST_F(client_on_memory, returns_the_result_of_a_health_check) {
   const auto user = new_client();
   protocol::health found;
   ASSERT_TRUE(user->read_last_health(found).ok());
@@ -189,7 +189,7 @@ TEST_F(client_on_memory, is_told_what_an_health_check_finds) {
   protocol::health last;
   ASSERT_TRUE(user->read_last_health(last).ok());
   EXPECT_EQ(last.findings.size(), 1U);
-  servers.go_away();
+  servers.go_down();
   EXPECT_EQ(user->check_health(found).code, status::unreachable);
 }
 
@@ -205,10 +205,10 @@ TEST_F(client_on_memory, tells_every_server_of_scripts_and_of_its_end) {
   EXPECT_TRUE(user->ping().ok());
   std::shared_ptr<lock_handle> semaphore;
   ASSERT_TRUE(user->new_handle(lock_kind::semaphore, "s", settings{}, 3, semaphore).ok());
-  EXPECT_TRUE(has_said("SCRIPT LOAD"));
-  EXPECT_FALSE(has_said("DEL"));
+  EXPECT_TRUE(has_sent("SCRIPT LOAD"));
+  EXPECT_FALSE(has_sent("DEL"));
   user->close();
-  EXPECT_TRUE(has_said("DEL mortise:client:" + user->id()));
+  EXPECT_TRUE(has_sent("DEL mortise:client:" + user->id()));
   EXPECT_EQ(user->ping().code, client_freed().code);
 }
 

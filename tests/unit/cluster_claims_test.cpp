@@ -11,7 +11,7 @@ using phase = cluster::router::phase;
 class cluster_claims : public routers {
  protected:
   // a:1 or b:2 has the first half, by a claim of this epoch; d:4 has the second half.
-  void tell(int server, const endpoint& master, std::int64_t epoch) {
+  void report(int server, const endpoint& master, std::int64_t epoch) {
     ways.on_topology(server, {{0, 8191, master, {}, epoch}, {8192, 16383, d, {}, 1}}, now);
   }
   // Everything is connected. `master` has the first half, and the slot is not in use.
@@ -40,7 +40,7 @@ class cluster_claims : public routers {
 
 TEST_F(cluster_claims, hazard_10_another_server_moves_no_slot_that_is_attached) {
   begin_attached(b, 0);
-  tell(number_at(d), a, 0);
+  report(number_at(d), a, 0);
   expect("");
   EXPECT_EQ(phase::attached, ways.phase_of(slot));
   EXPECT_EQ(number_at(b), owner());
@@ -48,10 +48,10 @@ TEST_F(cluster_claims, hazard_10_another_server_moves_no_slot_that_is_attached) 
 
 TEST_F(cluster_claims, a_server_that_another_contradicts_is_asked_itself) {
   begin_attached(b, 0);
-  tell(number_at(d), a, 0);
+  report(number_at(d), a, 0);
   wait();
   expect("ask " + std::to_string(number_at(b)));
-  tell(number_at(b), b, 0);
+  report(number_at(b), b, 0);
   expect("");
   const auto before = now;
   while (take().find("ask") == std::string::npos) wait();
@@ -60,7 +60,7 @@ TEST_F(cluster_claims, a_server_that_another_contradicts_is_asked_itself) {
 
 TEST_F(cluster_claims, a_server_is_believed_about_its_own_slots) {
   begin_attached(b, 0);
-  tell(number_at(b), a, 0);
+  report(number_at(b), a, 0);
   expect("100 is away, attach 100 at 0");
 }
 
@@ -68,25 +68,25 @@ TEST_F(cluster_claims, a_silent_server_does_not_keep_its_slots) {
   begin_attached(b, 0);
   ways.on_overdue(number_at(b), now);
   take();
-  tell(number_at(d), a, 0);
+  report(number_at(d), a, 0);
   EXPECT_EQ(0, ways.server_of(slot));
 }
 
 TEST_F(cluster_claims, a_newer_claim_moves_a_slot_that_is_attached) {
   begin_attached(b, 5);
-  tell(number_at(d), a, 6);
+  report(number_at(d), a, 6);
   expect("100 is away, attach 100 at 0");
 }
 
 TEST_F(cluster_claims, an_equal_claim_does_not) {
   begin_attached(b, 5);
-  tell(number_at(d), a, 5);
+  report(number_at(d), a, 5);
   EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
 TEST_F(cluster_claims, hazard_10_an_older_claim_is_not_used_for_other_slots_either) {
   begin(b, 7);
-  tell(number_at(d), a, 5);
+  report(number_at(d), a, 5);
   EXPECT_EQ(number_at(b), owner());
   EXPECT_EQ((std::vector<int>{number_at(b), number_at(d)}), ways.masters());
   ways.use(slot, now);
@@ -95,7 +95,7 @@ TEST_F(cluster_claims, hazard_10_an_older_claim_is_not_used_for_other_slots_eith
 
 TEST_F(cluster_claims, after_an_older_claim_the_next_server_is_asked) {
   begin(b, 7);
-  tell(number_at(d), a, 5);
+  report(number_at(d), a, 5);
   const auto before = now;
   wait();
   EXPECT_EQ(0U, take().find("ask"));
@@ -105,27 +105,27 @@ TEST_F(cluster_claims, after_an_older_claim_the_next_server_is_asked) {
 // Less and less often: the others may be behind for hours.
 TEST_F(cluster_claims, servers_that_stay_behind_are_not_asked_all_the_time) {
   begin(b, 7);
-  int asked = 0;
+  int count = 0;
   for (const auto until = now + 60 * ns_per_s; now < until;) {
-    tell(number_at(d), a, 5);
+    report(number_at(d), a, 5);
     EXPECT_EQ(number_at(b), owner());
-    tell(number_at(b), b, 7);
+    report(number_at(b), b, 7);
     wait();
-    if (take().find("ask") != std::string::npos) ++asked;
+    if (take().find("ask") != std::string::npos) ++count;
   }
-  EXPECT_LE(asked, 10);
+  EXPECT_LE(count, 10);
 }
 
 TEST_F(cluster_claims, a_claim_with_an_unknown_epoch_is_used) {
   begin(b, 7);
-  tell(number_at(d), a, 0);
+  report(number_at(d), a, 0);
   EXPECT_EQ(0, owner());
 }
 
 TEST_F(cluster_claims, an_older_claim_is_used_where_the_known_owner_is_lost) {
   begin(b, 7);
   fail(number_at(b));
-  tell(number_at(d), a, 5);
+  report(number_at(d), a, 5);
   EXPECT_EQ(0, owner());
 }
 
@@ -134,14 +134,14 @@ TEST_F(cluster_claims, a_cluster_that_was_made_anew_is_believed_after_a_while) {
   begin(b, 7);
   const auto before = now;
   while (owner() != 0 && now < before + 60 * ns_per_s) {
-    tell(number_at(d), a, 2);
+    report(number_at(d), a, 2);
     wait();
     take();
   }
   EXPECT_EQ(0, owner());
   EXPECT_GE(now - before, 5 * ns_per_s);
   EXPECT_LE(now - before, 20 * ns_per_s);
-  tell(number_at(d), b, 3);
+  report(number_at(d), b, 3);
   EXPECT_EQ(number_at(b), owner()) << "its epochs count from now on";
 }
 

@@ -17,7 +17,7 @@ class forgotten_servers : public routers {
  protected:
   // The map of a cluster whose first master and its replica have these addresses. The master before
   // has ended.
-  void tell_first(const endpoint& master, const endpoint& replica) {
+  void report_first(const endpoint& master, const endpoint& replica) {
     const auto before = ways.server_of(slot);
     if (before != cluster::no_server && number_at(master) != before) fail(before);
     ways.on_topology(number_at(stable), {{0, 8191, master, {replica}}, {8192, 16383, stable, {}}},
@@ -67,7 +67,7 @@ TEST_F(forgotten_servers, addresses_that_come_and_go_for_weeks_do_not_add_up) {
   for (int turn = 0; turn < 2500; ++turn) {
     const endpoint master{"pod" + std::to_string(turn), 1};
     const endpoint replica{"pod" + std::to_string(turn), 2};
-    tell_first(master, replica);
+    report_first(master, replica);
     serve_for(forget_ns + ns_per_s);
     ASSERT_EQ(phase::attached, ways.phase_of(slot)) << turn;
     ASSERT_EQ(number_at(master), ways.server_of(slot)) << turn;
@@ -77,7 +77,7 @@ TEST_F(forgotten_servers, addresses_that_come_and_go_for_weeks_do_not_add_up) {
 
 TEST_F(forgotten_servers, a_number_is_reused_only_when_nothing_refers_to_the_server) {
   begin();
-  // The slot stays at a server that the map no longer lists: nobody else has it.
+  // The slot stays at a server that the map no longer lists, because no other server has the slot.
   ways.on_topology(number_at(stable), {{8192, 16383, stable, {}}}, now);
   serve_for(2 * forget_ns);
   ways.on_topology(number_at(stable), {{8192, 16383, stable, {{"new", 1}}}}, now);
@@ -88,18 +88,18 @@ TEST_F(forgotten_servers, a_number_is_reused_only_when_nothing_refers_to_the_ser
 
 TEST_F(forgotten_servers, a_seed_keeps_its_number) {
   begin();
-  tell_first({"x", 1}, {"y", 1});
+  report_first({"x", 1}, {"y", 1});
   serve_for(2 * forget_ns);
-  tell_first({"x", 1}, {"z", 1});
+  report_first({"x", 1}, {"z", 1});
   EXPECT_EQ(0, number_at({"a", 1}));
   EXPECT_EQ(-1, number_at({"b", 2}));
 }
 
 TEST_F(forgotten_servers, a_server_that_left_a_moment_ago_keeps_its_number) {
   begin();
-  tell_first({"x", 1}, {"y", 1});
+  report_first({"x", 1}, {"y", 1});
   serve_for(forget_ns / 2);
-  tell_first({"x", 1}, {"z", 1});
+  report_first({"x", 1}, {"z", 1});
   EXPECT_NE(-1, number_at({"b", 2}));
 }
 
@@ -107,23 +107,23 @@ TEST_F(forgotten_servers, a_map_does_not_take_the_number_of_a_server_that_it_lis
   begin();
   serve_for(2 * forget_ns);
   const auto replica = number_at({"b", 2});
-  tell_first({"x", 1}, {"b", 2});
+  report_first({"x", 1}, {"b", 2});
   EXPECT_EQ(replica, number_at({"b", 2}));
 }
 
-// What the replicas of the server before have says nothing about this one.
+// The replicas of the earlier server prove nothing about this one.
 TEST_F(forgotten_servers, hazard_7_a_slot_that_was_at_a_forgotten_server_gets_another_owner) {
   begin();
-  tell_first({"x", 1}, {"y", 1});
+  report_first({"x", 1}, {"y", 1});
   serve_for(4 * ns_per_s);
   const auto number = number_at({"x", 1});
   ASSERT_EQ(number, ways.server_of(slot));
   ways.stop_using(slot);
-  tell_first({"z", 1}, {"z", 2});
+  report_first({"z", 1}, {"z", 2});
   serve_for(2 * forget_ns);
   owner_changes(slot);
-  tell_first({"z", 1}, {"other", 1});  // takes the number of the replica that left first
-  tell_first({"next", 1}, {"z", 2});
+  report_first({"z", 1}, {"other", 1});  // takes the number of the replica that left first
+  report_first({"next", 1}, {"z", 2});
   ASSERT_EQ(number, number_at({"next", 1}));
   EXPECT_EQ(1, owner_changes(slot));
   EXPECT_EQ(cluster::no_server, ways.server_of(slot));
@@ -137,9 +137,9 @@ TEST_F(forgotten_servers, hazard_7_a_slot_that_was_at_a_forgotten_server_gets_an
 // Its address may belong to a server of another cluster by now.
 TEST_F(forgotten_servers, a_forgotten_server_is_not_sought_when_all_others_are_lost) {
   begin();
-  tell_first({"x", 1}, {"y", 1});
+  report_first({"x", 1}, {"y", 1});
   serve_for(2 * forget_ns);
-  tell_first({"x", 1}, {"y", 1});
+  report_first({"x", 1}, {"y", 1});
   std::set<int> sought;
   const auto note = [&] {
     std::istringstream text(take());

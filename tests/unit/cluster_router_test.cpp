@@ -1,4 +1,5 @@
-// The way of a client through a cluster whose servers do what the test says, when it says so.
+// The routing of a client in a cluster. The test decides the replies of the servers, and their
+// times.
 #include "unit/router_fixture.hpp"
 
 namespace mortise::testing::cluster_router_test {
@@ -38,7 +39,7 @@ TEST_F(routers, a_slot_that_has_moved_attaches_where_it_is_now) {
   expect("attach 100 at 3, ask 3");
   end_attachment(end::attached);
   expect("100 is here at 3");
-  // Another answer of the old server comes late.
+  // A late reply of the old server.
   ways.on_moved(slot, 0, {"d", 4}, now);
   expect("");
 }
@@ -60,7 +61,7 @@ TEST_F(routers, servers_that_send_each_other_are_not_followed_for_ever) {
 }
 
 // By word of a server, by a failover probe and by the topology; not by a connection that broke.
-TEST_F(routers, that_another_server_has_a_slot_is_told) {
+TEST_F(routers, a_new_owner_of_a_slot_is_reported) {
   know_and_use();
   ways.use(another, now);
   end_attachment(end::attached);
@@ -70,16 +71,16 @@ TEST_F(routers, that_another_server_has_a_slot_is_told) {
   ways.on_up(0, now);
   end_attachment(end::attached);
   EXPECT_EQ(0, owner_changes(slot) + owner_changes(another));
-  ways.on_topology(0, {{8192, 16383, {"d", 4}, {}}}, now);  // it knows of nobody who has it
+  ways.on_topology(0, {{8192, 16383, {"d", 4}, {}}}, now);  // the server knows no owner of the slot
   EXPECT_EQ(0, owner_changes(slot));
   ways.on_moved(slot, 0, {"d", 4}, now);
   EXPECT_EQ(1, owner_changes(slot));
   EXPECT_EQ(0, owner_changes(another));
-  tell_topology(0, "b");
+  report_topology(0, "b");
   EXPECT_EQ(1, owner_changes(another));
 }
 
-TEST_F(routers, who_is_told_nothing_more_asks_where_the_slot_is) {
+TEST_F(routers, without_further_replies_the_router_asks_where_the_slot_is) {
   know_and_use();
   ways.on_unsubscribed(slot, 0, now);
   expect("100 is away, attach 100 at 0");
@@ -119,7 +120,7 @@ TEST_F(routers, one_slot_asks_for_all_that_a_server_has_refused) {
   for (int number = 0; number < many; ++number) EXPECT_EQ(phase::attached, ways.phase_of(number));
 }
 
-// Questions meet it, too.
+// Requests meet MOVED, too.
 TEST_F(routers, slots_that_a_server_no_longer_serves_wait_together) {
   know_and_use();
   ways.use(another, now);
@@ -203,7 +204,7 @@ TEST_F(routers, a_failover_probe_finds_out_which_replica_has_taken_over) {
   expect("attach 100 at 2, attach 101 at 2");
 }
 
-// Behind NAT: connecting takes until its limit, and callers want to know what for.
+// Behind NAT, connecting takes until its limit. Callers need the address that it tries.
 TEST_F(routers, a_slot_whose_server_is_out_of_reach_has_a_problem_that_names_the_address) {
   know();
   ways.use(far, now);
@@ -230,7 +231,7 @@ TEST_F(routers, a_slot_whose_server_is_out_of_reach_has_a_problem_that_names_the
 TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
   ways.on_up(0, now);
   expect("ask 0");
-  tell_topology_of({{0, 8191, {"a", 1}, {}}, {8192, 16383, {"d", 4}, {}}});
+  report_topology_of({{0, 8191, {"a", 1}, {}}, {8192, 16383, {"d", 4}, {}}});
   expect("add d:4 as 1");
   ways.use(slot, now);
   end_attachment(end::attached);
@@ -241,7 +242,7 @@ TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
   expect("connect 1");
   ways.on_up(1, now);
   expect("ask 1");
-  tell_topology_of({{0, 8191, {"b", 2}, {}}, {8192, 16383, {"d", 4}, {}}});
+  report_topology_of({{0, 8191, {"b", 2}, {}}, {8192, 16383, {"d", 4}, {}}});
   expect("add b:2 as 2, connect 2");
   ways.on_up(2, now);
   expect("attach 100 at 2");
@@ -250,7 +251,7 @@ TEST_F(routers, any_server_of_the_map_is_asked_when_the_seed_is_lost) {
 // One after the other: a client of a large cluster that is cut off from all of it connects to few.
 TEST_F(routers, a_server_that_was_sought_and_is_not_there_is_left_for_the_next) {
   ways.on_up(0, now);
-  tell_topology_of(
+  report_topology_of(
       {{0, 8191, {"a", 1}, {}}, {8192, 9999, {"d", 4}, {}}, {10000, 16383, {"e", 5}, {}}});
   ways.use(slot, now);
   end_attachment(end::attached);
@@ -276,25 +277,25 @@ TEST_F(routers, a_silent_server_is_left_once_another_has_taken_over) {
   EXPECT_EQ(phase::attached, ways.phase_of(slot));
   ways.on_up(1, now);
   expect("ask 1");
-  tell_topology(1, "b");
+  report_topology(1, "b");
   expect("leave 0, 100 is away, attach 100 at 1");
 }
 
 TEST_F(routers, whoever_answers_is_not_asked_again_and_again_while_a_server_is_silent) {
   know_and_use();
   const auto since = now;
-  int asked = 0;
+  int count = 0;
   for (ways.on_overdue(0, now); now < since + 2 * ns_per_s; ways.on_timer(now)) {
     ways.on_overdue(0, now);
-    const auto wanted = take();
-    if (wanted.find("connect 1") != std::string::npos) ways.on_up(1, now);
-    if (wanted.find("ask 1") != std::string::npos) {
-      ++asked;
-      tell_topology(1, "a");
+    const auto text = take();
+    if (text.find("connect 1") != std::string::npos) ways.on_up(1, now);
+    if (text.find("ask 1") != std::string::npos) {
+      ++count;
+      report_topology(1, "a");
     }
     now = std::max(now + 1, ways.next_timer());
   }
-  EXPECT_LE(asked, 4);
+  EXPECT_LE(count, 4);
 }
 
 TEST_F(routers, a_server_that_was_only_slow_is_looked_after_no_more) {
@@ -305,7 +306,7 @@ TEST_F(routers, a_server_that_was_only_slow_is_looked_after_no_more) {
   for (const auto later = now + 4 * patience_ns; now < later;) {
     now = std::max(now, ways.next_timer());
     ways.on_timer(now);
-    if (take().find("ask 0") != std::string::npos) tell_topology(0, "a");
+    if (take().find("ask 0") != std::string::npos) report_topology(0, "a");
   }
   take();
   const auto before = now;
@@ -345,20 +346,20 @@ TEST_F(routers, who_is_asked_for_the_topology_has_so_long_to_answer) {
 
 TEST_F(routers, a_server_that_is_not_needed_any_more_is_left) {
   know_and_use();
-  tell_topology(0, "b");
+  report_topology(0, "b");
   expect("100 is away, connect 1");
   const auto since = now;
   ways.on_up(1, now);
   end_attachment(end::attached);
   take();
-  tell_topology(1, "b");  // what was asked of the one before may be answered yet
+  report_topology(1, "b");  // what was asked of the one before may be answered yet
   expect("");
   wait();
   expect("disconnect 0");
   EXPECT_GE(now - since, 4 * patience_ns);
   ways.on_down(0, outcome::of(status::unreachable, "not needed"), now);
   expect("");
-  tell_topology(1, "a");
+  report_topology(1, "a");
   expect("100 is away, connect 0");
   ways.on_up(0, now);
   expect("attach 100 at 0");
@@ -371,14 +372,14 @@ TEST_F(routers, a_replica_is_left_once_its_master_is_well) {
   take();
   wait();
   ways.on_up(1, now);
-  tell_topology(3, "a");
+  report_topology(3, "a");
   now += 5 * patience_ns;
-  tell_topology(3, "a");
+  report_topology(3, "a");
   EXPECT_EQ(std::string::npos, take().find("disconnect")) << "it may follow";
   ways.on_up(0, now);
   end_attachment(end::attached);
   take();
-  tell_topology(3, "a");
+  report_topology(3, "a");
   expect("");
   now += 4 * patience_ns;
   ways.on_timer(now);
@@ -389,7 +390,7 @@ TEST_F(routers, a_replica_is_left_once_its_master_is_well) {
 TEST_F(routers, who_is_the_only_one_to_ask_is_not_left) {
   ways.on_up(0, now);
   for (int turn = 0; turn < 3; ++turn) {
-    tell_topology(0, "b");
+    report_topology(0, "b");
     now += 5 * patience_ns;
     ways.on_timer(now);
   }
@@ -397,7 +398,7 @@ TEST_F(routers, who_is_the_only_one_to_ask_is_not_left) {
   ways.use(far, now);
   ways.on_up(3, now);
   take();
-  tell_topology(3, "b");
+  report_topology(3, "b");
   now += 4 * patience_ns;
   ways.on_timer(now);
   EXPECT_NE(std::string::npos, take().find("disconnect 0"));

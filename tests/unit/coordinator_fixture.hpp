@@ -1,4 +1,5 @@
-// A voting over three servers that answer what and when the test says: late, lost and out of order.
+// A coordinator over three servers. The test decides their replies, which can be late, lost or out
+// of order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,15 +31,15 @@ struct served_request {
   bool is_answered = false;
 };
 
-class played_server final : public quiet_deployment {
+class scripted_server final : public quiet_deployment {
  public:
   std::unique_ptr<mortise::deployment::lock_request> new_request(
       mortise::deployment::lock_requester& asker,
       const mortise::deployment::named_key& /*lock*/) override {
-    return std::make_unique<played_request>(*this, asker);
+    return std::make_unique<scripted_request>(*this, asker);
   }
 
-  // Answers the last question.
+  // Answers the last request.
   void answer_last(lock::answer what, std::int64_t token = 0, std::int64_t ttl_ms = 0) {
     answer_at(count() - 1, what, token, ttl_ms);
   }
@@ -51,14 +52,14 @@ class played_server final : public quiet_deployment {
       ASSERT_FALSE(std::exchange(asked_[place].is_answered, true));
       to = asked_[place];
     }
-    lock::step_result said;
-    said.what = what;
-    said.last_token = token;
-    said.ttl_ms = ttl_ms;
-    said.details.is_retryable = said.is_passing = is_refusal_retryable;
-    said.wait_ms = refuses_for_ms;
-    said.server_us = clock_us;
-    to.by->on_result(*to.on, said, boot_now() + late_ns);
+    lock::step_result result;
+    result.what = what;
+    result.last_token = token;
+    result.ttl_ms = ttl_ms;
+    result.details.is_retryable = result.is_passing = is_refusal_retryable;
+    result.wait_ms = refuses_for_ms;
+    result.server_us = clock_us;
+    to.by->on_result(*to.on, result, boot_now() + late_ns);
   }
   [[nodiscard]] std::size_t count() const {
     const std::lock_guard guard(mutex_);
@@ -86,32 +87,33 @@ class played_server final : public quiet_deployment {
     const std::lock_guard guard(mutex_);
     return asked_.back().what;
   }
-  std::atomic<bool> is_away{false};
+  std::atomic<bool> is_unreachable{false};
   std::atomic<bool> lacks_memory{false};
   std::atomic<bool> lacks_room{false};
   bool is_refusal_retryable = false;
   std::int64_t refuses_for_ms = 0;
-  std::int64_t clock_us = 0;                              // 0 is not told
-  time_ns late_ns = 0;                                    // are its answers
-  std::atomic<const lock::operation*> asked_by{nullptr};  // the last question
+  std::int64_t clock_us = 0;                               // 0: not in the reply
+  time_ns late_ns = 0;                                     // the results of its replies
+  std::atomic<const lock::operation*> operation{nullptr};  // of the last request
 
  private:
-  class played_request final : public mortise::deployment::lock_request {
+  class scripted_request final : public mortise::deployment::lock_request {
    public:
-    played_request(played_server& of, mortise::deployment::lock_requester& by) : of_(of), by_(by) {}
-    status send(const lock::step_request& asked, const protocol::table& /*rules*/,
+    scripted_request(scripted_server& of, mortise::deployment::lock_requester& by)
+        : of_(of), by_(by) {}
+    status send(const lock::step_request& request, const protocol::table& /*rules*/,
                 const protocol::key_set& /*keys*/, const lock::operation* by) noexcept override {
-      of_.asked_by = by;
-      if (of_.is_away) return status::unreachable;
+      of_.operation = by;
+      if (of_.is_unreachable) return status::unreachable;
       if (of_.lacks_memory) return status::no_memory;
       if (of_.lacks_room) return status::limit;
       const std::lock_guard guard(of_.mutex_);
-      of_.asked_.push_back({this, &by_, asked, std::string(asked.token), false});
+      of_.asked_.push_back({this, &by_, request, std::string(request.token), false});
       return status::ok;
     }
 
    private:
-    played_server& of_;
+    scripted_server& of_;
     mortise::deployment::lock_requester& by_;
   };
 
@@ -125,7 +127,7 @@ class three_servers : public ::testing::Test,
  protected:
   three_servers() {
     for (auto& server : servers) {
-      auto made = std::make_unique<played_server>();
+      auto made = std::make_unique<scripted_server>();
       server = made.get();
       group.add("s", std::move(made));
     }
@@ -145,18 +147,18 @@ class three_servers : public ::testing::Test,
   }
   status ask_for(std::string_view owner, lock::step what, std::int64_t ttl_ms = long_ms,
                  const lock::operation* by = nullptr) {
-    lock::step_request asked;
-    asked.what = what;
-    asked.token = owner;
-    asked.ttl_ms = ttl_ms;
-    return asker->send(asked, protocol::ballot(), protocol::ballot().keys("a lock"), by);
+    lock::step_request request;
+    request.what = what;
+    request.token = owner;
+    request.ttl_ms = ttl_ms;
+    return asker->send(request, protocol::ballot(), protocol::ballot().keys("a lock"), by);
   }
   void take() {
     ASSERT_EQ(status::ok, ask(lock::step::try_take));
     for (auto* server : servers) server->answer_last(lock::answer::granted);
     ASSERT_EQ(lock::answer::granted, next().what);
   }
-  // Servers 0 and 1 answer, and they are a quorum.
+  // Servers 0 and 1 answer. Two of three are a quorum.
   void take_and_release(std::string_view owner) {
     ASSERT_EQ(status::ok, ask_for(owner, lock::step::try_take));
     for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(lock::answer::granted);
@@ -168,10 +170,10 @@ class three_servers : public ::testing::Test,
     for (const std::size_t there : {0U, 1U}) servers[there]->answer_last(lock::answer::released);
     ASSERT_EQ(lock::answer::released, next().what);
   }
-  void on_result(mortise::deployment::lock_request& /*answered*/, const lock::step_result& said,
+  void on_result(mortise::deployment::lock_request& /*answered*/, const lock::step_result& result,
                  time_ns /*now*/) noexcept override {
     const std::lock_guard guard(mutex);
-    results.push_back(said);
+    results.push_back(result);
   }
   void on_worth_asking(const deployment::name_set& names, time_ns /*now*/) noexcept override {
     if (names.has({"a lock", {}}) && !names.has({"another", {}})) ++times_worth_asking;
@@ -198,7 +200,7 @@ class three_servers : public ::testing::Test,
   }
 
   net::reactor loop;
-  std::array<played_server*, 3> servers{};
+  std::array<scripted_server*, 3> servers{};
   deployment::server_group group{"server"};
   std::optional<deployment::redlock_coordinator> votes;
   std::unique_ptr<deployment::quorum_request> asker;

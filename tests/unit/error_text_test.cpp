@@ -1,4 +1,4 @@
-// What is read out of a server's error, in the words of every version.
+// Facts in the error texts of all server versions.
 #include "redis/resp/error_text.hpp"
 
 #include <gtest/gtest.h>
@@ -61,15 +61,15 @@ TEST(error_text, a_missing_right_is_found_in_every_versions_words) {
       {"ERR ACL failure in script: No permissions to access a key script: on @user_script:1.",
        kind::key, "", true, 1},
   };
-  for (const auto& wanted : cases) {
-    const auto found = redis::find_missing_right(wanted.error);
-    ASSERT_TRUE(found) << wanted.error;
-    EXPECT_EQ(found->what, wanted.what) << wanted.error;
-    EXPECT_EQ(found->command, wanted.command) << wanted.error;
-    EXPECT_EQ(found->is_in_script, wanted.is_in_script) << wanted.error;
-    EXPECT_EQ(found->line, wanted.line) << wanted.error;
-    const bool names_script = std::string_view(wanted.error).find(sha1) != std::string_view::npos;
-    EXPECT_EQ(found->script_sha1, names_script ? sha1 : "") << wanted.error;
+  for (const auto& expected : cases) {
+    const auto found = redis::find_missing_right(expected.error);
+    ASSERT_TRUE(found) << expected.error;
+    EXPECT_EQ(found->what, expected.what) << expected.error;
+    EXPECT_EQ(found->command, expected.command) << expected.error;
+    EXPECT_EQ(found->is_in_script, expected.is_in_script) << expected.error;
+    EXPECT_EQ(found->line, expected.line) << expected.error;
+    const bool names_script = std::string_view(expected.error).find(sha1) != std::string_view::npos;
+    EXPECT_EQ(found->script_sha1, names_script ? sha1 : "") << expected.error;
   }
   for (const auto* other : {"", "ERR unknown command 'x'", "WRONGPASS invalid", "NOAUTH no",
                             "OOM command not allowed. script: x, on @user_script:1."}) {
@@ -108,15 +108,15 @@ TEST(error_text, the_line_of_a_script_names_the_command_where_the_server_does_no
       "ERR The user executing the script can't run this command or subcommand script: " +
       std::string(script.sha1) + ", on @user_script:" + std::to_string(line) + ".");
   EXPECT_NE(met.details.message.find("the right +del"), std::string::npos) << met.details.message;
-  for (const auto* elsewhere : {"0", "999999", "2147483647", "", "99999999999999999999"}) {
+  for (const auto* line_number : {"0", "999999", "2147483647", "", "99999999999999999999"}) {
     const auto other =
         protocol::read_error("ERR The user executing the script can't run this command script: " +
-                             std::string(script.sha1) + ", on @user_script:" + elsewhere);
+                             std::string(script.sha1) + ", on @user_script:" + line_number);
     EXPECT_NE(other.details.message.find("a right"), std::string::npos) << other.details.message;
   }
 }
 
-TEST(error_text, neither_arguments_nor_the_users_name_are_told) {
+TEST(error_text, neither_arguments_nor_the_users_name_are_printed) {
   for (const std::string error :
        {"ERR unknown command 'AUTH', with args beginning with: 'MARK' 'MARK' ",
         "ERR unknown command `AUTH`, with args beginning with: `MARK`, ",

@@ -51,14 +51,14 @@ TEST(event_queue, gives_events_in_order_and_its_descriptor_follows) {
     ASSERT_TRUE(queue.reserve().ok());
     EXPECT_FALSE(queue.deliver(notice(tag)));
   }
-  event told;
+  event received;
   for (std::int64_t tag = 1; tag <= 3; ++tag) {
     EXPECT_TRUE(is_readable(descriptor));
-    EXPECT_EQ(queue.next(0, told), status::ok);
-    EXPECT_EQ(told.tag, tag);
+    EXPECT_EQ(queue.next(0, received), status::ok);
+    EXPECT_EQ(received.tag, tag);
   }
   EXPECT_FALSE(is_readable(descriptor));
-  EXPECT_EQ(queue.next(0, told), status::timed_out);
+  EXPECT_EQ(queue.next(0, received), status::timed_out);
 }
 
 TEST(event_queue, is_bounded_by_what_is_open_and_unread) {
@@ -69,24 +69,24 @@ TEST(event_queue, is_bounded_by_what_is_open_and_unread) {
   EXPECT_EQ(queue.reserve().code, status::limit);
   queue.deliver(notice(1));
   EXPECT_EQ(queue.reserve().code, status::limit);
-  event told;
-  queue.next(0, told);
+  event received;
+  queue.next(0, received);
   EXPECT_TRUE(queue.reserve().ok());
 }
 
 TEST(event_queue, a_wake_and_a_shutdown_end_the_wait) {
   event_queue queue(2);
   ASSERT_TRUE(queue.open().ok());
-  event told;
+  event received;
   std::thread waker([&] { queue.wake(); });
-  EXPECT_EQ(queue.next(time_never, told), status::timed_out);
+  EXPECT_EQ(queue.next(time_never, received), status::timed_out);
   waker.join();
   ASSERT_TRUE(queue.reserve().ok());
   queue.deliver(notice(1));
   queue.shut_down();
   EXPECT_EQ(queue.reserve().code, status::shut_down);
-  EXPECT_EQ(queue.next(time_never, told), status::ok);
-  EXPECT_EQ(queue.next(time_never, told), status::shut_down);
+  EXPECT_EQ(queue.next(time_never, received), status::ok);
+  EXPECT_EQ(queue.next(time_never, received), status::shut_down);
   EXPECT_TRUE(is_readable(queue.descriptor()));
 }
 
@@ -97,11 +97,11 @@ TEST(event_queue, a_shutdown_waits_for_the_calls_that_are_open) {
   call->content.kind = event_kind::unlocked;
   ASSERT_TRUE(queue.admit(*call).ok());
   queue.shut_down();
-  event told;
-  EXPECT_EQ(queue.next(0, told), status::timed_out);
+  event received;
+  EXPECT_EQ(queue.next(0, received), status::timed_out);
   queue.deliver(std::move(call));
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(queue.next(0, told), status::shut_down);
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(queue.next(0, received), status::shut_down);
 }
 
 TEST(event_queue, a_freed_queue_hands_back_what_nobody_will_read) {
@@ -121,12 +121,12 @@ TEST(event_queue, a_report_stands_behind_what_came_later) {
   ASSERT_TRUE(queue.report(line(1)));
   ASSERT_TRUE(queue.reserve().ok());
   queue.deliver(notice(2));
-  event told;
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(told.tag, 2);
+  event received;
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(received.tag, 2);
   EXPECT_TRUE(is_readable(descriptor));
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(told.tag, 1);
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(received.tag, 1);
   EXPECT_FALSE(is_readable(descriptor));
 }
 
@@ -139,11 +139,12 @@ TEST(event_queue, reports_take_no_place_and_are_few) {
   EXPECT_FALSE(queue.report(due()));  // one is enough
   EXPECT_TRUE(queue.reserve().ok());
   EXPECT_EQ(queue.reserve().code, status::limit);
-  event told;
-  for (int i = 0; i < event_queue::longest_reports; ++i) EXPECT_EQ(queue.next(0, told), status::ok);
+  event received;
+  for (int i = 0; i < event_queue::longest_reports; ++i)
+    EXPECT_EQ(queue.next(0, received), status::ok);
   EXPECT_TRUE(queue.report(line(0)));
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(told.kind, event_kind::stats);
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(received.kind, event_kind::stats);
   EXPECT_TRUE(queue.report(due()));
   EXPECT_EQ(queue.reserve().code, status::limit);  // reading reports has given back none
 }
@@ -154,9 +155,9 @@ TEST(event_queue, a_queue_that_is_shut_down_takes_no_report_and_gives_those_it_h
   ASSERT_TRUE(queue.report(line(1)));
   queue.shut_down();
   EXPECT_FALSE(queue.report(line(2)));
-  event told;
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(queue.next(0, told), status::shut_down);
+  event received;
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(queue.next(0, received), status::shut_down);
 }
 
 // ---- the log --------------------------------------------------------------------------------
@@ -168,10 +169,10 @@ std::shared_ptr<event_queue> open_queue() {
 }
 
 event next_line(event_queue& queue) {
-  event told;
-  EXPECT_EQ(queue.next(0, told), status::ok);
-  EXPECT_EQ(told.kind, event_kind::log);
-  return told;
+  event received;
+  EXPECT_EQ(queue.next(0, received), status::ok);
+  EXPECT_EQ(received.kind, event_kind::log);
+  return received;
 }
 
 TEST(event_log, tells_what_is_as_bad_as_its_level_or_worse) {
@@ -183,12 +184,12 @@ TEST(event_log, tells_what_is_as_bad_as_its_level_or_worse) {
   log.note(log_subject::slow, outcome());
   log.note(log_subject::lost, outcome::lost(reason::replaced), "it");
   EXPECT_EQ(next_line(*queue).subject, log_subject::slow);
-  const auto told = next_line(*queue);
-  EXPECT_EQ(told.tag, 7);
-  EXPECT_EQ(told.level, log_level::error);
-  EXPECT_EQ(told.error.why, reason::replaced);
-  EXPECT_EQ(*told.error.lock, "it");
-  EXPECT_EQ(told.error.message, std::string("\"it\": ") + reason_text(reason::replaced));
+  const auto record = next_line(*queue);
+  EXPECT_EQ(record.tag, 7);
+  EXPECT_EQ(record.level, log_level::error);
+  EXPECT_EQ(record.error.why, reason::replaced);
+  EXPECT_EQ(*record.error.lock, "it");
+  EXPECT_EQ(record.error.message, std::string("\"it\": ") + reason_text(reason::replaced));
   ASSERT_TRUE(log.watch(nullptr, 0, log_level::none).ok());
   log.note(log_subject::lost, outcome::lost(reason::expired), "late");
   event none;
@@ -202,13 +203,13 @@ TEST(event_log, leaves_out_what_comes_too_fast_and_says_how_much) {
   for (int i = 0; i < client::allowance::at_once + 5; ++i) log.note(log_subject::slow, outcome());
   log.note(log_subject::refused, outcome());
   for (int i = 0; i < client::allowance::at_once; ++i) {
-    const auto told = next_line(*queue);
-    EXPECT_EQ(told.subject, log_subject::slow);
-    EXPECT_EQ(told.dropped_records, 0);
+    const auto record = next_line(*queue);
+    EXPECT_EQ(record.subject, log_subject::slow);
+    EXPECT_EQ(record.dropped_records, 0);
   }
-  const auto told = next_line(*queue);
-  EXPECT_EQ(told.subject, log_subject::refused);
-  EXPECT_EQ(told.dropped_records, 5);
+  const auto line = next_line(*queue);
+  EXPECT_EQ(line.subject, log_subject::refused);
+  EXPECT_EQ(line.dropped_records, 5);
 }
 
 TEST(event_log, gives_one_more_in_a_while) {

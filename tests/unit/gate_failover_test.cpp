@@ -1,4 +1,4 @@
-// What becomes of a gate's calls when the server that they were asked of does not serve any more.
+// The calls of a gate after their server has stopped serving.
 #include "unit/gate_fixture.hpp"
 
 namespace mortise::testing::gate_failover_test {
@@ -12,8 +12,8 @@ class gate_failover_test : public gate_test {
   // The server has refused, its connection ends, and the next one is there.
   void move(time_ns now) {
     answer_last(refused("READONLY You can't write"), now);
-    link_.is_up = false;
-    link_.is_up = true;
+    io_.is_up = false;
+    io_.is_up = true;
     gate_.on_up(now);
   }
 };
@@ -27,10 +27,10 @@ TEST_F(gate_failover_test, hazard_28_what_a_replica_refused_is_asked_again_at_th
   ASSERT_TRUE(tried.result.ok() && tried.finished == 1);
 
   gate_.on_timer(start_ns + ms(12'000));
-  ASSERT_EQ(link_.last().what, step::renew);
+  ASSERT_EQ(io_.last().what, step::renew);
   move(start_ns + ms(12'001));
-  EXPECT_EQ(link_.last().what, step::renew);
-  answer_last(said(answer::renewed), start_ns + ms(12'002));
+  EXPECT_EQ(io_.last().what, step::renew);
+  answer_last(result_of(answer::renewed), start_ns + ms(12'002));
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(40'000)));
 
   other_call unlocked;
@@ -38,48 +38,47 @@ TEST_F(gate_failover_test, hazard_28_what_a_replica_refused_is_asked_again_at_th
       gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(13'000)).ok());
   move(start_ns + ms(13'001));
   EXPECT_EQ(unlocked.finished, 0);
-  answer_last(said(answer::released), start_ns + ms(13'002));
+  answer_last(result_of(answer::released), start_ns + ms(13'002));
   EXPECT_TRUE(unlocked.result.ok() && unlocked.finished == 1);
 }
 
-// What was acknowledged is void, and counts again with what is asked for after that.
+// The earlier acknowledgement is void. Each later request is acknowledged again.
 TEST_F(gate_failover_test, hazard_7_a_hold_that_another_server_has_now_waits_for_its_renewal) {
   hold_first();
   gate_.on_timer(start_ns + ms(12'000));
-  ASSERT_EQ(link_.last().what, step::renew);
-  const auto before = link_.last().serial;
+  ASSERT_EQ(io_.last().what, step::renew);
+  const auto before = io_.last().serial;
   gate_.on_unacknowledged();
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'001)));
   EXPECT_TRUE(gate_.lasts(first_, start_ns + ms(12'001))) << "it is not lost";
-  answer_last(said(answer::renewed), start_ns + ms(12'002));
+  answer_last(result_of(answer::renewed), start_ns + ms(12'002));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(12'003)));
   gate_.on_up(start_ns + ms(12'004));
-  ASSERT_EQ(link_.last().serial, before + 1);
-  answer_last(said(answer::renewed), start_ns + ms(12'005));
+  ASSERT_EQ(io_.last().serial, before + 1);
+  answer_last(result_of(answer::renewed), start_ns + ms(12'005));
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(12'006)));
 }
 
-// Whoever waits meanwhile gets what the next server grants, and relies on nothing of the one
-// before.
+// A waiter gets the grant of the next server, and relies on no reply of the one before.
 TEST_F(gate_failover_test, hazard_7_a_grant_counts_that_was_asked_of_the_server_of_now) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   gate_.on_unacknowledged();
   answer_last(granted(), start_ns + ms(1));
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(1)));
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2)).ok());
-  answer_last(said(answer::released), start_ns + ms(3));
+  answer_last(result_of(answer::released), start_ns + ms(3));
 
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(4)).ok());
-  const auto lost = link_.last();
+  const auto lost = io_.last();
   gate_.on_unacknowledged();
-  gate_.on_answer(lost.claim_id, lost.serial, said(answer::broken), start_ns + ms(5));
+  gate_.on_answer(lost.claim_id, lost.serial, result_of(answer::broken), start_ns + ms(5));
   gate_.on_up(start_ns + ms(6));
   answer_last(granted(), start_ns + ms(7));
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(7)));
 }
 
-// Nobody of this client gets what is not acknowledged.
+// No handle of this client gets a claim that is not acknowledged.
 TEST_F(gate_failover_test, hazard_7_what_is_not_acknowledged_is_not_passed_on) {
   hold_first();
   acquire_call waiting(second_);
@@ -87,7 +86,7 @@ TEST_F(gate_failover_test, hazard_7_what_is_not_acknowledged_is_not_passed_on) {
   gate_.on_unacknowledged();
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2)).ok());
   EXPECT_EQ(waiting.finished, 0);
-  EXPECT_NE(link_.last().what, step::renew);
+  EXPECT_NE(io_.last().what, step::renew);
 }
 
 TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_next_connection) {
@@ -96,17 +95,17 @@ TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_
   ASSERT_TRUE(gate_.extend(first_, 60'000, refused_one, start_ns + ms(10)).ok());
   move(start_ns + ms(11));
   EXPECT_EQ(refused_one.finished, 0);
-  answer_last(said(answer::renewed), start_ns + ms(12));
+  answer_last(result_of(answer::renewed), start_ns + ms(12));
   EXPECT_TRUE(refused_one.result.ok() && refused_one.finished == 1);
   EXPECT_GE(gate_.valid_until(first_), start_ns + ms(60'010));
 
-  link_.is_up = false;
+  io_.is_up = false;
   other_call unsent_one;
   ASSERT_TRUE(gate_.extend(first_, 90'000, unsent_one, start_ns + ms(20)).ok());
-  link_.is_up = true;
+  io_.is_up = true;
   gate_.on_up(start_ns + ms(30));
   EXPECT_EQ(unsent_one.finished, 0);
-  answer_last(said(answer::renewed), start_ns + ms(31));
+  answer_last(result_of(answer::renewed), start_ns + ms(31));
   EXPECT_TRUE(unsent_one.result.ok() && unsent_one.finished == 1);
   EXPECT_GE(gate_.valid_until(first_), start_ns + ms(90'020));
 }
@@ -115,16 +114,16 @@ TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_
 TEST_F(gate_failover_test, an_unsent_extension_of_an_unrenewed_hold_asks_for_no_less) {
   first_.renews = false;
   hold_first();
-  link_.is_up = false;
+  io_.is_up = false;
   other_call extended;
   ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10) + 1).ok());
-  link_.is_up = true;
+  io_.is_up = true;
   gate_.on_up(start_ns + ms(30));
-  answer_last(said(answer::renewed), start_ns + ms(31));
+  answer_last(result_of(answer::renewed), start_ns + ms(31));
   EXPECT_TRUE(extended.result.ok() && extended.finished == 1);
 }
 
-TEST_F(gate_failover_test, whose_time_is_up_before_is_told_the_reason) {
+TEST_F(gate_failover_test, a_call_whose_time_is_up_before_returns_the_reason) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   answer_last(refused("READONLY You can't write"), start_ns + ms(1));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(100));
@@ -132,7 +131,7 @@ TEST_F(gate_failover_test, whose_time_is_up_before_is_told_the_reason) {
   EXPECT_EQ(first_call_.result.server_text, "READONLY You can't write");
 
   hold_first();
-  link_.is_up = false;
+  io_.is_up = false;
   other_call extended;
   ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
   gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
@@ -145,15 +144,15 @@ TEST_F(gate_failover_test, hazard_28_an_extension_whose_connection_broke_may_hav
   hold_first();
   other_call extended;
   ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
-  answer_last(said(answer::broken), start_ns + ms(11));
-  link_.is_up = false;
+  answer_last(result_of(answer::broken), start_ns + ms(11));
+  io_.is_up = false;
   EXPECT_EQ(extended.finished, 0);
   gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
   EXPECT_EQ(extended.result.code, status::unknown);
   EXPECT_TRUE(extended.result.is_ambiguous);
 }
 
-TEST_F(gate_failover_test, a_reason_that_has_passed_is_not_told) {
+TEST_F(gate_failover_test, a_reason_that_has_passed_is_not_reported) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   move(start_ns + ms(1));
   answer_last(queued(5000, 3), start_ns + ms(2));
@@ -163,12 +162,12 @@ TEST_F(gate_failover_test, a_reason_that_has_passed_is_not_told) {
 
 TEST_F(gate_failover_test, hazard_14_a_hold_that_the_next_server_does_not_know_is_lost) {
   hold_first();
-  link_.is_up = false;
-  link_.is_up = true;
+  io_.is_up = false;
+  io_.is_up = true;
   gate_.on_up(start_ns + ms(50));
-  ASSERT_EQ(link_.last().what, step::renew);
+  ASSERT_EQ(io_.last().what, step::renew);
   EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(51))) << "until the server has said it";
-  answer_last(said(answer::not_owner), start_ns + ms(52));
+  answer_last(result_of(answer::not_owner), start_ns + ms(52));
   EXPECT_EQ(lost_, &first_);
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(52)));
 }

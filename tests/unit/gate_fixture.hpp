@@ -14,9 +14,9 @@ struct acquire_call : lock::acquire_operation {
     owner = &handle;
     is_try = tries;
   }
-  void finish(const outcome& how, std::int64_t token) noexcept override {
+  void finish(const outcome& final_result, std::int64_t token) noexcept override {
     ++finished;
-    result = how;
+    result = final_result;
     given = token;
   }
   int finished = 0;
@@ -25,9 +25,9 @@ struct acquire_call : lock::acquire_operation {
 };
 
 struct other_call : lock::operation {
-  void finish(const outcome& how, std::int64_t /*token*/) noexcept override {
+  void finish(const outcome& final_result, std::int64_t /*token*/) noexcept override {
     ++finished;
-    result = how;
+    result = final_result;
   }
   int finished = 0;
   outcome result;
@@ -39,12 +39,12 @@ constexpr std::int64_t many_tokens = 100;
 class gate_test : public ::testing::Test, private lock::gate_listener {
  public:
   explicit gate_test(const protocol::table& rules = protocol::queued())
-      : gate_(rules.facts, link_, *this) {}
+      : gate_(rules.facts, io_, *this) {}
 
  protected:
   void answer_last(const lock::step_result& result, time_ns now) {
-    const auto asked = link_.last();
-    gate_.on_answer(asked.claim_id, asked.serial, result, now);
+    const auto request = io_.last();
+    gate_.on_answer(request.claim_id, request.serial, result, now);
   }
   // `first_` holds, by the cheap way.
   void hold_first() {
@@ -60,12 +60,12 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ++risks_;
   }
 
-  void on_not_released(const outcome& how) noexcept override {
+  void on_not_released(const outcome& result) noexcept override {
     ++failed_releases_;
-    failed_release_ = how;
+    failed_release_ = result;
   }
 
-  scripted_lock_io link_;
+  scripted_lock_io io_;
   lock::gate gate_;
   lock::owner first_;
   lock::owner second_;

@@ -1,4 +1,4 @@
-// A gate whose lock a quorum of servers gives: they know of no queue, and of nobody who waits.
+// A gate whose lock is granted by a quorum of servers. They have no queue and know no waiters.
 #include <gtest/gtest.h>
 
 #include "unit/gate_fixture.hpp"
@@ -23,24 +23,24 @@ class gate_quorum_test : public gate_test {
   // Gives back what `first_` holds, past the time for passes.
   void unlock_first_at(time_ns now) {
     ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, now).ok());
-    ASSERT_EQ(link_.last().what, step::release);
+    ASSERT_EQ(io_.last().what, step::release);
   }
 };
 
 TEST_F(gate_quorum_test, handles_of_a_client_never_split_the_votes) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
   ASSERT_TRUE(gate_.acquire(second_call_, start_ns).ok());
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
 }
 
 TEST_F(gate_quorum_test, a_pass_has_a_token_that_a_quorum_has_voted_for) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(3)).ok());
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_GT(link_.last().reserve, 0);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_GT(io_.last().reserve, 0);
   EXPECT_EQ(second_call_.finished, 0);
-  auto drawn = said(answer::renewed);
+  auto drawn = result_of(answer::renewed);
   drawn.last_token = first_token + 1000;
   answer_last(drawn, start_ns + ms(4));
   EXPECT_EQ(second_call_.result.code, status::ok);
@@ -53,19 +53,19 @@ TEST_F(gate_quorum_test, behind_its_own_release_a_client_lets_others_ask_first) 
   gate_.acquire(second_call_, start_ns + ms(2));
   unlock_first_at(start_ns + ms(11));
   EXPECT_TRUE(gate_.is_queued()) << "so that it listens";
-  const auto asked = link_.count();
+  const auto count = io_.count();
   gate_.on_free(start_ns + ms(12));
-  ASSERT_EQ(link_.count(), asked + 1);
+  ASSERT_EQ(io_.count(), count + 1);
   answer_last(granted(first_token + 1), start_ns + ms(13));
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(13)));
 }
 
-// Who has stood back knows of nobody else, and says so: also of a question that is open.
+// A gate that backs off knows of no holder and reports none, even with an open request.
 TEST_F(gate_quorum_test, hazard_15_who_stood_back_does_not_tell_of_others_it_knows_nothing_of) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   unlock_first_at(start_ns + ms(11));
-  const auto release = link_.last();
+  const auto release = io_.last();
   gate_.abandon(second_call_, status::timed_out, start_ns + ms(12));
   EXPECT_EQ(second_call_.result.code, status::timed_out);
   EXPECT_EQ(std::string::npos, second_call_.result.message.find("another client"))
@@ -74,8 +74,8 @@ TEST_F(gate_quorum_test, hazard_15_who_stood_back_does_not_tell_of_others_it_kno
   acquire_call third(second_);
   gate_.acquire(third, start_ns + ms(13));
   gate_.on_timer(gate_.next_timer());
-  ASSERT_GT(link_.last().serial, 0U);
-  ASSERT_NE(link_.last().claim_id, release.claim_id);
+  ASSERT_GT(io_.last().serial, 0U);
+  ASSERT_NE(io_.last().claim_id, release.claim_id);
   gate_.abandon(third, status::timed_out, start_ns + ms(500));
   EXPECT_EQ(third.result.code, status::unknown) << third.result.message;
 }
@@ -84,59 +84,59 @@ TEST_F(gate_quorum_test, nobody_stands_back_for_ever) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   unlock_first_at(start_ns + ms(11));
-  const auto asked = link_.count();
+  const auto count = io_.count();
   ASSERT_LT(gate_.next_timer(), start_ns + ms(11) + ns_per_s);
   gate_.on_timer(gate_.next_timer());
-  ASSERT_EQ(link_.count(), asked + 1);
-  EXPECT_NE(link_.last().token, link_.questions.front().token);
+  ASSERT_EQ(io_.count(), count + 1);
+  EXPECT_NE(io_.last().token, io_.requests.front().token);
 }
 
 TEST_F(gate_quorum_test, who_gives_up_while_it_stands_back_has_waited) {
   hold_first();
   gate_.acquire(second_call_, start_ns + ms(2));
   unlock_first_at(start_ns + ms(11));
-  const auto asked = link_.count();
+  const auto count = io_.count();
   gate_.abandon(second_call_, status::timed_out, start_ns + ms(20));
   EXPECT_EQ(second_call_.result.code, status::timed_out);
-  EXPECT_EQ(link_.count(), asked) << "there is nothing to take back";
+  EXPECT_EQ(io_.count(), count) << "there is nothing to take back";
 }
 
-// It may see too few servers to tell a holder from a split.
+// The client may see too few servers to distinguish a holder from a split.
 TEST_F(gate_quorum_test, a_try_whose_votes_stay_split_asks_a_few_times_only) {
   acquire_call tries(first_, true);
   gate_.acquire(tries, start_ns);
-  auto split = said(answer::not_free);
+  auto split = result_of(answer::not_free);
   split.is_split = true;
   auto now = start_ns;
-  int asked = 1;
+  int count = 1;
   for (answer_last(split, now += ms(1)); tries.finished == 0; answer_last(split, now += ms(1))) {
-    ASSERT_LT(++asked, 20);
+    ASSERT_LT(++count, 20);
     gate_.on_timer(now = gate_.next_timer());
   }
   EXPECT_EQ(tries.result.code, status::not_acquired);
 }
 
-// Nobody has it, so "another client holds it" would be wrong.
+// No client has it, so "another client holds it" would be wrong.
 TEST_F(gate_quorum_test, a_try_whose_votes_were_split_asks_again) {
   acquire_call tries(first_, true);
   gate_.acquire(tries, start_ns);
-  auto split = said(answer::not_free);
+  auto split = result_of(answer::not_free);
   split.is_split = true;
   for (int i = 1; i < 5; ++i) {
     answer_last(split, start_ns + ms(10 * i));
     ASSERT_EQ(tries.finished, 0);
     ASSERT_GT(start_ns + ms(10 * i) + 2 * ns_per_s, gate_.next_timer());
     gate_.on_timer(gate_.next_timer());
-    EXPECT_EQ(link_.last().what, step::retake);
+    EXPECT_EQ(io_.last().what, step::retake);
   }
-  answer_last(said(answer::not_free), start_ns + ms(100));
+  answer_last(result_of(answer::not_free), start_ns + ms(100));
   EXPECT_EQ(tries.result.code, status::not_acquired);
 }
 
 TEST_F(gate_quorum_test, a_try_whose_votes_stay_split_is_not_acquired) {
   acquire_call tries(first_, true);
   gate_.acquire(tries, start_ns);
-  auto split = said(answer::not_free);
+  auto split = result_of(answer::not_free);
   split.is_split = true;
   answer_last(split, start_ns + ms(1));
   gate_.abandon(tries, status::timed_out, start_ns + ns_per_s);
@@ -145,7 +145,7 @@ TEST_F(gate_quorum_test, a_try_whose_votes_stay_split_is_not_acquired) {
 
 TEST_F(gate_quorum_test, who_had_to_wait_for_many_lets_others_ask_first) {
   gate_.acquire(first_call_, start_ns);
-  auto taken = said(answer::not_free);
+  auto taken = result_of(answer::not_free);
   taken.look_in_ns = 2 * ns_per_s;
   auto now = start_ns + ms(200);
   answer_last(taken, now);
@@ -156,15 +156,15 @@ TEST_F(gate_quorum_test, who_had_to_wait_for_many_lets_others_ask_first) {
   }
   ASSERT_TRUE(gate_.is_held(first_, now));
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, now).ok());
-  answer_last(said(answer::released), now += ms(200));
-  const auto asked = link_.count();
+  answer_last(result_of(answer::released), now += ms(200));
+  const auto count = io_.count();
   acquire_call again(first_);
   gate_.acquire(again, now);
-  EXPECT_EQ(link_.count(), asked);
+  EXPECT_EQ(io_.count(), count);
   EXPECT_TRUE(gate_.is_queued()) << "so that it listens";
   ASSERT_GE(now + 2 * ns_per_s, gate_.next_timer());
   gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(io_.count(), count + 1);
 }
 
 TEST_F(gate_quorum_test, a_try_does_not_stand_back) {
@@ -172,7 +172,7 @@ TEST_F(gate_quorum_test, a_try_does_not_stand_back) {
   unlock_first_at(start_ns + ms(11));
   acquire_call tries(second_, true);
   gate_.acquire(tries, start_ns + ms(12));
-  EXPECT_EQ(link_.last().what, step::try_take);
+  EXPECT_EQ(io_.last().what, step::try_take);
 }
 
 }  // namespace

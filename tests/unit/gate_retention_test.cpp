@@ -36,17 +36,17 @@ class gate_retention_test : public gate_test {
   // Which step gave back what was retained, or nothing.
   void expect_given_back(step by) {
     EXPECT_FALSE(gate_.is_retained());
-    ASSERT_EQ(link_.count(), 2U);
-    EXPECT_EQ(link_.last().what, by);
-    answer_last(said(answer::released), start_ns + ms(200));
+    ASSERT_EQ(io_.count(), 2U);
+    EXPECT_EQ(io_.last().what, by);
+    answer_last(result_of(answer::released), start_ns + ms(200));
     EXPECT_TRUE(gate_.is_idle());
   }
 };
 
 TEST_F(gate_retention_test, an_unlock_ends_without_a_question_and_the_hold_is_over) {
   retain_first();
-  EXPECT_TRUE(link_.says_retain) << "so that who waits lets it know";
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_TRUE(io_.says_retain) << "so that who waits lets it know";
+  EXPECT_EQ(io_.count(), 1U);
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(2)));
   EXPECT_FALSE(gate_.is_idle());
   other_call again;
@@ -65,7 +65,7 @@ TEST_F(gate_retention_test, the_next_acquire_has_a_hold_of_its_own_and_asks_noth
     EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(3)));
     unlock(second_, start_ns + ms(4));
   }
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
 }
 
 TEST_F(gate_retention_test, hazard_30_without_a_token_the_next_acquire_draws_one) {
@@ -73,9 +73,9 @@ TEST_F(gate_retention_test, hazard_30_without_a_token_the_next_acquire_draws_one
   acquire_call next(second_, true);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(3)).ok());
   ASSERT_EQ(next.finished, 0);
-  ASSERT_EQ(link_.last().what, step::renew);
-  ASSERT_EQ(link_.last().reserve, 1);
-  auto drawn = said(answer::renewed);
+  ASSERT_EQ(io_.last().what, step::renew);
+  ASSERT_EQ(io_.last().reserve, 1);
+  auto drawn = result_of(answer::renewed);
   drawn.last_token = first_token + 7;
   answer_last(drawn, start_ns + ms(4));
   EXPECT_EQ(next.result.code, status::ok);
@@ -87,14 +87,14 @@ TEST_F(gate_retention_test, hazard_30_tokens_are_not_drawn_faster_than_the_serve
   std::int64_t counter = first_token;
   auto now = start_ns + ms(2);
   for (int i = 0; i < 20'000; ++i) {
-    const auto asked = link_.count();
+    const auto count = io_.count();
     acquire_call next(first_);
     now += ns_per_us / 2;  // a pair takes less than a microsecond
     ASSERT_TRUE(gate_.acquire(next, now).ok());
-    if (link_.count() > asked) {
+    if (io_.count() > count) {
       now += 40 * ns_per_us;
-      auto drawn = said(answer::renewed);
-      drawn.last_token = counter += link_.last().reserve;
+      auto drawn = result_of(answer::renewed);
+      drawn.last_token = counter += io_.last().reserve;
       answer_last(drawn, now);
     }
     ASSERT_EQ(next.finished, 1);
@@ -115,15 +115,15 @@ TEST_F(gate_retention_test, hazard_24_the_next_acquire_asks_when_no_timer_has_en
   acquire_call next(first_);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(2 + retain_ms)).ok());
   EXPECT_EQ(next.finished, 0);
-  ASSERT_EQ(link_.count(), 3U);
-  EXPECT_EQ(link_.questions[1].what, step::release_alone);
-  EXPECT_EQ(link_.questions[2].what, step::try_take);
+  ASSERT_EQ(io_.count(), 3U);
+  EXPECT_EQ(io_.requests[1].what, step::release_alone);
+  EXPECT_EQ(io_.requests[2].what, step::try_take);
 }
 
 TEST_F(gate_retention_test, somebody_who_waits_is_handed_it_at_once) {
   retain_first();
   EXPECT_TRUE(gate_.awaits_message()) << "it is read when it comes";
-  gate_.on_wanted(link_.last().token, start_ns + ms(3));
+  gate_.on_wanted(io_.last().token, start_ns + ms(3));
   expect_given_back(step::release);
 }
 
@@ -131,12 +131,12 @@ TEST_F(gate_retention_test, whoever_waits_has_it_after_the_unlock_of_who_took_it
   retain_first();
   acquire_call next(second_);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(3)).ok());
-  gate_.on_wanted(link_.last().token, start_ns + ms(4));
+  gate_.on_wanted(io_.last().token, start_ns + ms(4));
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(4)));
   other_call unlocked;
   ASSERT_TRUE(gate_.unlock(second_, hold_mode::exclusive, &unlocked, start_ns + ms(5)).ok());
   EXPECT_FALSE(gate_.is_retained());
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(io_.last().what, step::release);
 }
 
 TEST_F(gate_retention_test, an_unlock_that_somebody_waits_for_retains_nothing) {
@@ -145,7 +145,7 @@ TEST_F(gate_retention_test, an_unlock_that_somebody_waits_for_retains_nothing) {
   other_call unlocked;
   ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(io_.last().what, step::release);
 }
 
 TEST_F(gate_retention_test, hazard_18_it_is_never_renewed_and_ends_with_half_of_its_lease) {
@@ -154,7 +154,7 @@ TEST_F(gate_retention_test, hazard_18_it_is_never_renewed_and_ends_with_half_of_
   const auto ends = start_ns + ms(lease_ms / 2);
   EXPECT_EQ(gate_.next_timer(), ends);
   gate_.on_timer(start_ns + ms(lease_ms / 3 + lease_ms / 20));
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
   gate_.on_timer(ends);
   expect_given_back(step::release_alone);
   EXPECT_EQ(risks_, 0);
@@ -168,9 +168,9 @@ TEST_F(gate_retention_test, whoever_takes_it_up_renews_it) {
   ASSERT_TRUE(gate_.acquire(next, late).ok());
   ASSERT_EQ(next.result.code, status::ok);
   EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(lease_ms));
-  ASSERT_EQ(link_.count(), 2U);
-  EXPECT_EQ(link_.last().what, step::renew);
-  answer_last(said(answer::renewed), late + ms(1));
+  ASSERT_EQ(io_.count(), 2U);
+  EXPECT_EQ(io_.last().what, step::renew);
+  answer_last(result_of(answer::renewed), late + ms(1));
   EXPECT_EQ(gate_.valid_until(second_), late + ms(lease_ms));
 }
 
@@ -180,7 +180,7 @@ TEST_F(gate_retention_test, hazard_1_after_a_suspension_nobody_takes_it_up) {
   const auto after = start_ns + ms(2 * lease_ms);
   ASSERT_TRUE(gate_.acquire(next, after).ok());
   EXPECT_EQ(next.finished, 0);
-  EXPECT_EQ(link_.last().what, step::try_take);
+  EXPECT_EQ(io_.last().what, step::try_take);
   EXPECT_EQ(lost_, nullptr);
 }
 
@@ -189,15 +189,15 @@ TEST_F(gate_retention_test, a_renewal_that_was_on_its_way_does_not_bring_others)
   answer_last(granted(first_token, 2), start_ns + ms(1));
   const auto due = start_ns + ms(lease_ms / 3 + lease_ms / 20);
   gate_.on_timer(due);
-  const auto renewal = link_.last();
+  const auto renewal = io_.last();
   ASSERT_EQ(renewal.what, step::renew);
   first_.retain_ms = lease_ms;
   unlock(first_, due + ms(1));
   ASSERT_TRUE(gate_.is_retained());
-  gate_.on_answer(renewal.claim_id, renewal.serial, said(answer::renewed), due + ms(2));
-  const auto asked = link_.count();
+  gate_.on_answer(renewal.claim_id, renewal.serial, result_of(answer::renewed), due + ms(2));
+  const auto count = io_.count();
   gate_.on_timer(start_ns + ms(lease_ms / 2) - 1);
-  EXPECT_EQ(link_.count(), asked);
+  EXPECT_EQ(io_.count(), count);
 }
 
 TEST_F(gate_retention_test, hazard_24_a_renewal_that_tells_of_others_gives_it_back) {
@@ -205,15 +205,15 @@ TEST_F(gate_retention_test, hazard_24_a_renewal_that_tells_of_others_gives_it_ba
   answer_last(granted(first_token, 2), start_ns + ms(1));
   const auto due = start_ns + ms(lease_ms / 3 + lease_ms / 20);
   gate_.on_timer(due);
-  const auto renewal = link_.last();
+  const auto renewal = io_.last();
   ASSERT_EQ(renewal.what, step::renew);
   unlock(first_, due + ms(1));
   ASSERT_TRUE(gate_.is_retained());
-  auto others = said(answer::renewed);
+  auto others = result_of(answer::renewed);
   others.others_wait = true;
   gate_.on_answer(renewal.claim_id, renewal.serial, others, due + ms(2));
   EXPECT_FALSE(gate_.is_retained());
-  EXPECT_EQ(link_.last().what, step::release);
+  EXPECT_EQ(io_.last().what, step::release);
 }
 
 TEST_F(gate_retention_test, hazard_24_it_is_given_back_when_words_may_have_been_missed) {
@@ -224,7 +224,7 @@ TEST_F(gate_retention_test, hazard_24_it_is_given_back_when_words_may_have_been_
 
 TEST_F(gate_retention_test, without_a_connection_nothing_is_retained) {
   hold_first();
-  link_.is_up = false;
+  io_.is_up = false;
   other_call unlocked;
   ASSERT_TRUE(gate_.unlock(first_, hold_mode::exclusive, &unlocked, start_ns + ms(2)).ok());
   EXPECT_FALSE(gate_.is_retained());
@@ -237,12 +237,12 @@ TEST_F(gate_retention_test, hazard_7_what_is_in_doubt_is_not_taken_up) {
   acquire_call next(second_);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(3)).ok());
   EXPECT_EQ(next.finished, 0);
-  EXPECT_EQ(link_.last().what, step::try_take);
+  EXPECT_EQ(io_.last().what, step::try_take);
 }
 
 TEST_F(gate_retention_test, what_was_ended_by_force_is_not_taken_up) {
   retain_first();
-  gate_.on_forced(link_.last().token, start_ns + ms(3));
+  gate_.on_forced(io_.last().token, start_ns + ms(3));
   expect_given_back(step::release_alone);
 }
 
@@ -278,9 +278,9 @@ TEST_P(gate_retention_terms_test, whoever_wants_another_hold_asks_behind_its_rel
   GetParam().differ(next);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(3)).ok());
   EXPECT_EQ(next.finished, 0);
-  ASSERT_EQ(link_.count(), 3U);
-  EXPECT_EQ(link_.questions[1].what, step::release_alone);
-  EXPECT_EQ(link_.questions[2].what, step::try_take);
+  ASSERT_EQ(io_.count(), 3U);
+  EXPECT_EQ(io_.requests[1].what, step::release_alone);
+  EXPECT_EQ(io_.requests[2].what, step::try_take);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -299,8 +299,8 @@ TEST_F(gate_retention_test, a_hold_that_is_not_renewed_is_given_back) {
   EXPECT_FALSE(gate_.is_retained());
 }
 
-// Its max_hold counts from when it took the claim up, and word of somebody who waits, which comes
-// while it draws a token, changes nothing of that.
+// Its max_hold counts from when it took the claim up. A `W` message while it draws a token does not
+// change that.
 TEST_F(gate_retention_test, max_hold_counts_for_each_hold_by_itself) {
   first_.retain_ms = lease_ms;
   second_.max_hold_ms = 40'000;
@@ -308,16 +308,16 @@ TEST_F(gate_retention_test, max_hold_counts_for_each_hold_by_itself) {
   acquire_call next(second_);
   const auto later = start_ns + ms(14'000);
   ASSERT_TRUE(gate_.acquire(next, later).ok());
-  const auto refill = link_.last();
+  const auto refill = io_.last();
   gate_.on_wanted(refill.token, later);
-  auto drawn = said(answer::renewed);
+  auto drawn = result_of(answer::renewed);
   drawn.last_token = first_token + 1;
   gate_.on_answer(refill.claim_id, refill.serial, drawn, later + ms(1));
   ASSERT_EQ(next.result.code, status::ok);
   const auto renewed_at = later + ms(12'000);
   gate_.on_timer(renewed_at);
-  ASSERT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(40'000 + 1 - 12'000));
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(40'000 + 1 - 12'000));
 }
 
 class gate_retention_polling_test : public gate_retention_test {

@@ -19,20 +19,21 @@ class gate_sent_test : public gate_test {
         gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
     ASSERT_EQ(unlocked_.finished, 1);
     ASSERT_EQ(unlocked_.result.code, status::ok);
-    ASSERT_EQ(link_.last().what, step::release_alone);
+    ASSERT_EQ(io_.last().what, step::release_alone);
   }
   other_call unlocked_;
 };
 
 TEST_F(gate_sent_test, an_unlock_ends_before_its_answer_and_the_handle_goes_on_behind_it) {
   unlock_first();
-  const auto released = link_.last();
+  const auto released = io_.last();
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(2)));
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(3)).ok());
-  EXPECT_EQ(link_.last().what, step::try_take);
-  EXPECT_NE(link_.last().token, released.token);
-  gate_.on_answer(released.claim_id, released.serial, said(answer::released), start_ns + ms(4));
+  EXPECT_EQ(io_.last().what, step::try_take);
+  EXPECT_NE(io_.last().token, released.token);
+  gate_.on_answer(released.claim_id, released.serial, result_of(answer::released),
+                  start_ns + ms(4));
   EXPECT_EQ(unlocked_.finished, 1);
   answer_last(granted(first_token + 1), start_ns + ms(4));
   EXPECT_EQ(again.result.code, status::ok);
@@ -41,36 +42,36 @@ TEST_F(gate_sent_test, an_unlock_ends_before_its_answer_and_the_handle_goes_on_b
 
 TEST_F(gate_sent_test, hazard_17_who_waited_unheard_is_handed_the_lock_behind_the_callers_back) {
   unlock_first();
-  answer_last(said(answer::others_waiting), start_ns + ms(3));
-  EXPECT_EQ(link_.last().what, step::release);
-  answer_last(said(answer::handed_over), start_ns + ms(4));
+  answer_last(result_of(answer::others_waiting), start_ns + ms(3));
+  EXPECT_EQ(io_.last().what, step::release);
+  answer_last(result_of(answer::handed_over), start_ns + ms(4));
   EXPECT_TRUE(gate_.is_idle());
   EXPECT_EQ(failed_releases_, 0);
 }
 
 TEST_F(gate_sent_test, a_loss_that_the_answer_tells_of_is_the_listeners) {
   unlock_first();
-  answer_last(said(answer::not_owner), start_ns + ms(3));
+  answer_last(result_of(answer::not_owner), start_ns + ms(3));
   EXPECT_EQ(failed_releases_, 1);
   EXPECT_EQ(failed_release_.code, status::lost);
   EXPECT_EQ(unlocked_.result.code, status::ok);
 }
 
-TEST_F(gate_sent_test, a_refusal_is_told_once_and_the_release_is_tried_on) {
+TEST_F(gate_sent_test, a_refusal_is_reported_once_and_the_release_is_tried_on) {
   unlock_first();
   answer_last(refused("NOPERM"), start_ns + ms(3));
   EXPECT_EQ(failed_releases_, 1);
   EXPECT_EQ(failed_release_.code, status::refused);
-  const auto asked = link_.count();
+  const auto count = io_.count();
   gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(io_.count(), count + 1);
   answer_last(refused("NOPERM"), start_ns + ms(500));
   EXPECT_EQ(failed_releases_, 1);
 }
 
 TEST_F(gate_sent_test, hazard_15_without_a_connection_the_unlock_waits_for_its_answer) {
   hold_first();
-  link_.is_up = false;
+  io_.is_up = false;
   unlocked_.deadline = start_ns + ms(100);
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
   EXPECT_EQ(unlocked_.finished, 0);
@@ -80,10 +81,10 @@ TEST_F(gate_sent_test, hazard_15_without_a_connection_the_unlock_waits_for_its_a
 
 TEST_F(gate_sent_test, a_release_that_a_broken_connection_left_open_is_asked_again) {
   unlock_first();
-  answer_last(said(answer::broken), start_ns + ms(3));
+  answer_last(result_of(answer::broken), start_ns + ms(3));
   gate_.on_up(start_ns + ms(10));
-  EXPECT_EQ(link_.last().what, step::release_alone);
-  answer_last(said(answer::not_owner), start_ns + ms(11));  // the first was carried out
+  EXPECT_EQ(io_.last().what, step::release_alone);
+  answer_last(result_of(answer::not_owner), start_ns + ms(11));  // the first was carried out
   EXPECT_EQ(failed_releases_, 0);
   EXPECT_TRUE(gate_.is_idle());
 }
@@ -97,10 +98,10 @@ TEST_F(gate_sent_polling_test, where_nobody_queues_the_next_acquire_asks_at_once
   hold_first();
   ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked_, start_ns + ms(2)).ok());
   ASSERT_EQ(unlocked_.finished, 1);
-  const auto asked = link_.count();
+  const auto count = io_.count();
   acquire_call again(first_);
   ASSERT_TRUE(gate_.acquire(again, start_ns + ms(3)).ok());
-  EXPECT_EQ(link_.count(), asked + 1);
+  EXPECT_EQ(io_.count(), count + 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Readers of one client who go by one reader at the server.
+// Readers of one client that share one reader at the server.
 #include <list>
 
 #include "unit/gate_fixture.hpp"
@@ -33,9 +33,9 @@ class gate_sharing_test : public gate_test {
   }
   // Whether the call went to the server, and so is not finished.
   [[nodiscard]] bool asks(acquire_call& call, time_ns now) {
-    const auto before = link_.count();
+    const auto before = io_.count();
     EXPECT_TRUE(gate_.acquire(call, now).ok());
-    return link_.count() == before + 1 && call.finished == 0;
+    return io_.count() == before + 1 && call.finished == 0;
   }
 
   std::list<other_call> unlocks_;
@@ -45,7 +45,7 @@ class gate_sharing_test : public gate_test {
 
 TEST_F(gate_sharing_test, a_reader_joins_who_reads_and_asks_nothing) {
   read_first();
-  EXPECT_TRUE(link_.says_shared) << "so that who waits lets it know";
+  EXPECT_TRUE(io_.says_shared) << "so that who waits lets it know";
   for (const auto is_try : {false, true}) {
     acquire_call joins(second_, is_try);
     joins.wanted = {hold_mode::shared, 1};
@@ -57,29 +57,29 @@ TEST_F(gate_sharing_test, a_reader_joins_who_reads_and_asks_nothing) {
     EXPECT_TRUE(unlock(second_, start_ns + ms(3)).ok());
     EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(3)));
   }
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
 }
 
 TEST_F(gate_sharing_test, the_last_one_gives_it_back) {
   read_first();
   acquire(second_call_, start_ns + ms(2));
   EXPECT_TRUE(unlock(first_, start_ns + ms(3)).ok());
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(3)));
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(3)));
   EXPECT_TRUE(unlock(second_, start_ns + ms(4)).ok());
-  EXPECT_EQ(link_.last().what, step::release_alone);
-  answer_last(said(answer::released), start_ns + ms(5));
+  EXPECT_EQ(io_.last().what, step::release_alone);
+  answer_last(result_of(answer::released), start_ns + ms(5));
   EXPECT_TRUE(gate_.is_idle());
 }
 
 TEST_F(gate_sharing_test, nobody_joins_when_somebody_waits) {
   read_first();
-  gate_.on_wanted(link_.last().token, start_ns + ms(2));
+  gate_.on_wanted(io_.last().token, start_ns + ms(2));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
-  EXPECT_NE(link_.questions[0].token, link_.last().token) << "by a claim of its own";
+  EXPECT_NE(io_.requests[0].token, io_.last().token) << "by a claim of its own";
   EXPECT_TRUE(unlock(first_, start_ns + ms(4)).ok());
-  EXPECT_EQ(link_.last().what, step::release) << "and it drains";
+  EXPECT_EQ(io_.last().what, step::release) << "and it drains";
 }
 
 TEST_F(gate_sharing_test, nobody_joins_when_the_grant_said_that_others_wait) {
@@ -89,15 +89,15 @@ TEST_F(gate_sharing_test, nobody_joins_when_the_grant_said_that_others_wait) {
 
 TEST_F(gate_sharing_test, nobody_joins_who_waits_when_word_of_others_came_before_the_grant) {
   acquire(first_call_, start_ns);
-  gate_.on_wanted(link_.last().token, start_ns + ms(1));
+  gate_.on_wanted(io_.last().token, start_ns + ms(1));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
 
 TEST_F(gate_sharing_test, hazard_24_a_renewal_tells_of_who_waits_where_the_message_was_lost) {
   read_first();
   gate_.on_timer(start_ns + ms(11'000));
-  ASSERT_EQ(link_.last().what, step::renew);
-  auto renewed = said(answer::renewed);
+  ASSERT_EQ(io_.last().what, step::renew);
+  auto renewed = result_of(answer::renewed);
   renewed.others_wait = true;
   answer_last(renewed, start_ns + ms(11'001));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(11'002)));
@@ -105,7 +105,7 @@ TEST_F(gate_sharing_test, hazard_24_a_renewal_tells_of_who_waits_where_the_messa
 
 TEST_F(gate_sharing_test, nobody_joins_a_hold_that_may_be_over_before_long) {
   read_first();
-  link_.is_up = false;  // so that it is not renewed
+  io_.is_up = false;  // so that it is not renewed
   const auto late = start_ns + ms(16'000);
   gate_.on_timer(late);
   ASSERT_TRUE(gate_.is_held(first_, late));
@@ -117,7 +117,7 @@ TEST_F(gate_sharing_test, those_who_wait_together_begin_together) {
   acquire(first_call_, start_ns);
   acquire(second_call_, start_ns + ms(1));
   acquire(third_call_, start_ns + ms(2));
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
   answer_last(granted(), start_ns + ms(3));
   for (auto* const call : {&first_call_, &second_call_, &third_call_}) {
     EXPECT_EQ(call->result.code, status::ok);
@@ -171,14 +171,14 @@ TEST_F(gate_sharing_test, whoever_is_not_renewed_or_is_strict_asks_itself) {
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
   third_.is_strict = true;
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
-  EXPECT_FALSE(link_.says_shared);
+  EXPECT_FALSE(io_.says_shared);
 }
 
-TEST_F(gate_sharing_test, hazard_17_a_loss_is_told_to_all) {
+TEST_F(gate_sharing_test, hazard_17_a_loss_is_reported_to_all) {
   read_first();
   acquire(second_call_, start_ns + ms(2));
   gate_.on_timer(start_ns + ms(11'000));
-  answer_last(said(answer::not_owner), start_ns + ms(11'001));
+  answer_last(result_of(answer::not_owner), start_ns + ms(11'001));
   for (auto* const who : {&first_, &second_}) {
     EXPECT_FALSE(gate_.is_held(*who, start_ns + ms(11'001)));
     EXPECT_EQ(unlock(*who, start_ns + ms(11'002)).code, status::lost);
@@ -188,7 +188,7 @@ TEST_F(gate_sharing_test, hazard_17_a_loss_is_told_to_all) {
 TEST_F(gate_sharing_test, hazard_6_they_end_with_the_lease) {
   read_first();
   acquire(second_call_, start_ns + ms(2));
-  link_.is_up = false;
+  io_.is_up = false;
   EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(30'000));
   EXPECT_FALSE(gate_.is_held(second_, start_ns + ms(30'000)));
   EXPECT_EQ(unlock(second_, start_ns + ms(30'000)).code, status::lost);
@@ -202,10 +202,10 @@ TEST_F(gate_sharing_test, each_ends_with_its_own_max_hold_and_hears_of_it_before
   EXPECT_LE(gate_.next_timer(), start_ns + ms(25'000));
   for (auto now = start_ns + ms(9'000); now < start_ns + ms(35'000); now += ms(1'000)) {
     EXPECT_TRUE(gate_.is_held(second_, now));
-    const auto asked = link_.count();
+    const auto count = io_.count();
     gate_.on_timer(now);
     EXPECT_EQ(at_risk_ == &second_, now >= start_ns + ms(25'000));
-    if (link_.count() > asked) answer_last(said(answer::renewed), now);
+    if (io_.count() > count) answer_last(result_of(answer::renewed), now);
   }
   EXPECT_EQ(gate_.next_timer(), start_ns + ms(35'000));
   EXPECT_EQ(lost_, nullptr);
@@ -228,9 +228,9 @@ TEST_F(gate_sharing_test, hazard_19_max_hold_ends_an_upgraded_reader_that_shared
   ASSERT_EQ(raised.result.code, status::ok);
   for (auto now = start_ns + ms(9'000); now < start_ns + ms(35'000); now += ms(1'000)) {
     EXPECT_TRUE(gate_.is_held(second_, now));
-    const auto asked = link_.count();
+    const auto count = io_.count();
     gate_.on_timer(now);
-    if (link_.count() > asked) answer_last(said(answer::renewed), now);
+    if (io_.count() > count) answer_last(result_of(answer::renewed), now);
   }
   EXPECT_FALSE(gate_.is_held(second_, start_ns + ms(35'000)));
   gate_.on_timer(start_ns + ms(35'000));
@@ -250,18 +250,18 @@ TEST_F(gate_sharing_test, hazard_20_a_max_hold_below_the_lease_ends_with_an_even
   EXPECT_EQ(lost_, &first_);
   EXPECT_EQ(first_.loss, reason::max_hold);
   EXPECT_EQ(unlock(first_, start_ns + ms(1001)).code, status::lost);
-  EXPECT_EQ(link_.last().what, step::release_alone) << "not only when the lease ends";
+  EXPECT_EQ(io_.last().what, step::release_alone) << "not only when the lease ends";
 }
 
-// The claim is prolonged for the sake of who came last.
+// The claim is extended for the reader that came last.
 TEST_F(gate_sharing_test, who_joins_is_renewed_beyond_the_max_hold_of_who_was_there) {
   first_.max_hold_ms = 30'000;
   read_first();
   acquire(second_call_, start_ns + ms(2));
   for (auto now = start_ns + ms(9'000); now < start_ns + ms(80'000); now += ms(1'000)) {
-    const auto asked = link_.count();
+    const auto count = io_.count();
     gate_.on_timer(now);
-    if (link_.count() > asked) answer_last(said(answer::renewed), now);
+    if (io_.count() > count) answer_last(result_of(answer::renewed), now);
   }
   EXPECT_EQ(lost_, &first_);
   EXPECT_EQ(first_.loss, reason::max_hold);
@@ -274,7 +274,7 @@ TEST_F(gate_sharing_test, an_extension_reaches_beyond_its_own_max_hold_only) {
   acquire(second_call_, start_ns + ms(2));
   other_call extended;
   ASSERT_TRUE(gate_.extend(second_, 90'000, extended, start_ns + ms(3)).ok());
-  answer_last(said(answer::renewed), start_ns + ms(4));
+  answer_last(result_of(answer::renewed), start_ns + ms(4));
   EXPECT_EQ(extended.result.code, status::ok);
   EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(90'003));
   EXPECT_EQ(gate_.valid_until(first_), start_ns + ms(30'000));
@@ -289,12 +289,12 @@ TEST_F(gate_sharing_test, an_extension_ends_with_the_hold_it_was_for) {
   other_call of_first;
   other_call of_second;
   ASSERT_TRUE(gate_.extend(first_, 0, of_first, start_ns + ms(3)).ok());
-  const auto asked = link_.last();
+  const auto request = io_.last();
   ASSERT_TRUE(gate_.extend(second_, 0, of_second, start_ns + ms(3)).ok());
   EXPECT_TRUE(unlock(first_, start_ns + ms(4)).ok());
   EXPECT_EQ(of_first.result.code, status::not_owner);
   EXPECT_EQ(of_second.finished, 0);
-  gate_.on_answer(asked.claim_id, asked.serial, said(answer::renewed), start_ns + ms(5));
+  gate_.on_answer(request.claim_id, request.serial, result_of(answer::renewed), start_ns + ms(5));
   EXPECT_EQ(of_second.result.code, status::ok);
 }
 
@@ -304,22 +304,22 @@ TEST_F(gate_sharing_test, only_who_reads_alone_becomes_the_writer) {
   other_call raised;
   ASSERT_TRUE(gate_.raise(first_, raised, start_ns + ms(3)).ok());
   EXPECT_EQ(raised.result.code, status::not_acquired);
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
   EXPECT_TRUE(unlock(second_, start_ns + ms(4)).ok());
   other_call again;
   ASSERT_TRUE(gate_.raise(first_, again, start_ns + ms(5)).ok());
-  EXPECT_EQ(link_.last().what, step::raise);
+  EXPECT_EQ(io_.last().what, step::raise);
   EXPECT_TRUE(asks(third_call_, start_ns + ms(6))) << "nobody joins who is about to write";
 }
 
 TEST_F(gate_sharing_test, nobody_joins_who_will_ask_to_write_when_there_is_a_connection) {
   read_first();
-  link_.is_up = false;
+  io_.is_up = false;
   other_call raised;
   ASSERT_TRUE(gate_.raise(first_, raised, start_ns + ms(3)).ok());
   acquire(second_call_, start_ns + ms(4));
   EXPECT_EQ(second_call_.finished, 0);
-  link_.is_up = true;
+  io_.is_up = true;
   gate_.on_up(start_ns + ms(5));
   EXPECT_EQ(second_call_.finished, 0);
 }
@@ -332,7 +332,7 @@ TEST_F(gate_sharing_test, hazard_30_nobody_joins_with_the_token_of_a_writer) {
   ASSERT_EQ(raised.result.code, status::ok);
   other_call lowered;
   ASSERT_TRUE(gate_.lower(first_, 1, lowered, start_ns + ms(4)).ok());
-  answer_last(said(answer::renewed), start_ns + ms(5));
+  answer_last(result_of(answer::renewed), start_ns + ms(5));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(6)));
 }
 
@@ -347,7 +347,7 @@ TEST_F(gate_sharing_test, what_a_reader_leaves_is_retained_for_any_of_them) {
   acquire(third_call_, start_ns + ms(5));
   EXPECT_EQ(third_call_.result.code, status::ok);
   EXPECT_EQ(third_call_.given, first_token);
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
 }
 
 TEST_F(gate_sharing_test, what_is_retained_is_not_in_the_way_of_its_client) {
@@ -356,8 +356,8 @@ TEST_F(gate_sharing_test, what_is_retained_is_not_in_the_way_of_its_client) {
   EXPECT_TRUE(unlock(first_, start_ns + ms(3)).ok());
   second_call_.wanted = {hold_mode::exclusive, exclusive_permits};
   acquire(second_call_, start_ns + ms(4));
-  ASSERT_EQ(link_.count(), 3U);
-  EXPECT_EQ(link_.questions[1].what, step::release_alone) << "before it asks";
+  ASSERT_EQ(io_.count(), 3U);
+  EXPECT_EQ(io_.requests[1].what, step::release_alone) << "before it asks";
 }
 
 TEST_F(gate_sharing_test, messages_are_awaited_while_others_may_join) {
@@ -374,11 +374,11 @@ TEST_F(gate_sharing_test, a_report_counts_all_who_hold) {
   first_.label = "first";
   read_first();
   acquire(second_call_, start_ns + ms(2));
-  const auto told = gate_.report(start_ns + ms(3));
-  EXPECT_EQ(told.holds, 2U);
-  EXPECT_EQ(told.weight, 1);
-  EXPECT_EQ(told.label, "first");
-  EXPECT_EQ(told.mode, hold_mode::shared);
+  const auto report = gate_.report(start_ns + ms(3));
+  EXPECT_EQ(report.holds, 2U);
+  EXPECT_EQ(report.weight, 1);
+  EXPECT_EQ(report.label, "first");
+  EXPECT_EQ(report.mode, hold_mode::shared);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Whose lease a lock has that goes from one handle of a client to the next, and where its tokens
-// come from; with a scripted server and clock.
+// The lease of a lock that passes between the handles of a client, and the source of its tokens.
+// Server and clock are scripted.
 #include "unit/gate_fixture.hpp"
 
 namespace mortise::testing::gate_terms_test {
@@ -21,23 +21,23 @@ TEST_F(gate_test, hazard_30_who_passes_on_without_an_end_soon_draws_many_tokens_
   auto now = start_ns + ms(2);
   for (; handed_out < 2000; ++handed_out) {
     now += 10 * ns_per_us;
-    const auto asked = link_.count();
+    const auto count = io_.count();
     acquire_call call(*next);
     ASSERT_TRUE(gate_.acquire(call, now).ok());
     ASSERT_TRUE(gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, now).ok());
-    if (link_.count() > asked) {
-      ASSERT_EQ(link_.last().what, step::renew);
-      drawn += link_.last().reserve;
-      auto said_so = said(answer::renewed);
-      said_so.last_token = counter += link_.last().reserve;
-      answer_last(said_so, now);
+    if (io_.count() > count) {
+      ASSERT_EQ(io_.last().what, step::renew);
+      drawn += io_.last().reserve;
+      auto renewal = result_of(answer::renewed);
+      renewal.last_token = counter += io_.last().reserve;
+      answer_last(renewal, now);
     }
     ASSERT_EQ(call.finished, 1);
     EXPECT_EQ(call.given, token + 1) << "none of them is wasted";
     token = call.given;
     std::swap(holder, next);
   }
-  EXPECT_LE(link_.count(), 25U);
+  EXPECT_LE(io_.count(), 25U);
   EXPECT_LE(drawn, 2 * handed_out);
 }
 
@@ -53,15 +53,15 @@ TEST_F(gate_test, hazard_30_no_more_tokens_are_drawn_than_the_grants_account_for
     answer_last(granted(++counter), start_ns);
     ASSERT_TRUE(gate_.acquire(second, start_ns).ok());
     ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns).ok());
-    ASSERT_EQ(link_.last().what, step::renew);
-    ASSERT_GE(link_.last().reserve, 1);
-    drawn += link_.last().reserve;
-    auto said_so = said(answer::renewed);
-    said_so.last_token = counter += link_.last().reserve;
-    answer_last(said_so, start_ns);
+    ASSERT_EQ(io_.last().what, step::renew);
+    ASSERT_GE(io_.last().reserve, 1);
+    drawn += io_.last().reserve;
+    auto renewal = result_of(answer::renewed);
+    renewal.last_token = counter += io_.last().reserve;
+    answer_last(renewal, start_ns);
     ASSERT_EQ(second.finished, 1);
     ASSERT_TRUE(gate_.unlock(second_, lock::hold_mode::exclusive, nullptr, start_ns).ok());
-    answer_last(said(answer::released), start_ns);
+    answer_last(result_of(answer::released), start_ns);
   }
   EXPECT_LE(drawn, 2 * 2 * rounds);
 }
@@ -79,12 +79,12 @@ TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_
     std::swap(holder, next);
   }
   const auto later = start_ns + ms(1);
-  gate_.on_wanted(link_.last().token, later);
+  gate_.on_wanted(io_.last().token, later);
   acquire_call last(*next);
   gate_.acquire(last, later);
   gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, later);
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().reserve, lock::batch_passes);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().reserve, lock::batch_passes);
   gate_.abandon(last, status::cancelled, later);
 }
 
@@ -92,27 +92,27 @@ TEST_F(gate_test, who_takes_over_a_place_asks_with_its_own_lease) {
   second_.lease_ms = 200;
   gate_.acquire(first_call_, start_ns);
   gate_.acquire(second_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(result_of(answer::not_free), start_ns + ms(1));
   answer_last(queued(500, 0), start_ns + ms(2));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
   gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.last().what, step::reacquire);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_EQ(io_.last().what, step::reacquire);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(200));
 }
 
 TEST_F(gate_test, who_takes_over_a_place_shortens_a_longer_grant_at_once) {
   second_.lease_ms = 200;
   gate_.acquire(first_call_, start_ns);
   gate_.acquire(second_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
-  const auto token = link_.last().token;
+  answer_last(result_of(answer::not_free), start_ns + ms(1));
+  const auto token = io_.last().token;
   answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
   gate_.on_grant(token, first_token, 50'003'000, false, start_ns + ms(4));
   EXPECT_EQ(second_call_.result.code, status::ok);
   EXPECT_LE(gate_.valid_until(second_), start_ns + ms(204));
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(200));
 }
 
 TEST_F(gate_test, who_takes_over_an_open_question_shortens_the_lease_that_it_asked_for) {
@@ -123,8 +123,8 @@ TEST_F(gate_test, who_takes_over_an_open_question_shortens_the_lease_that_it_ask
   answer_last(granted(), start_ns + ms(4));
   EXPECT_EQ(second_call_.result.code, status::ok);
   EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(200));
 }
 
 TEST_F(gate_test, hazard_17_who_takes_over_a_place_is_promised_no_more_than_the_server_keeps) {
@@ -136,7 +136,7 @@ TEST_F(gate_test, hazard_17_who_takes_over_a_place_is_promised_no_more_than_the_
   EXPECT_EQ(second_call_.result.code, status::ok);
   EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(200));
   gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(30'000));
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(30'000));
 }
 
 TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_gives_up) {
@@ -147,15 +147,15 @@ TEST_F(gate_test, a_lock_is_not_passed_on_to_another_lease_when_its_next_holder_
   acquire_call third_call(third);
   gate_.acquire(third_call, start_ns + ms(2));
   gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(3));
-  const auto drawing = link_.last();
+  const auto drawing = io_.last();
   ASSERT_EQ(drawing.what, step::renew);
   gate_.abandon(second_call_, status::cancelled, start_ns + ms(4));
-  auto drawn = said(answer::renewed);
+  auto drawn = result_of(answer::renewed);
   drawn.last_token = first_token + 1000;
   gate_.on_answer(drawing.claim_id, drawing.serial, drawn, start_ns + ms(5));
   EXPECT_EQ(third_call.finished, 0);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(200));
-  EXPECT_NE(link_.last().token, drawing.token);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(200));
+  EXPECT_NE(io_.last().token, drawing.token);
   gate_.forget(third, start_ns + ms(6));
 }
 
@@ -164,21 +164,21 @@ TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal
   first_.lease_ms = 1000;
   first_.drift_ppm = 100'000;
   gate_.acquire(first_call_, start_ns);
-  answer_last(said(answer::not_free), start_ns + ms(1));
-  const auto token = link_.last().token;
+  answer_last(result_of(answer::not_free), start_ns + ms(1));
+  const auto token = io_.last().token;
   answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
   const auto granted_at = start_ns + ms(4500);
   gate_.on_grant(token, first_token, 54'500'000, false, granted_at);
   ASSERT_EQ(first_call_.result.code, status::ok);
   EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
-  EXPECT_EQ(link_.last().what, step::renew);
-  EXPECT_EQ(link_.last().ttl_ms, lock::server_ttl_ms(1000, 100'000));
-  answer_last(said(answer::renewed), granted_at + ms(10));
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(1000, 100'000));
+  answer_last(result_of(answer::renewed), granted_at + ms(10));
   EXPECT_EQ(gate_.valid_until(first_), granted_at + ms(1000));
-  // That is all: what is not renewed ends with its lease.
-  const auto asked = link_.count();
+  // Nothing else is sent. Without a renewal the claim ends with its lease.
+  const auto count = io_.count();
   while (gate_.next_timer() < granted_at + ms(1000)) gate_.on_timer(gate_.next_timer());
-  EXPECT_EQ(link_.count(), asked);
+  EXPECT_EQ(io_.count(), count);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The handshake without a socket: what is said, and what each answer leads to.
+// The handshake without a socket: the commands that it sends, and the effect of each reply.
 #include "redis/handshake.hpp"
 
 #include <gtest/gtest.h>
@@ -29,26 +29,26 @@ std::string hello(std::string_view role = "master", std::string_view version = "
 
 class handshake_test : public ::testing::Test {
  protected:
-  void begin(form how, handshake::predecessor before = {}) {
-    said_.emplace(config_, how, std::move(before), login_);
-    bytes_ = said_->take_bytes();
+  void begin(form chosen, handshake::predecessor before = {}) {
+    dialogue_.emplace(config_, chosen, std::move(before), login_);
+    bytes_ = dialogue_->take_bytes();
   }
   step answer(const std::string& bytes) {
     redis::parser parser;
     EXPECT_EQ(parser.parse(bytes), redis::parse_result::complete) << bytes;
-    const auto result = said_->take(parser.reply());
-    if (result == step::send) bytes_ = said_->take_bytes();
+    const auto result = dialogue_->take(parser.reply());
+    if (result == step::send) bytes_ = dialogue_->take_bytes();
     return result;
   }
-  // Whether this was said last.
-  [[nodiscard]] bool has_said(std::string_view word) const {
+  // Whether the last commands have this word.
+  [[nodiscard]] bool has_sent(std::string_view word) const {
     return bytes_.find(bulk(word)) != std::string::npos;
   }
-  [[nodiscard]] const std::string& message() const { return said_->problem().message; }
+  [[nodiscard]] const std::string& message() const { return dialogue_->problem().message; }
 
   redis::connection_config config_;
   redis::login login_;
-  std::optional<handshake> said_;
+  std::optional<handshake> dialogue_;
   std::string bytes_;
 };
 
@@ -58,25 +58,25 @@ TEST_F(handshake_test, one_write_greets_a_server_that_was_never_met) {
   config_.database = 3;
   begin(form::resp3);
   for (const auto* word : {"HELLO", "ann", "secret", "SELECT", "3", "SUBSCRIBE", "inbox"}) {
-    EXPECT_TRUE(has_said(word)) << word;
+    EXPECT_TRUE(has_sent(word)) << word;
   }
   EXPECT_EQ(answer(hello()), step::more);
   EXPECT_EQ(answer(bulk(info_text)), step::more);
   EXPECT_EQ(answer("+OK\r\n"), step::more);
   EXPECT_EQ(answer(">3\r\n" + bulk("subscribe") + bulk("inbox") + ":1\r\n"), step::done);
-  EXPECT_EQ(said_->facts().client_id, 7);
-  EXPECT_EQ(said_->facts().version_number, 7000015);
-  EXPECT_EQ(said_->facts().run_id, "abc");
+  EXPECT_EQ(dialogue_->facts().client_id, 7);
+  EXPECT_EQ(dialogue_->facts().version_number, 7000015);
+  EXPECT_EQ(dialogue_->facts().run_id, "abc");
 }
 
 TEST_F(handshake_test, hazard_16_the_client_before_is_killed_in_the_same_server_only) {
   const auto is_killed = [&](std::int64_t before, const std::string& run_id) {
     begin(form::resp3, {before, run_id});
-    EXPECT_FALSE(has_said("KILL")) << "before it is known who the server is";
+    EXPECT_FALSE(has_sent("KILL")) << "before it is known who the server is";
     EXPECT_EQ(answer(hello()), step::more);
     bytes_.clear();
     answer(bulk(info_text));
-    return has_said("KILL");
+    return has_sent("KILL");
   };
   EXPECT_TRUE(is_killed(5, "abc"));
   EXPECT_FALSE(is_killed(5, "another run")) << "the number may be somebody else's";
@@ -87,18 +87,18 @@ TEST_F(handshake_test, hazard_16_where_the_run_is_hidden_the_inbox_says_whether_
   config_.inbox = "inbox";
   const auto is_killed = [&](const std::string& heard) {
     begin(form::resp3, {5, ""});
-    EXPECT_TRUE(has_said("NUMSUB"));
+    EXPECT_TRUE(has_sent("NUMSUB"));
     answer(hello());
     answer(bulk("redis_version:7.0.15\r\n"));
     EXPECT_EQ(answer(heard), step::send);
-    return has_said("KILL");
+    return has_sent("KILL");
   };
   EXPECT_TRUE(is_killed("*2\r\n" + bulk("inbox") + ":1\r\n"));
   EXPECT_FALSE(is_killed("*2\r\n" + bulk("inbox") + ":0\r\n")) << "the number is somebody else's";
   EXPECT_FALSE(is_killed("-NOPERM no\r\n"));
   EXPECT_FALSE(is_killed(":1\r\n"));
   begin(form::resp3, {5, "abc"});
-  EXPECT_FALSE(has_said("NUMSUB"));
+  EXPECT_FALSE(has_sent("NUMSUB"));
 }
 
 TEST_F(handshake_test, hazard_10_a_role_that_hello_hides_is_asked_for) {
@@ -106,13 +106,13 @@ TEST_F(handshake_test, hazard_10_a_role_that_hello_hides_is_asked_for) {
     begin(form::resp3);
     EXPECT_EQ(answer("%2\r\n" + bulk("version") + bulk("7.0.15") + bulk("id") + ":7\r\n"),
               step::more);
-    EXPECT_FALSE(has_said("ROLE"));
+    EXPECT_FALSE(has_sent("ROLE"));
     EXPECT_EQ(answer(bulk(info_text)), step::send);
-    EXPECT_TRUE(has_said("ROLE"));
+    EXPECT_TRUE(has_sent("ROLE"));
     return answer(role);
   };
   EXPECT_EQ(greet("*1\r\n" + bulk("slave")), step::refused);
-  EXPECT_TRUE(said_->is_passing());
+  EXPECT_TRUE(dialogue_->is_passing());
   EXPECT_EQ(greet("*1\r\n" + bulk("master")), step::done);
   EXPECT_EQ(greet("-NOPERM this user has no permissions to run 'role'\r\n"), step::done);
 }
@@ -128,21 +128,21 @@ TEST_F(handshake_test, a_server_without_resp3_is_asked_in_resp2) {
   EXPECT_EQ(answer("-NOAUTH Authentication required.\r\n"), step::fall_back)
       << "who gives a login is only told so by a server without HELLO";
   begin(form::resp2_commands);
-  EXPECT_TRUE(has_said("AUTH"));
+  EXPECT_TRUE(has_sent("AUTH"));
   EXPECT_EQ(answer("+OK\r\n"), step::more);
   EXPECT_EQ(answer(":12\r\n"), step::more);
   EXPECT_EQ(answer("*1\r\n" + bulk("master")), step::more);
   EXPECT_EQ(answer(bulk(info_text)), step::done);
-  EXPECT_EQ(said_->facts().client_id, 12);
-  EXPECT_EQ(said_->facts().protocol, 2);
+  EXPECT_EQ(dialogue_->facts().client_id, 12);
+  EXPECT_EQ(dialogue_->facts().protocol, 2);
 }
 
 TEST_F(handshake_test, hazard_10_who_keeps_no_locks_is_refused_with_the_remedy) {
   begin(form::resp3);
   EXPECT_EQ(answer(hello("replica")), step::refused);
   EXPECT_NE(message().find("give the master's address"), std::string::npos);
-  EXPECT_TRUE(said_->is_passing()) << "the name may lead to the master soon";
-  EXPECT_TRUE(said_->problem().is_retryable);
+  EXPECT_TRUE(dialogue_->is_passing()) << "the name may lead to the master soon";
+  EXPECT_TRUE(dialogue_->problem().is_retryable);
   begin(form::resp3);
   EXPECT_EQ(answer(hello("master", "6.0.16")), step::refused);
   EXPECT_NE(message().find("6.0.16"), std::string::npos);
@@ -151,14 +151,14 @@ TEST_F(handshake_test, hazard_10_who_keeps_no_locks_is_refused_with_the_remedy) 
   EXPECT_EQ(answer("*1\r\n" + bulk("slave")), step::refused);
 }
 
-TEST_F(handshake_test, hazard_28_what_passes_by_itself_is_told_apart) {
+TEST_F(handshake_test, hazard_28_a_passing_fault_is_distinguished) {
   begin(form::resp3);
   EXPECT_EQ(answer("-LOADING Redis is loading the dataset in memory\r\n"), step::refused);
-  EXPECT_TRUE(said_->is_passing());
-  EXPECT_TRUE(said_->problem().is_retryable);
+  EXPECT_TRUE(dialogue_->is_passing());
+  EXPECT_TRUE(dialogue_->problem().is_retryable);
   begin(form::resp3);
   EXPECT_EQ(answer("-WRONGPASS invalid username-password pair\r\n"), step::refused);
-  EXPECT_FALSE(said_->is_passing());
+  EXPECT_FALSE(dialogue_->is_passing());
   EXPECT_NE(message().find("correct them in the URL"), std::string::npos);
   begin(form::resp3);
   EXPECT_EQ(answer("-NOAUTH HELLO must be called with the client already authenticated\r\n"),
@@ -182,7 +182,7 @@ TEST_F(handshake_test, a_setup_is_needed_as_far_as_it_says) {
   EXPECT_EQ(after(need::when_there_is_memory, "-ERR no\r\n"), step::refused);
 }
 
-TEST_F(handshake_test, a_server_without_scripts_is_refused_with_the_mend_and_without_ours) {
+TEST_F(handshake_test, a_server_without_scripts_is_refused_with_the_remedy_and_without_ours) {
   for (const std::string quoted : {"'EVAL', with args beginning with: 'local x' ",
                                    "`EVAL`, with args beginning with: `local x`, "}) {
     config_.setup = {{"EVAL (seeding)", "*1\r\n$4\r\nSEED\r\n",
@@ -202,8 +202,8 @@ TEST_F(handshake_test, a_service_without_commands_that_locks_need_is_refused_by_
   config_.needs_multi = true;
   const auto after_exec = [&](const std::string& reply) {
     begin(form::resp2_commands);
-    EXPECT_TRUE(has_said("EXEC"));
-    EXPECT_FALSE(has_said("MULTI")) << "which only EXEC ends";
+    EXPECT_TRUE(has_sent("EXEC"));
+    EXPECT_FALSE(has_sent("MULTI")) << "which only EXEC ends";
     answer("-unsupported command 'CLIENT'\r\n");
     answer("-invalid request\r\n");
     answer("-unsupported command 'INFO'\r\n");
@@ -216,10 +216,10 @@ TEST_F(handshake_test, a_service_without_commands_that_locks_need_is_refused_by_
   EXPECT_NE(message().find("does not have MULTI and SCRIPT; locks need MULTI: give the address"),
             std::string::npos)
       << message();
-  EXPECT_FALSE(said_->is_passing());
+  EXPECT_FALSE(dialogue_->is_passing());
   config_.needs_multi = false;
   begin(form::resp2_commands);
-  EXPECT_FALSE(has_said("EXEC")) << "votes of a quorum need none";
+  EXPECT_FALSE(has_sent("EXEC")) << "votes of a quorum need none";
   config_ = {};
   config_.inbox = "inbox";
   begin(form::resp2_messages);
@@ -243,21 +243,21 @@ TEST_F(handshake_test, whoever_had_a_connection_before_says_so) {
   config_.setup = {{"seed", "*1\r\n$4\r\nSEED\r\n", {}, [&] { return again; }},
                    {"name", "*1\r\n$4\r\nNAME\r\n"}};
   begin(form::resp3);
-  EXPECT_TRUE(has_said("SEED"));
-  EXPECT_FALSE(has_said("AGAIN"));
+  EXPECT_TRUE(has_sent("SEED"));
+  EXPECT_FALSE(has_sent("AGAIN"));
   begin(form::resp3, {5, "abc"});
   answer(hello());
   EXPECT_EQ(answer(bulk(info_text)), step::send);
-  EXPECT_FALSE(has_said("SEED"));
-  EXPECT_TRUE(has_said("AGAIN"));
-  EXPECT_TRUE(has_said("NAME")) << "where it makes no difference";
+  EXPECT_FALSE(has_sent("SEED"));
+  EXPECT_TRUE(has_sent("AGAIN"));
+  EXPECT_TRUE(has_sent("NAME")) << "where it makes no difference";
 }
 
 TEST_F(handshake_test, a_command_is_known_that_finds_nothing_and_no_other) {
-  using how = redis::compare_and_delete;
+  using spelling = redis::compare_and_delete;
   const auto after = [&](form greeted, const std::string& delifeq, const std::string& delex) {
     begin(greeted);
-    EXPECT_TRUE(has_said("DELIFEQ") && has_said("DELEX") && has_said("mortise:probe"));
+    EXPECT_TRUE(has_sent("DELIFEQ") && has_sent("DELEX") && has_sent("mortise:probe"));
     if (greeted == form::resp3) {
       answer(hello());
     } else {
@@ -267,41 +267,42 @@ TEST_F(handshake_test, a_command_is_known_that_finds_nothing_and_no_other) {
     answer(bulk(info_text));
     answer(delifeq);
     EXPECT_EQ(answer(delex), step::done);
-    return said_->facts().compare_and_delete;
+    return dialogue_->facts().compare_and_delete;
   };
   const std::string unknown =
       "-ERR unknown command 'X', with args beginning with: 'mortise:probe'\r\n";
   begin(form::resp3);
-  EXPECT_FALSE(has_said("DELIFEQ") || has_said("DELEX")) << "without a key for it";
+  EXPECT_FALSE(has_sent("DELIFEQ") || has_sent("DELEX")) << "without a key for it";
   config_.probe_key = "mortise:probe";
   for (const auto greeted : {form::resp3, form::resp2_commands}) {
-    EXPECT_EQ(after(greeted, ":0\r\n", unknown), how::delifeq);
-    EXPECT_EQ(after(greeted, unknown, ":0\r\n"), how::delex);
-    EXPECT_EQ(after(greeted, unknown, unknown), how::none);
-    EXPECT_EQ(after(greeted, "-NOPERM this user has no permissions\r\n", unknown), how::none);
+    EXPECT_EQ(after(greeted, ":0\r\n", unknown), spelling::delifeq);
+    EXPECT_EQ(after(greeted, unknown, ":0\r\n"), spelling::delex);
+    EXPECT_EQ(after(greeted, unknown, unknown), spelling::none);
+    EXPECT_EQ(after(greeted, "-NOPERM this user has no permissions\r\n", unknown), spelling::none);
     for (const auto* odd :
          {":1\r\n", ":-1\r\n", "+OK\r\n", "$1\r\n0\r\n", "_\r\n", "*1\r\n:0\r\n"}) {
-      EXPECT_EQ(after(greeted, odd, odd), how::none) << odd;
+      EXPECT_EQ(after(greeted, odd, odd), spelling::none) << odd;
     }
   }
 }
 
 // A server of a cluster has other slots than that of the key, of which it may know nothing.
-TEST_F(handshake_test, a_command_is_known_whose_key_is_elsewhere_in_a_cluster) {
+TEST_F(handshake_test, a_command_is_known_whose_key_has_another_server_in_a_cluster) {
   config_.is_of_cluster = true;
   config_.probe_key = "mortise:probe";
-  for (const auto* elsewhere : {"-MOVED 1 10.0.0.1:6379\r\n", "-ASK 1 10.0.0.1:6379\r\n",
-                                "-CLUSTERDOWN Hash slot not served\r\n"}) {
+  for (const auto* redirect : {"-MOVED 1 10.0.0.1:6379\r\n", "-ASK 1 10.0.0.1:6379\r\n",
+                               "-CLUSTERDOWN Hash slot not served\r\n"}) {
     begin(form::resp3);
     answer(hello());
     answer(bulk(info_text));
-    EXPECT_EQ(answer(elsewhere), step::more) << elsewhere;
-    EXPECT_EQ(answer("-ERR unknown command 'DELEX'\r\n"), step::done) << elsewhere;
-    EXPECT_EQ(said_->facts().compare_and_delete, redis::compare_and_delete::delifeq) << elsewhere;
+    EXPECT_EQ(answer(redirect), step::more) << redirect;
+    EXPECT_EQ(answer("-ERR unknown command 'DELEX'\r\n"), step::done) << redirect;
+    EXPECT_EQ(dialogue_->facts().compare_and_delete, redis::compare_and_delete::delifeq)
+        << redirect;
   }
 }
 
-// A Sentinel that also calls itself something else is no server (hazard 28).
+// A Sentinel with another name for itself is no server (hazard 28).
 TEST_F(handshake_test, hazard_31_a_hello_that_gives_a_key_twice_is_not_believed) {
   const struct {
     const char* key;

@@ -96,20 +96,20 @@ TEST_F(hosts_file_test, processes_that_change_it_at_once_keep_each_others_lines)
         if (round % 3 == 0) file.lead(name, {});
       }
       file.lead(name, {});
-      test.say(complaint.empty() ? "done" : complaint);
+      test.send(complaint.empty() ? "done" : complaint);
     });
   }
-  for (auto& one : all) EXPECT_EQ("done", one.hear());
+  for (auto& one : all) EXPECT_EQ("done", one.receive());
   EXPECT_EQ(others, text());
 }
 
 TEST_F(hosts_file_test, the_line_of_a_process_that_died_is_removed_by_the_next) {
   child doomed([&](child_end& test) {
     hosts_file(path_).lead(hosts_file::own_name(), {"127.0.0.9"});
-    test.say("written");
-    test.hear();
+    test.send("written");
+    test.receive();
   });
-  ASSERT_EQ("written", doomed.hear());
+  ASSERT_EQ("written", doomed.receive());
   hosts_file file(path_);
   file.lead(hosts_file::own_name(), {"127.0.0.1"});
   EXPECT_NE(text().find("127.0.0.9 "), std::string::npos) << "it lives";

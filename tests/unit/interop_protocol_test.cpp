@@ -102,12 +102,12 @@ TEST(hash_protocol, hazard_21_no_two_attempts_have_the_same_owner) {
 }
 
 TEST(interop_protocols, the_lifetimes_are_those_of_reads_and_then_of_writes) {
-  lock::step_request asked;
-  asked.what = step::acquire;
-  asked.lifetimes_ms = {3000, 1000};  // by mode: the whole, a part
+  lock::step_request request;
+  request.what = step::acquire;
+  request.lifetimes_ms = {3000, 1000};  // by mode: the whole, a part
   std::string bytes;
   const auto& rules = protocol::rw_hash();
-  protocol::write_step(bytes, rules, asked, rules.keys("a"));
+  protocol::write_step(bytes, rules, request, rules.keys("a"));
   EXPECT_TRUE(bytes.ends_with("$4\r\n1000\r\n$4\r\n3000\r\n"));
 }
 
@@ -116,21 +116,21 @@ class waiting_without_a_queue : public ::testing::Test {
   lock::claim make(const protocol::table& rules, std::int64_t attempts = -1) {
     lock::lease_terms terms;
     terms.lease_ms = 30'000;
-    const lock::wait_terms how{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
-    return {1, "token", rules.facts, {}, terms, how, link_};
+    const lock::wait_terms wait{.waits = true, .poll_interval_ms = 100, .poll_attempts = attempts};
+    return {1, "token", rules.facts, {}, terms, wait, io_};
   }
   static lock::step_result taken(std::int64_t ttl_ms) {
-    auto result = said(answer::not_free);
+    auto result = result_of(answer::not_free);
     result.ttl_ms = ttl_ms;
     return result;
   }
-  scripted_lock_io link_;
+  scripted_lock_io io_;
 };
 
 TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_ends) {
   auto claim = make(protocol::token());
   claim.start(false, nullptr, start_ns);
-  EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), claim_event::none);  // not told
+  EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), claim_event::none);  // not reported
   EXPECT_EQ(claim.next_timer(), start_ns + ms(50));
   claim.on_timer(start_ns + ms(50));
   EXPECT_EQ(claim.on_answer(2, taken(20), start_ns + ms(50)), claim_event::none);
@@ -151,20 +151,20 @@ TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
   claim.on_answer(1, taken(9000), start_ns);
   EXPECT_EQ(claim.next_timer(), start_ns + ms(9002));
   claim.on_free(start_ns + ms(100));
-  EXPECT_EQ(link_.count(), 2U);
+  EXPECT_EQ(io_.count(), 2U);
   EXPECT_EQ(claim.on_answer(2, granted(), start_ns + ms(101)), claim_event::granted);
 }
 
-// With RESP2 the message can overtake the answer.
+// With RESP2 the message can overtake the reply.
 TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is_not_forgotten) {
   auto claim = make(protocol::hash());
   claim.start(false, nullptr, start_ns);
   claim.on_free(start_ns + ms(1));
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
   EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns + ms(2)), claim_event::none);
-  EXPECT_EQ(link_.count(), 2U);
+  EXPECT_EQ(io_.count(), 2U);
   EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(3)), claim_event::none);
-  EXPECT_EQ(link_.count(), 2U);  // once
+  EXPECT_EQ(io_.count(), 2U);  // once
 }
 
 TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
@@ -173,7 +173,7 @@ TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
   claim.on_answer(1, taken(9000), start_ns);
   claim.release(nullptr, start_ns + ms(1));
   EXPECT_EQ(claim.phase(), claim_phase::over);
-  EXPECT_EQ(link_.count(), 1U);
+  EXPECT_EQ(io_.count(), 1U);
 }
 
 }  // namespace

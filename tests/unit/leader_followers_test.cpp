@@ -1,6 +1,5 @@
-// Callers, an I/O thread and a socket, simulated by one thread in an order that a seed decides.
-// Whatever the order: what the server says is read by somebody, by one at a time, and nobody who is
-// gone is expected to read it.
+// Callers, an I/O thread and a socket, simulated by one thread in the order of a seed. In each
+// order one thread at a time reads what the server sends, and never a caller that has left.
 #include "net/threads/leader_followers.hpp"
 
 #include <gtest/gtest.h>
@@ -151,7 +150,7 @@ class schedule {
     for (; count > 0 && !open_.empty(); --count) {
       auto* const whose = open_.front().whose;
       open_.pop_front();
-      // A caller's own thread is not woken by a system call here: one thread simulates it.
+      // No system call wakes a caller's own thread, because one thread simulates it.
       if (whose != nullptr) whose->caller->finish();
     }
   }
@@ -225,7 +224,7 @@ TEST(leader_followers, the_io_thread_reads_for_who_does_not_block) {
   leader_followers::situation now;
   now.is_alive = now.is_calm = true;
   net::caller blocked;
-  now.submitted = 2;  // the first is nobody's
+  now.submitted = 2;  // the first has no caller
   leader_followers::note_request(blocked, 2);
   EXPECT_FALSE(lead.is_to_lead(blocked, now));
   now.answered = 1;
@@ -239,7 +238,7 @@ TEST(leader_followers, who_sleeps_is_not_woken_to_read_for_who_does_not_block) {
   now.is_alive = now.is_calm = true;
   net::caller leader;
   net::caller sleeper;
-  now.submitted = 3;  // the second is nobody's
+  now.submitted = 3;  // the second has no caller
   now.is_next_awaited = true;
   leader_followers::note_request(leader, 1);
   leader_followers::note_request(sleeper, 3);
@@ -252,7 +251,7 @@ TEST(leader_followers, who_sleeps_is_not_woken_to_read_for_who_does_not_block) {
   EXPECT_EQ(lead.pass(&leader, now).next, nullptr);
   EXPECT_TRUE(lead.is_io_thread());
 
-  // Once its own answer is the next, the I/O thread hands it the lead.
+  // If its own reply is next, the I/O thread hands it the lead.
   now.answered = 2;
   now.is_next_awaited = true;
   lead.begin_io_thread(::pthread_self());

@@ -1,4 +1,4 @@
-// What clients tell each other for a listing, and what a gate tells of itself.
+// The messages between clients for a listing, and the report of a gate.
 #include "protocol/listing/listing.hpp"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ using protocol::read_page;
 using protocol::read_request;
 
 listing_page some_page() {
-  listing_page told{7, "the client", 3, 9, {}};
+  listing_page page{7, "the client", 3, 9, {}};
   protocol::listing_entry one;
   one.name = std::string("a\0b\r\n", 5);
   one.kind = "mutex";
@@ -28,8 +28,8 @@ listing_page some_page() {
   one.holds = 1;
   one.token = 1'800'000'000'000'001;
   one.waited_total_ms = 12;
-  told.entries = {one, {}};
-  return told;
+  page.entries = {one, {}};
+  return page;
 }
 
 TEST(listing, a_question_attaches_as_it_was_asked) {
@@ -53,9 +53,9 @@ TEST(listing, an_asker_is_no_way_to_another_channel) {
   EXPECT_FALSE(read_request("W 1 2 3 a"));
 }
 
-TEST(listing, a_page_attaches_as_it_was_told) {
-  const auto told = some_page();
-  const auto read = read_page(protocol::write_page(told));
+TEST(listing, a_page_is_read_as_it_was_written) {
+  const auto page = some_page();
+  const auto read = read_page(protocol::write_page(page));
   ASSERT_TRUE(read);
   EXPECT_EQ(7U, read->round);
   EXPECT_EQ("the client", read->client);
@@ -66,7 +66,7 @@ TEST(listing, a_page_attaches_as_it_was_told) {
   EXPECT_EQ("the client", one.client);
   EXPECT_EQ(getpid(), one.pid);
   EXPECT_FALSE(one.host.empty());
-  EXPECT_EQ(told.entries[0].name, one.name);
+  EXPECT_EQ(page.entries[0].name, one.name);
   EXPECT_EQ("\"l\"", one.label);
   EXPECT_EQ(1'800'000'000'000'001, protocol::listing_number(one, "token"));
   EXPECT_EQ(12, protocol::listing_number(one, "waited_total_ms"));
@@ -94,8 +94,8 @@ TEST(listing, a_page_of_a_later_version_may_tell_more) {
   EXPECT_EQ("0.005:2", *protocol::listing_text(read->entries[1], "waits"));
 }
 
-// One step's answer: where to go on, and the fields of keys.
-void answer(const protocol::command& asked, std::string_view next,
+// The reply to one step: the next cursor, and the fields of keys.
+void answer(const protocol::command& command, std::string_view next,
             const std::vector<std::string>& fields) {
   std::string text = "*" + std::to_string(fields.size() + 1) + "\r\n";
   redis::command_writer writer(text);
@@ -110,7 +110,7 @@ void answer(const protocol::command& asked, std::string_view next,
   }
   redis::parser parser;
   ASSERT_EQ(redis::parse_result::complete, parser.parse(text));
-  asked.read(parser.reply());
+  command.read(parser.reply());
 }
 
 TEST(key_scan, goes_on_until_the_server_has_no_more) {
@@ -119,9 +119,9 @@ TEST(key_scan, goes_on_until_the_server_has_no_more) {
   {
     const auto dialogue = scan.begin();
     for (const auto* next : {"17", "5", "0"}) {
-      const auto* const said = dialogue->next();
-      ASSERT_NE(nullptr, said);
-      answer(*said, next, {"{mortise:a}:b}", "string", "1", "1", "m1:me:1.1:l l:9*"});
+      const auto* const record = dialogue->next();
+      ASSERT_NE(nullptr, record);
+      answer(*record, next, {"{mortise:a}:b}", "string", "1", "1", "m1:me:1.1:l l:9*"});
     }
     EXPECT_EQ(nullptr, dialogue->next());
   }
@@ -142,11 +142,11 @@ TEST(key_scan, looks_at_no_more_than_it_may) {
   {
     const auto dialogue = scan.begin();
     int steps = 0;
-    while (const auto* const said = dialogue->next()) {
+    while (const auto* const record = dialogue->next()) {
       std::string text;
-      said->write(text, true);
+      record->write(text, true);
       EXPECT_NE(std::string::npos, text.find(steps < 2 ? "\r\n1000\r\n" : "\r\n500\r\n"));
-      answer(*said, "7", {});
+      answer(*record, "7", {});
       ++steps;
     }
     EXPECT_EQ(3, steps);
@@ -195,11 +195,11 @@ TEST(key_scan, reads_nothing_of_other_programs) {
   protocol::listing found;
   {
     const auto dialogue = scan.begin();
-    const auto* const said = dialogue->next();
+    const auto* const record = dialogue->next();
     std::string text;
-    said->write(text, true);
+    record->write(text, true);
     EXPECT_EQ(std::string::npos, text.find("\r\nlocks\r\n"));
-    answer(*said, "0", {"lock:1", "string", "5", "1", "x"});
+    answer(*record, "0", {"lock:1", "string", "5", "1", "x"});
   }
   scan.take_into(found);
   ASSERT_EQ(1U, found.entries.size());
@@ -256,18 +256,18 @@ TEST_F(gate_report_test, tells_of_its_holder_and_of_who_waits_for_how_long) {
   first_.label = "first";
   hold_first();
   ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(10)).ok());
-  const auto told = gate_.report(start_ns + ms(41));
-  EXPECT_EQ(told.holds, 1U);
-  EXPECT_EQ("first", told.label);
-  EXPECT_EQ(first_.token, told.token);
-  EXPECT_EQ(ms(40), told.held_ns);
+  const auto report = gate_.report(start_ns + ms(41));
+  EXPECT_EQ(report.holds, 1U);
+  EXPECT_EQ("first", report.label);
+  EXPECT_EQ(first_.token, report.token);
+  EXPECT_EQ(ms(40), report.held_ns);
   EXPECT_EQ(first_call_.result.code, status::ok);
-  EXPECT_EQ(gate_.valid_until(first_) - (start_ns + ms(41)), told.left_ns);
-  EXPECT_EQ(1U, told.waiters);
-  EXPECT_EQ(ms(31), told.waited_ns);
-  EXPECT_EQ(1, told.traffic.grants);
-  EXPECT_EQ(1, told.traffic.contended);
-  EXPECT_EQ(ms(1), told.traffic.waited_ns);
+  EXPECT_EQ(gate_.valid_until(first_) - (start_ns + ms(41)), report.left_ns);
+  EXPECT_EQ(1U, report.waiters);
+  EXPECT_EQ(ms(31), report.waited_ns);
+  EXPECT_EQ(1, report.traffic.grants);
+  EXPECT_EQ(1, report.traffic.contended);
+  EXPECT_EQ(ms(1), report.traffic.waited_ns);
 }
 
 TEST_F(gate_report_test, tells_of_no_hold_whose_time_is_over) {

@@ -22,20 +22,20 @@ class memory_servers {
  public:
   // What a client's open() takes.
   deployment::maker maker();
-  lock::step_result answer(const lock::step_request& asked, const std::string& key);
+  lock::step_result answer(const lock::step_request& request, const std::string& key);
 
-  // The questions and commands of all clients, in their order.
-  std::vector<lock::step> asked_steps();
-  std::vector<std::string> said_commands();
-  // The last fencing token of a name that a client has told to have seen; 0 for none.
+  // The requests and commands of all clients, in their order.
+  std::vector<lock::step> step_log();
+  std::vector<std::string> command_log();
+  // The last fencing token of a name that a client has reported; 0 without one.
   std::int64_t noted_token(const std::string& name);
-  // What is answered to a command that begins with this word, in RESP.
+  // The reply to each command that begins with this word, in RESP.
   void reply(std::string word, std::string resp);
-  // Nobody answers from now on.
-  void go_away() { is_away_ = true; }
-  // Every client is told that this name's questions reach the servers again.
+  // From now on no server answers.
+  void go_down() { is_unreachable_ = true; }
+  // Each client is notified that requests for this name reach the servers again.
   void come_up(const std::string& name);
-  [[nodiscard]] bool is_away() const { return is_away_; }
+  [[nodiscard]] bool is_unreachable() const { return is_unreachable_; }
 
  private:
   friend class memory_deployment;
@@ -45,7 +45,7 @@ class memory_servers {
   };
   lock::step_result grant(mutex_state& to, std::string_view token);
   lock::step_result release(mutex_state& from, std::string_view token);
-  std::string take_command(const protocol::command& said);
+  std::string take_command(const protocol::command& command);
 
   std::mutex mutex_;
   std::map<std::string, mutex_state> locks_;
@@ -55,7 +55,7 @@ class memory_servers {
   std::vector<lock::step> steps_;
   std::vector<std::string> commands_;
   std::int64_t last_token_ = 1'800'000'000'000'000;
-  std::atomic<bool> is_away_{false};
+  std::atomic<bool> is_unreachable_{false};
 };
 
 }  // namespace mortise::testing

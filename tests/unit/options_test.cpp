@@ -325,15 +325,15 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
   }
 }
 
-// What is no path may be the password itself.
+// A value that is no path may be the password itself.
 TEST(options, a_password_file_is_a_whole_path_and_else_not_shown) {
   settings values;
   EXPECT_EQ(set(values, "password_file", "/run/secrets/redis"), "");
   for (const auto wrong : {std::string_view(""), std::string_view("hunter2"),
                            std::string_view("/run/hunter2\0x", 14)}) {
-    const auto said = set(values, "password_file", wrong);
-    EXPECT_NE(said.find("give the full path of a file"), std::string::npos) << said;
-    EXPECT_EQ(said.find("hunter2"), std::string::npos) << said;
+    const auto result = set(values, "password_file", wrong);
+    EXPECT_NE(result.find("give the full path of a file"), std::string::npos) << result;
+    EXPECT_EQ(result.find("hunter2"), std::string::npos) << result;
   }
   EXPECT_EQ(set(values, "password_file", "/" + std::string(longest_path, 'x')),
             "password_file: 4096 bytes are above the maximum of 4095; give a shorter one");

@@ -1,4 +1,5 @@
-// The tables: what is sent for each step, what each reply means, and the texts and numbers around.
+// The tables of the protocols: the commands of each step, the meaning of each reply, and their
+// texts and numbers.
 #include <gtest/gtest.h>
 
 #include "lock/lease.hpp"
@@ -31,13 +32,13 @@ TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
 }
 
 TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {
-  lock::step_request asked;
-  asked.what = step::try_take;
-  asked.token = "t";
-  asked.ttl_ms = 30'302;
+  lock::step_request request;
+  request.what = step::try_take;
+  request.token = "t";
+  request.ttl_ms = 30'302;
   std::string bytes;
   const auto& rules = protocol::queued();
-  EXPECT_EQ(protocol::write_step(bytes, rules, asked, rules.keys("a")), 4);
+  EXPECT_EQ(protocol::write_step(bytes, rules, request, rules.keys("a")), 4);
   EXPECT_TRUE(bytes.starts_with("*1\r\n$5\r\nMULTI\r\n*6\r\n$3\r\nSET\r\n"));
   EXPECT_TRUE(bytes.ends_with("*1\r\n$4\r\nEXEC\r\n"));
 }
@@ -59,11 +60,11 @@ TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_
     for (const auto* reply : {"+OK\r\n", "$-1\r\n", "*0\r\n", "*1\r\n*0\r\n", "*1\r\n:1\r\n",
                               "*3\r\n:1\r\n:1800000000000001\r\n:0\r\n", "*2\r\n:1\r\n:1\r\n",
                               "$1\r\n1\r\n", "%0\r\n"}) {
-      const auto said = read(what, reply);
-      EXPECT_NE(said.what, answer::granted) << static_cast<int>(what) << reply;
-      EXPECT_NE(said.what, answer::released) << static_cast<int>(what) << reply;
-      if (said.what == answer::unknown) {
-        EXPECT_EQ(said.details.code, status::unknown) << reply;
+      const auto parsed = read(what, reply);
+      EXPECT_NE(parsed.what, answer::granted) << static_cast<int>(what) << reply;
+      EXPECT_NE(parsed.what, answer::released) << static_cast<int>(what) << reply;
+      if (parsed.what == answer::unknown) {
+        EXPECT_EQ(parsed.details.code, status::unknown) << reply;
       }
     }
   }
@@ -125,27 +126,27 @@ TEST(compare_and_delete, is_for_a_release_of_a_plain_string_that_nobody_waits_fo
                             &protocol::queued_semaphore(), &protocol::two_key(), &protocol::hash(),
                             &protocol::timestamp()}) {
     for (std::size_t i = 0; i < lock::step_count; ++i) {
-      lock::step_request asked;
-      asked.what = static_cast<step>(i);
+      lock::step_request request;
+      request.what = static_cast<step>(i);
       const bool is_so = (rules == &protocol::queued() || rules == &protocol::token()) &&
-                         asked.what == step::release_alone;
-      EXPECT_EQ(protocol::is_compare_and_delete(*rules, asked), is_so) << rules->facts.name << i;
-      asked.with_text = true;
-      EXPECT_FALSE(protocol::is_compare_and_delete(*rules, asked)) << rules->facts.name << i;
+                         request.what == step::release_alone;
+      EXPECT_EQ(protocol::is_compare_and_delete(*rules, request), is_so) << rules->facts.name << i;
+      request.with_text = true;
+      EXPECT_FALSE(protocol::is_compare_and_delete(*rules, request)) << rules->facts.name << i;
     }
   }
 }
 
 TEST(compare_and_delete, is_spelled_as_the_server_does) {
-  using how = redis::compare_and_delete;
-  lock::step_request asked;
-  asked.token = "t";
+  using spelling = redis::compare_and_delete;
+  lock::step_request request;
+  request.token = "t";
   for (const auto& [spelled, expected] :
-       {std::pair(how::delifeq, "*3\r\n$7\r\nDELIFEQ\r\n$11\r\n{mortise:a}\r\n$1\r\nt\r\n"),
-        std::pair(how::delex,
+       {std::pair(spelling::delifeq, "*3\r\n$7\r\nDELIFEQ\r\n$11\r\n{mortise:a}\r\n$1\r\nt\r\n"),
+        std::pair(spelling::delex,
                   "*4\r\n$5\r\nDELEX\r\n$11\r\n{mortise:a}\r\n$4\r\nIFEQ\r\n$1\r\nt\r\n")}) {
     std::string bytes;
-    protocol::write_compare_and_delete(bytes, spelled, asked, protocol::queued().keys("a"));
+    protocol::write_compare_and_delete(bytes, spelled, request, protocol::queued().keys("a"));
     EXPECT_EQ(bytes, expected);
   }
 }
@@ -199,12 +200,12 @@ TEST(refusal, hazard_28_the_table_and_unknown_for_the_rest) {
 // The service has looked at it beforehand.
 TEST(refusal, hazard_28_a_script_that_a_service_refuses_to_run_was_not_carried_out) {
   const auto remedy = [](const char* text) {
-    const auto said = protocol::read_error(text);
-    EXPECT_EQ(said.what, answer::refused) << text;
-    EXPECT_EQ(said.details.code, status::refused) << text;
-    EXPECT_FALSE(said.details.is_ambiguous) << text;
-    EXPECT_EQ(said.details.server_text, text);
-    return said.details.message;
+    const auto parsed = protocol::read_error(text);
+    EXPECT_EQ(parsed.what, answer::refused) << text;
+    EXPECT_EQ(parsed.details.code, status::refused) << text;
+    EXPECT_FALSE(parsed.details.is_ambiguous) << text;
+    EXPECT_EQ(parsed.details.server_text, text);
+    return parsed.details.message;
   };
   EXPECT_NE(remedy("ERR bad lua script for redis cluster, all the keys that the script uses should "
                    "be passed using the KEYS array, and KEYS should not be in expression")
@@ -223,12 +224,12 @@ TEST(refusal, hazard_28_a_script_that_a_service_refuses_to_run_was_not_carried_o
 TEST(refusal, hazard_28_what_a_server_that_does_not_serve_refuses_was_not_carried_out) {
   for (const auto* text : {"READONLY You can't write", "MASTERDOWN Link with MASTER is down",
                            "LOADING Redis", "CLUSTERDOWN Hash slot"}) {
-    const auto said = protocol::read_error(text);
-    EXPECT_EQ(said.what, answer::unsent) << text;
-    EXPECT_EQ(said.details.code, status::refused);
-    EXPECT_EQ(said.details.server_text, text);
-    EXPECT_TRUE(said.details.is_retryable);
-    EXPECT_FALSE(said.details.is_ambiguous);
+    const auto parsed = protocol::read_error(text);
+    EXPECT_EQ(parsed.what, answer::unsent) << text;
+    EXPECT_EQ(parsed.details.code, status::refused);
+    EXPECT_EQ(parsed.details.server_text, text);
+    EXPECT_TRUE(parsed.details.is_retryable);
+    EXPECT_FALSE(parsed.details.is_ambiguous);
   }
 }
 
@@ -275,9 +276,9 @@ TEST(inbox, reads_its_messages_and_leaves_the_rest) {
   EXPECT_TRUE(grant->others_wait);
   EXPECT_EQ(grant->gate_id, 7U);
   EXPECT_EQ(grant->owner, "m1:c:7.2::3302");
-  const auto wanted = protocol::read_message("W m1:c:7.2:a b:3302*");
-  ASSERT_TRUE(wanted);
-  EXPECT_EQ(wanted->owner, "m1:c:7.2:a b:3302");
+  const auto message = protocol::read_message("W m1:c:7.2:a b:3302*");
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->owner, "m1:c:7.2:a b:3302");
   const auto head = protocol::read_message("N -1 m1:c:9.1::3302");
   ASSERT_TRUE(head);
   EXPECT_EQ(head->ttl_ms, -1);

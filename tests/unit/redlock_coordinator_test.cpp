@@ -1,4 +1,4 @@
-// How a quorum of servers is asked, and what their answers come to.
+// The requests to a quorum of servers, and the result of their replies.
 #include <gtest/gtest.h>
 
 #include "lock/amount.hpp"
@@ -14,23 +14,23 @@ using lock::step_result;
 using mortise::deployment::named_key;
 
 struct some_call final : lock::operation {
-  void finish(const outcome& /*how*/, std::int64_t /*token*/) noexcept override {}
+  void finish(const outcome& /*result*/, std::int64_t /*token*/) noexcept override {}
 };
 
-TEST_F(coordinators, a_quorum_is_told_at_once_and_the_late_votes_are_kept) {
+TEST_F(coordinators, a_quorum_is_reported_at_once_and_the_late_votes_are_kept) {
   ASSERT_EQ(status::ok, ask(step::acquire));
   servers[2]->answer_last(answer::granted);
   EXPECT_FALSE(has_more());
   servers[0]->answer_last(answer::granted);
-  const auto said = next();
-  EXPECT_EQ(answer::granted, said.what);
-  EXPECT_EQ(servers[0]->last().proposal, said.last_token);
+  const auto record = next();
+  EXPECT_EQ(answer::granted, record.what);
+  EXPECT_EQ(servers[0]->last().proposal, record.last_token);
   servers[1]->answer_last(answer::granted);
   EXPECT_FALSE(has_more());
   for (auto* server : servers) EXPECT_EQ(1U, server->count());
 }
 
-// The release goes behind a question whose answer nobody waits for any more (hazard 16).
+// The release follows a request whose reply is no longer awaited (hazard 16).
 TEST_F(coordinators, who_has_lost_gives_back_also_what_was_not_answered) {
   ASSERT_EQ(status::ok, ask(step::try_take));
   const auto proposal = servers[0]->last().proposal;
@@ -48,18 +48,18 @@ TEST_F(coordinators, who_has_lost_gives_back_also_what_was_not_answered) {
 TEST_F(coordinators, the_end_of_patience_gives_back_what_may_still_come) {
   ASSERT_EQ(status::ok, ask(step::try_take, 100));
   servers[1]->answer_last(answer::granted);
-  const auto said = next();
-  EXPECT_EQ(answer::unsent, said.what) << "none of it stays";
-  EXPECT_EQ(status::unreachable, said.details.code);
+  const auto record = next();
+  EXPECT_EQ(answer::unsent, record.what) << "none of it stays";
+  EXPECT_EQ(status::unreachable, record.details.code);
   for (auto* server : servers) EXPECT_EQ(step::release_alone, server->last().what);
-  // Votes that come now count for nobody.
+  // Later votes count for no owner.
   servers[0]->answer_at(0, answer::granted);
   servers[2]->answer_at(0, answer::granted);
   EXPECT_FALSE(has_more());
   ASSERT_TRUE(becomes([&] { return times_worth_asking > 0; }));
 }
 
-// A network that is slow to all servers costs time and nothing else.
+// If the network to all servers is slow, requests are late and nothing else happens.
 TEST_F(coordinators, before_the_first_answer_nobody_gives_up) {
   ASSERT_EQ(status::ok, ask(step::try_take, 100));
   const timespec longer_than_patience{0, 30'000'000};
@@ -73,13 +73,13 @@ TEST_F(coordinators, before_the_first_answer_nobody_gives_up) {
 // It is not known whether the vote was given before its connection broke (hazard 15).
 TEST_F(coordinators, what_is_owed_is_brought_to_a_server_that_is_back) {
   ASSERT_EQ(status::ok, ask(step::try_take));
-  servers[2]->is_away = true;
+  servers[2]->is_unreachable = true;
   servers[0]->answer_last(answer::not_free, some_token, 500);
   servers[1]->answer_last(answer::not_free, some_token, 500);
   EXPECT_EQ(answer::not_free, next().what);
   servers[2]->answer_last(answer::broken);
   EXPECT_EQ(1U, servers[2]->count());
-  servers[2]->is_away = false;
+  servers[2]->is_unreachable = false;
   votes->on_server_up(2, boot_now());
   ASSERT_EQ(2U, servers[2]->count());
   EXPECT_EQ(step::release_alone, servers[2]->last().what);
@@ -137,13 +137,13 @@ TEST_F(coordinators, only_who_does_not_wait_for_a_release_sends_it_by_itself) {
   some_call unlock;
   take();
   ASSERT_EQ(status::ok, ask(step::release_alone, long_ms, &unlock));
-  for (auto* server : servers) EXPECT_EQ(nullptr, server->asked_by);
+  for (auto* server : servers) EXPECT_EQ(nullptr, server->operation);
   for (auto* server : servers) server->answer_last(answer::released);
   ASSERT_EQ(answer::released, next().what);
   take();
   unlock.awaits_answer = false;
   ASSERT_EQ(status::ok, ask(step::release_alone, long_ms, &unlock));
-  for (auto* server : servers) EXPECT_EQ(&unlock, server->asked_by);
+  for (auto* server : servers) EXPECT_EQ(&unlock, server->operation);
 }
 
 TEST_F(coordinators, a_proposal_that_was_outrun_is_made_again_higher) {
@@ -185,26 +185,26 @@ TEST_F(coordinators, who_is_outrun_forever_gives_up) {
   EXPECT_EQ(answer::not_free, next().what);
 }
 
-TEST_F(coordinators, those_who_share_the_votes_are_told) {
+TEST_F(coordinators, shared_votes_are_reported) {
   ASSERT_EQ(status::ok, ask(step::reacquire));
   servers[0]->answer_last(answer::granted);
   servers[1]->answer_last(answer::not_free, some_token, 500);
   servers[2]->answer_last(answer::not_free, some_token + 1, 500);
-  const auto said = next();
-  EXPECT_EQ(answer::not_free, said.what);
-  EXPECT_TRUE(said.is_split);
+  const auto record = next();
+  EXPECT_EQ(answer::not_free, record.what);
+  EXPECT_TRUE(record.is_split);
 }
 
-TEST_F(coordinators, two_who_share_the_votes_of_the_servers_that_are_left_are_told) {
-  servers[1]->is_away = true;
+TEST_F(coordinators, shared_votes_of_the_remaining_servers_are_reported) {
+  servers[1]->is_unreachable = true;
   ASSERT_EQ(status::ok, ask(step::reacquire));
   servers[0]->answer_last(answer::granted);
   servers[2]->answer_last(answer::not_free, some_token, 500);
   EXPECT_TRUE(next().is_split);
 }
 
-// Who gave back a vote of a lost round tells nobody, so those who wait for it would wait for the
-// end of a lease that nobody has.
+// After a lost round the client publishes nothing when it gives back a vote. Other waiters would
+// wait for the end of a lease without a holder.
 TEST_F(coordinators, those_who_share_the_votes_of_the_same_number_ask_again) {
   ASSERT_EQ(status::ok, ask(step::reacquire));
   const auto proposal = servers[0]->last().proposal;
@@ -219,17 +219,17 @@ TEST_F(coordinators, one_that_has_it_is_waited_for) {
   servers[0]->answer_last(answer::granted);
   servers[1]->answer_last(answer::not_free, some_token, 400);
   servers[2]->answer_last(answer::not_free, some_token, 500);
-  const auto said = next();
-  EXPECT_FALSE(said.is_split);
-  EXPECT_LT(ns_per_s, said.look_in_ns) << "no word of a release can be missed for longer";
-  EXPECT_GE(2 * ns_per_s, said.look_in_ns);
-  EXPECT_EQ(400, said.ttl_ms);
+  const auto record = next();
+  EXPECT_FALSE(record.is_split);
+  EXPECT_LT(ns_per_s, record.look_in_ns) << "no word of a release can be missed for longer";
+  EXPECT_GE(2 * ns_per_s, record.look_in_ns);
+  EXPECT_EQ(400, record.ttl_ms);
 }
 
 // ---- readers and writers --------------------------------------------------------------------
 
-// Readers come in whatever the others' tokens are; a quorum then knows one that is above all that
-// were granted before, and only then is the grant told (hazard 30).
+// Readers are granted whatever the others' tokens are. The grant is reported only after a quorum
+// has stored a token above all earlier grants (hazard 30).
 TEST_F(coordinators, a_reader_that_is_outdone_says_a_higher_proposal_before_it_is_granted) {
   ASSERT_EQ(status::ok, ask(step::try_take));
   const auto highest = servers[0]->last().proposal + 1'000'000'000;
@@ -242,16 +242,16 @@ TEST_F(coordinators, a_reader_that_is_outdone_says_a_higher_proposal_before_it_i
     EXPECT_LT(highest, server->last().proposal);
   }
   const auto proposal = servers[0]->last().proposal;
-  // Whoever is let in meanwhile has no earlier grant.
+  // A reader that is granted meanwhile has no earlier grant.
   servers[0]->answer_last(answer::granted, proposal + 1);
   EXPECT_FALSE(has_more());
   servers[1]->answer_last(answer::granted, proposal);
-  const auto said = next();
-  EXPECT_EQ(answer::granted, said.what);
-  EXPECT_EQ(proposal, said.last_token);
+  const auto record = next();
+  EXPECT_EQ(answer::granted, record.what);
+  EXPECT_EQ(proposal, record.last_token);
 }
 
-// Its first votes are no grant, and nobody else would give them back.
+// Its first votes are no grant, and no other request would give them back.
 TEST_F(coordinators, a_reader_that_cannot_say_a_higher_proposal_is_not_granted) {
   ASSERT_EQ(status::ok, ask(step::try_take));
   const auto highest = servers[0]->last().proposal + 1'000'000'000;
@@ -270,12 +270,12 @@ TEST_F(coordinators, a_reader_whose_servers_are_gone_before_the_second_question_
   ASSERT_EQ(status::ok, ask(step::try_take));
   const auto highest = servers[0]->last().proposal + 1'000'000'000;
   servers[0]->answer_last(answer::granted, highest);
-  servers[0]->is_away = servers[2]->is_away = true;
+  servers[0]->is_unreachable = servers[2]->is_unreachable = true;
   servers[1]->answer_last(answer::granted, highest);
   EXPECT_EQ(answer::unsent, next().what);
 }
 
-// What a server says whose clock is wrong cannot be outdone, so its votes for readers do not count.
+// No proposal outdoes a server whose clock is wrong, so its votes for readers do not count.
 TEST_F(coordinators, the_vote_for_a_reader_of_a_server_with_a_wrong_clock_does_not_count) {
   for (auto* server : servers) server->clock_us = some_token;
   take();
@@ -287,8 +287,8 @@ TEST_F(coordinators, the_vote_for_a_reader_of_a_server_with_a_wrong_clock_does_n
   EXPECT_EQ(answer::granted, next().what);
 }
 
-// Before the clocks are known: whoever believes a wrong one is not granted.
-TEST_F(coordinators, a_reader_that_cannot_be_above_what_a_wrong_clock_told_is_not_granted) {
+// Before the clocks are known: a client that believes a wrong clock is not granted.
+TEST_F(coordinators, a_reader_that_cannot_be_above_a_wrong_clock_is_not_granted) {
   servers[0]->clock_us = 2 * some_token;
   servers[1]->clock_us = some_token;
   ASSERT_EQ(status::ok, ask(step::try_take));
@@ -304,19 +304,19 @@ TEST_F(coordinators, a_reader_that_cannot_be_above_what_a_wrong_clock_told_is_no
 // Readers are held back for as long as it asks.
 TEST_F(coordinators, a_writer_that_waits_says_so_and_asks_again_soon) {
   for (const auto weight : {lock::exclusive_permits, std::int64_t{1}}) {
-    step_request asked;
-    asked.what = step::reacquire;
-    asked.token = "owner";
-    asked.ttl_ms = long_ms;
-    asked.weight = weight;
-    ASSERT_EQ(status::ok, asker->send(asked, protocol::ballot_rw(),
+    step_request request;
+    request.what = step::reacquire;
+    request.token = "owner";
+    request.ttl_ms = long_ms;
+    request.weight = weight;
+    ASSERT_EQ(status::ok, asker->send(request, protocol::ballot_rw(),
                                       protocol::ballot_rw().keys("a lock"), nullptr));
     for (auto* server : servers) EXPECT_EQ(step::acquire, server->last().what);
     for (auto* server : servers) server->answer_last(answer::not_free, some_token, 500);
     const auto is_writer = weight == lock::exclusive_permits;
-    const auto said = next();
-    EXPECT_EQ(is_writer, said.look_in_ns <= ns_per_s);
-    EXPECT_EQ(is_writer, said.is_noted);
+    const auto record = next();
+    EXPECT_EQ(is_writer, record.look_in_ns <= ns_per_s);
+    EXPECT_EQ(is_writer, record.is_noted);
   }
 }
 
@@ -385,7 +385,7 @@ TEST_F(coordinators, who_has_no_vote_any_more_is_topped_up_for_the_rest_of_the_l
   }
 }
 
-// It would outlive the votes that it joins by as much as the first answer was late (hazard 17).
+// It would outlive the votes that it joins by the delay of the first reply (hazard 17).
 TEST_F(coordinators, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_that_is_left_then) {
   take();
   for (const auto late_ns : {ns_per_s, to_ns(long_ms)}) {
@@ -414,16 +414,16 @@ TEST_F(coordinators, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_th
 TEST_F(coordinators, a_renewal_that_fails_again_and_again_is_asked_less_and_less) {
   take();
   const auto end = boot_now() + ns_per_s;
-  int asked = 0;
+  int count = 0;
   while (boot_now() < end) {
     const int before = times_worth_asking;
     ASSERT_EQ(status::ok, ask(step::renew));
     for (auto* server : servers) server->answer_last(answer::refused);
     ASSERT_EQ(answer::unsent, next().what);
-    ++asked;
+    ++count;
     while (times_worth_asking == before && boot_now() < end) std::this_thread::yield();
   }
-  EXPECT_GE(8, asked);
+  EXPECT_GE(8, count);
 }
 
 TEST_F(coordinators, the_rest_of_a_quarantine_is_waited_for) {

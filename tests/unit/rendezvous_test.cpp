@@ -30,8 +30,8 @@ std::vector<std::string> share_out(const shards& among) {
   return found;
 }
 
-// How far the names are from being shared out by the weights: chi-square, which is about the number
-// of the shards by chance, and above it by less than six standard deviations.
+// The distance of the distribution from the weights as chi-square. By chance it is about the number
+// of the shards, and above it by less than six standard deviations.
 void expect_fair(const shards& among) {
   const auto found = share_out(among);
   double weights = 0;
@@ -100,7 +100,7 @@ TEST(rendezvous, shares_names_out_by_weight) {
   expect_fair({{"a", 100}, {"b", 1}});
 }
 
-TEST(rendezvous, a_shard_that_comes_takes_its_share_and_one_that_goes_gives_it_away) {
+TEST(rendezvous, a_new_shard_takes_its_share_and_a_removed_one_passes_it_on) {
   const auto few = some(4);
   const auto more = some(5);
   const auto& other = more.back().name;

@@ -20,9 +20,9 @@ struct recorded_request : redis::request {
     reply_count = replies;
   }
   void on_reply(const redis::value& reply, time_ns now) noexcept override {
-    const auto said = reply.type() == redis::kind::integer ? std::to_string(reply.integer())
+    const auto text = reply.type() == redis::kind::integer ? std::to_string(reply.integer())
                                                            : std::string(reply.text());
-    log_.push_back(what_ + "=" + said + "@" + std::to_string(now));
+    log_.push_back(what_ + "=" + text + "@" + std::to_string(now));
   }
   void on_broken(bool /*was_sent*/) noexcept override { log_.push_back(what_ + " broke"); }
 
@@ -59,7 +59,7 @@ class reply_reader_test : public ::testing::Test,
   void on_channel_moved(std::string_view channel) noexcept override {
     log_.push_back("unheard " + std::string(channel));
   }
-  void on_error(const redis::request& /*asked*/, std::string_view text) noexcept override {
+  void on_error(const redis::request& /*request*/, std::string_view text) noexcept override {
     log_.push_back("heard of " + std::string(text));
   }
   redis::request_list take_submitted() noexcept override { return std::exchange(submitted_, {}); }
@@ -138,7 +138,7 @@ TEST_F(reply_reader_test, its_end_gives_back_whom_nobody_answers_and_begins_anew
   EXPECT_EQ(log_, (std::vector<std::string>{"a=1@1", "b broke", "greeted again"}));
 }
 
-// Wherever the network cuts the stream, the same is told in the same order.
+// Wherever the network cuts the stream, the reader reports the same in the same order.
 TEST_F(reply_reader_test, the_pieces_of_the_stream_do_not_matter) {
   const std::string stream =
       ":1\r\n>3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$2\r\npq\r\n+OK\r\n-ERR a "

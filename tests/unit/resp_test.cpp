@@ -165,8 +165,8 @@ const std::vector<std::string>& bad_replies() {
   return replies;
 }
 
-// Hands out the first `size` bytes at a fresh address without anything behind them, so that neither
-// an old address nor the byte beyond can be read unnoticed by the sanitizer.
+// Copies the first `size` bytes to a new address without anything behind them. The sanitizer then
+// reports reads through an old address or beyond the end.
 class moving_bytes {
  public:
   std::string_view first(std::string_view whole, std::size_t size) {

@@ -1,4 +1,4 @@
-// A router whose servers do what the test says, when it says so.
+// A router whose servers reply what and when the test decides.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace mortise::testing {
 
-// Notes what is wanted of it, in words such as "attach 100 at 0".
+// Records the router's requests as words, such as "attach 100 at 0".
 class routers : public ::testing::Test, private cluster::router::io {
  protected:
   static constexpr time_ns patience_ns = ns_per_s;
@@ -29,7 +29,7 @@ class routers : public ::testing::Test, private cluster::router::io {
   void know() {
     ways.on_up(0, now);
     expect("ask 0");
-    tell_topology(0, "a");
+    report_topology(0, "a");
     expect("add b:2 as 1, add c:3 as 2, add d:4 as 3");
   }
   void know_and_use() {
@@ -39,7 +39,7 @@ class routers : public ::testing::Test, private cluster::router::io {
     end_attachment(cluster::attachment::end::attached);
     expect("100 is here at 0");
   }
-  void tell_topology(int server, const std::string& first_master) {
+  void report_topology(int server, const std::string& first_master) {
     const cluster::endpoint a{"a", 1};
     const cluster::endpoint b{"b", 2};
     const cluster::endpoint c{"c", 3};
@@ -47,26 +47,26 @@ class routers : public ::testing::Test, private cluster::router::io {
     const auto first = first_master == "a" ? a : b;
     ways.on_topology(server, {{0, 8191, first, {b, c}}, {8192, 16383, d, {}}}, now);
   }
-  void tell_topology_of(const std::vector<cluster::slot_range>& told) {
-    ways.on_topology(0, told, now);
+  void report_topology_of(const std::vector<cluster::slot_range>& ranges) {
+    ways.on_topology(0, ranges, now);
   }
-  void end_attachment(cluster::attachment::end how, const cluster::endpoint& to = {}) {
-    end_attachment(last_, how, to);
+  void end_attachment(cluster::attachment::end result, const cluster::endpoint& to = {}) {
+    end_attachment(last_, result, to);
   }
   // Of all that are open; returns how many there were.
-  int end_attachments(cluster::attachment::end how) {
+  int end_attachments(cluster::attachment::end result) {
     auto open = std::exchange(open_, {});
-    for (const auto& which : open) end_attachment(which, how, {});
+    for (const auto& which : open) end_attachment(which, result, {});
     return static_cast<int>(open.size());
   }
   // As time passes; returns how many slots have tried to attach.
-  int refuse_attachments(time_ns until, cluster::attachment::end how) {
-    int count = end_attachments(how);
+  int refuse_attachments(time_ns until, cluster::attachment::end result) {
+    int count = end_attachments(result);
     while (ways.next_timer() < until) {
       now = std::max(now, ways.next_timer());
       ways.on_timer(now);
-      if (take().find("ask") != std::string::npos) tell_topology(0, "a");
-      count += end_attachments(how);
+      if (take().find("ask") != std::string::npos) report_topology(0, "a");
+      count += end_attachments(result);
     }
     now = until;
     return count;
@@ -76,10 +76,10 @@ class routers : public ::testing::Test, private cluster::router::io {
     int server = 0;
     std::uint64_t number = 0;
   };
-  void end_attachment(const attempt& which, cluster::attachment::end how,
+  void end_attachment(const attempt& which, cluster::attachment::end result,
                       const cluster::endpoint& to) {
-    cluster::attachment came{how, to, {}};
-    if (how == cluster::attachment::end::refused || how == cluster::attachment::end::later)
+    cluster::attachment came{result, to, {}};
+    if (result == cluster::attachment::end::refused || result == cluster::attachment::end::later)
       came.why = outcome::of(status::refused, "no");
     ways.on_attachment(which.slot, which.server, which.number, came, now);
   }
@@ -90,7 +90,7 @@ class routers : public ::testing::Test, private cluster::router::io {
     log_.clear();
     return all;
   }
-  // Until something is wanted.
+  // Until the router requests something.
   void wait() {
     for (int step = 0; log_.empty() && step < 100; ++step) {
       ASSERT_NE(time_never, ways.next_timer());
@@ -98,10 +98,10 @@ class routers : public ::testing::Test, private cluster::router::io {
       ways.on_timer(now);
     }
   }
-  void expect(const std::string& wanted) {
+  void expect(const std::string& expected) {
     std::string all;
     for (const auto& line : log_) all += (all.empty() ? "" : ", ") + line;
-    EXPECT_EQ(wanted, all);
+    EXPECT_EQ(expected, all);
     log_.clear();
   }
   // -1 for an unknown address.

@@ -12,7 +12,7 @@
 
 namespace mortise::testing {
 
-struct asked_request {
+struct sent_request {
   std::uint64_t claim_id;
   std::uint32_t serial;
   lock::step what;
@@ -28,10 +28,10 @@ enum class chance_of : std::uint8_t { least, most };
 
 class scripted_lock_io final : public lock::lock_io {
  public:
-  bool ask(const lock::step_request& asked, const lock::operation* /*by*/) noexcept override {
+  bool ask(const lock::step_request& request, const lock::operation* /*by*/) noexcept override {
     if (!is_up || !has_room) return false;
-    questions.push_back({asked.claim_id, asked.serial, asked.what, std::string(asked.token),
-                         asked.ttl_ms, asked.reserve, asked.weight, asked.with_text});
+    requests.push_back({request.claim_id, request.serial, request.what, std::string(request.token),
+                        request.ttl_ms, request.reserve, request.weight, request.with_text});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,
@@ -47,8 +47,8 @@ class scripted_lock_io final : public lock::lock_io {
     return is_up ? outcome{} : outcome::of(status::unreachable, "no connection");
   }
 
-  [[nodiscard]] const asked_request& last() const { return questions.back(); }
-  [[nodiscard]] std::size_t count() const { return questions.size(); }
+  [[nodiscard]] const sent_request& last() const { return requests.back(); }
+  [[nodiscard]] std::size_t count() const { return requests.size(); }
 
   bool is_up = true;
   bool has_room = true;  // false: as if too many requests were open
@@ -56,7 +56,7 @@ class scripted_lock_io final : public lock::lock_io {
   int tokens_given = 0;
   bool says_retain = false;  // the last of them
   bool says_shared = false;
-  std::vector<asked_request> questions;
+  std::vector<sent_request> requests;
 };
 
 // The time that tests begin at; not 0, so that a forgotten time shows.
@@ -65,7 +65,7 @@ constexpr std::int64_t first_token = 1'800'000'000'000'000;
 
 constexpr time_ns ms(std::int64_t count) { return count * ns_per_ms; }
 
-inline lock::step_result said(lock::answer what) {
+inline lock::step_result result_of(lock::answer what) {
   lock::step_result result;
   result.what = what;
   return result;
@@ -73,7 +73,7 @@ inline lock::step_result said(lock::answer what) {
 
 inline lock::step_result granted(std::int64_t last_token = first_token, std::int64_t count = 1,
                                  bool others_wait = false) {
-  auto result = said(lock::answer::granted);
+  auto result = result_of(lock::answer::granted);
   result.last_token = last_token;
   result.token_count = count;
   result.others_wait = others_wait;
@@ -82,7 +82,7 @@ inline lock::step_result granted(std::int64_t last_token = first_token, std::int
 
 inline lock::step_result queued(std::int64_t ttl_ms, std::int64_t place,
                                 std::int64_t server_us = 0) {
-  auto result = said(lock::answer::queued);
+  auto result = result_of(lock::answer::queued);
   result.ttl_ms = ttl_ms;
   result.place = place;
   result.server_us = server_us;

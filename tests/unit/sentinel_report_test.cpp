@@ -10,7 +10,7 @@
 namespace mortise::sentinel {
 namespace {
 
-// What one of `all` Sentinels answers about a master with two replicas, of which so many are down.
+// The reply of one of `all` Sentinels about a master with two replicas, of which `down` are down.
 std::vector<std::string> answers_of_one(std::int64_t all, int down, std::int64_t epoch) {
   const auto others = std::to_string(all - 1);
   return {
@@ -23,9 +23,9 @@ std::vector<std::string> answers_of_one(std::int64_t all, int down, std::int64_t
   };
 }
 
-sentinel_result told_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
+sentinel_result reported_by_one(std::int64_t all, int down, std::int64_t epoch = 7) {
   sentinel_result one;
-  for (const auto& reply : answers_of_one(all, down, epoch)) {
+  for (const auto& answer : answers_of_one(all, down, epoch)) {
     redis::parser reader;
     EXPECT_EQ(redis::parse_result::complete, reader.parse(reply));
     one.content.take(reader.reply());
@@ -45,25 +45,25 @@ std::int64_t up_of(const std::vector<sentinel_result>& results) {
 }
 
 TEST(replicas_of_sentinels, that_most_hold_to_be_down_do_not_count) {
-  EXPECT_EQ(2, up_of({told_by_one(3, 0), told_by_one(3, 0), told_by_one(3, 0)}));
-  EXPECT_EQ(1, up_of({told_by_one(3, 1), told_by_one(3, 1), of_nobody()}));
-  EXPECT_EQ(0, up_of({told_by_one(1, 2)}));
-  EXPECT_EQ(1, up_of({told_by_one(3, 2), told_by_one(3, 1), told_by_one(3, 2)}));
+  EXPECT_EQ(2, up_of({reported_by_one(3, 0), reported_by_one(3, 0), reported_by_one(3, 0)}));
+  EXPECT_EQ(1, up_of({reported_by_one(3, 1), reported_by_one(3, 1), of_nobody()}));
+  EXPECT_EQ(0, up_of({reported_by_one(1, 2)}));
+  EXPECT_EQ(1, up_of({reported_by_one(3, 2), reported_by_one(3, 1), reported_by_one(3, 2)}));
 }
 
 TEST(replicas_of_sentinels, are_known_with_those_that_do_not_count) {
-  EXPECT_EQ(2, most_replicas({told_by_one(3, 2), told_by_one(3, 2), of_nobody()})->all);
+  EXPECT_EQ(2, most_replicas({reported_by_one(3, 2), reported_by_one(3, 2), of_nobody()})->all);
 }
 
 // The others may choose one of them meanwhile.
 TEST(replicas_of_sentinels, hazard_7_count_when_those_who_say_otherwise_may_be_cut_off) {
-  EXPECT_EQ(2, up_of({told_by_one(3, 2), of_nobody(), of_nobody()}));
-  EXPECT_EQ(2, up_of({told_by_one(4, 1), told_by_one(4, 1), of_nobody(), of_nobody()}));
-  EXPECT_EQ(2, up_of({told_by_one(3, 2)})) << "the URL has one of three";
-  EXPECT_EQ(2, up_of({told_by_one(3, 2), told_by_one(3, 2, 6), of_nobody()}));
+  EXPECT_EQ(2, up_of({reported_by_one(3, 2), of_nobody(), of_nobody()}));
+  EXPECT_EQ(2, up_of({reported_by_one(4, 1), reported_by_one(4, 1), of_nobody(), of_nobody()}));
+  EXPECT_EQ(2, up_of({reported_by_one(3, 2)})) << "the URL has one of three";
+  EXPECT_EQ(2, up_of({reported_by_one(3, 2), reported_by_one(3, 2, 6), of_nobody()}));
 }
 
-// A replica is counted unless all that is said of it is that it is down (hazard 31).
+// A replica counts unless every Sentinel reports it as down (hazard 31).
 TEST(replicas_of_sentinels, hazard_7_count_where_a_sentinel_gives_flags_twice) {
   const std::string twice = "*1\r\n*4\r\n+flags\r\n+slave\r\n+flags\r\n+s_down,slave\r\n";
   sentinel_result other;

@@ -10,7 +10,7 @@ namespace {
 using redis::error_code;
 using redis::unfitness_of;
 
-// As Redis 6.2.14, 7.0.15 and Valkey 8.1.8 and 9.1.2 have said it.
+// The texts of Redis 6.2.14 and 7.0.15, and of Valkey 8.1.8 and 9.1.2.
 TEST(server_error, has_its_code_wherever_it_was_met) {
   const std::string readonly = "READONLY You can't write against a read only replica.";
   for (const auto& text :

@@ -26,8 +26,8 @@ class client_on_shards : public client_fixture {
  protected:
   std::shared_ptr<client::client> new_client() {
     return open_client([this](net::reactor& loop, const settings& terms, std::string_view client_id,
-                              deployment::listener& hears) {
-      return make_sharded(urls(), loop, terms, client_id, hears);
+                              deployment::listener& listener) {
+      return make_sharded(urls(), loop, terms, client_id, listener);
     });
   }
   // A name that this shard speaks for.
@@ -38,7 +38,7 @@ class client_on_shards : public client_fixture {
     return std::to_string(i);
   }
   std::int64_t count(std::size_t shard, step what) {
-    const auto all = servers.at(shard).asked_steps();
+    const auto all = servers.at(shard).step_log();
     return std::count(all.begin(), all.end(), what);
   }
 
@@ -62,22 +62,22 @@ TEST_F(client_on_shards, each_name_is_asked_of_its_own) {
     ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
     EXPECT_EQ(servers.at(i).noted_token(name_on(i)), mutex->token()) << "hazard 30";
     ASSERT_TRUE(mutex->unlock(whole.mode).ok());
-    EXPECT_EQ(servers.at(i).asked_steps(), (std::vector{step::try_take, step::release_alone}));
+    EXPECT_EQ(servers.at(i).step_log(), (std::vector{step::try_take, step::release_alone}));
   }
 }
 
-TEST_F(client_on_shards, one_that_is_away_is_named_and_the_others_do_not_notice) {
+TEST_F(client_on_shards, one_that_is_unreachable_is_named_and_the_others_do_not_notice) {
   const auto user = new_client();
-  servers[1].go_away();
+  servers[1].go_down();
   for (const std::size_t there : {0U, 2U}) {
     const auto mutex = new_mutex(*user, name_on(there));
     EXPECT_TRUE(mutex->try_acquire(whole).ok());
     EXPECT_TRUE(mutex->unlock(whole.mode).ok());
   }
   const auto mutex = new_mutex(*user, name_on(1));
-  const auto how = mutex->acquire(whole, 20);
-  EXPECT_EQ(how.code, status::unreachable);
-  EXPECT_NE(how.words().find("shard \"b\": the servers are away"), std::string::npos);
+  const auto result = mutex->acquire(whole, 20);
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_NE(result.words().find("shard \"b\": the servers are down"), std::string::npos);
   protocol::lock_info info;
   EXPECT_NE(mutex->query(info).words().find("shard \"b\": "), std::string::npos);
 }
@@ -86,23 +86,23 @@ TEST_F(client_on_shards, all_are_asked_what_is_about_no_lock) {
   const auto user = new_client();
   for (auto& each : servers) each.reply("PING", "+PONG\r\n");
   EXPECT_TRUE(user->ping().ok());
-  for (auto& each : servers) EXPECT_EQ(each.said_commands(), (std::vector<std::string>{"PING"}));
-  servers[0].go_away();
-  servers[2].go_away();
-  const auto how = user->ping();
-  EXPECT_EQ(how.code, status::unreachable);
-  EXPECT_EQ(how.words(), "shard \"a\": the servers are away; shard \"c\": the servers are away");
+  for (auto& each : servers) EXPECT_EQ(each.command_log(), (std::vector<std::string>{"PING"}));
+  servers[0].go_down();
+  servers[2].go_down();
+  const auto result = user->ping();
+  EXPECT_EQ(result.code, status::unreachable);
+  EXPECT_EQ(result.words(), "shard \"a\": the servers are down; shard \"c\": the servers are down");
 }
 
-TEST_F(client_on_shards, all_are_told_of_its_end) {
+TEST_F(client_on_shards, all_get_its_end) {
   const auto user = new_client();
   user->close();
   for (auto& each : servers) {
-    EXPECT_EQ(each.said_commands(), (std::vector{"DEL mortise:client:" + user->id()}));
+    EXPECT_EQ(each.command_log(), (std::vector{"DEL mortise:client:" + user->id()}));
   }
 }
 
-TEST_F(client_on_shards, all_are_checked_and_told_who_logs_in) {
+TEST_F(client_on_shards, all_are_checked_and_get_the_new_login) {
   const auto user = new_client();
   for (auto& each : servers) each.reply("PING", "+PONG\r\n");
   protocol::health found;
@@ -143,19 +143,19 @@ TEST_F(client_on_shards, one_that_is_back_has_only_its_own_names_ask_again) {
     ASSERT_TRUE(handles.back()->acquire_async(borrowed, 0, whole, forever_ms).ok());
     while (count(i, step::acquire) == 0) std::this_thread::yield();
   }
-  // The second says that names are back of which only the last is its own.
+  // The second reports that names are reachable again. Only the last is its own.
   for (const std::size_t of : {0U, 2U, 1U}) servers[1].come_up(name_on(of));
   while (count(1, step::renew) + count(1, step::reacquire) < 2) std::this_thread::yield();
   for (const std::size_t other : {0U, 2U}) {
     EXPECT_EQ(count(other, step::renew), 0);
     EXPECT_EQ(count(other, step::reacquire), 0);
   }
-  // Whichever gives back, the queue hears of the grant.
+  // The queue receives the grant whichever client releases.
   for (std::size_t i = 0; i < handles.size(); i += 2) {
     ASSERT_TRUE(handles[i]->unlock(whole.mode).ok());
-    client::event told;
-    ASSERT_EQ(queue.next(time_never, told), status::ok);
-    EXPECT_TRUE(told.error.ok()) << told.error.words();
+    client::event event;
+    ASSERT_EQ(queue.next(time_never, event), status::ok);
+    EXPECT_TRUE(event.error.ok()) << event.error.words();
   }
 }
 

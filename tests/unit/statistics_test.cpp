@@ -1,4 +1,4 @@
-// What is counted, and how it is told.
+// The counters, and their report.
 #include "statistics/snapshot.hpp"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using lock::answer;
 using statistics::snapshot;
 
 // The value of a sample, by its name and labels as Prometheus' text has them; -1 for none.
-double value_of(const snapshot& of, const std::string& wanted) {
+double value_of(const snapshot& of, const std::string& expected) {
   const auto text = of.prometheus();
-  const auto at = text.find("\n" + wanted + " ");
-  return at == std::string::npos ? -1 : std::stod(text.substr(at + wanted.size() + 2));
+  const auto at = text.find("\n" + expected + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + expected.size() + 2));
 }
 
 // ---- what a gate counts ---------------------------------------------------------------------
@@ -60,7 +60,7 @@ TEST_F(gate_statistics_test, a_hold_is_timed_until_its_unlock) {
   EXPECT_EQ(count("holds{kind=\"mutex\"}"), 0);
   EXPECT_EQ(count("hold_seconds_sum{kind=\"mutex\"}"), 0.04);
   EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"released\"}"), 0) << "not answered yet";
-  answer_last(said(answer::released), start_ns + ms(42));
+  answer_last(result_of(answer::released), start_ns + ms(42));
   EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"released\"}"), 1);
 }
 
@@ -84,10 +84,10 @@ TEST_F(gate_statistics_test, a_try_that_asks_nobody_is_counted_too) {
 
 TEST_F(gate_statistics_test, a_queued_acquire_is_handed_the_lock_by_the_server) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  answer_last(said(answer::not_free), start_ns + ms(1));
+  answer_last(result_of(answer::not_free), start_ns + ms(1));
   answer_last(queued(1000, 0), start_ns + ms(2));
   EXPECT_EQ(count("contended_total{kind=\"mutex\"}"), 1);
-  gate_.on_grant(link_.last().token, first_token, 0, false, start_ns + ms(5));
+  gate_.on_grant(io_.last().token, first_token, 0, false, start_ns + ms(5));
   EXPECT_EQ(count("handoffs_total{kind=\"mutex\",path=\"server\"}"), 1);
   EXPECT_EQ(count("handoffs_total{kind=\"mutex\",path=\"local\"}"), 0);
 }
@@ -105,8 +105,8 @@ TEST_F(gate_statistics_test, a_loss_is_counted_by_why_and_ends_the_hold) {
 
 TEST_F(gate_statistics_test, a_loss_by_force_is_counted_as_such) {
   hold_first();
-  gate_.on_forced(link_.last().token, start_ns + ms(2));
-  answer_last(said(answer::not_owner), start_ns + ms(3));
+  gate_.on_forced(io_.last().token, start_ns + ms(2));
+  answer_last(result_of(answer::not_owner), start_ns + ms(3));
   EXPECT_EQ(count("losses_total{kind=\"mutex\",reason=\"forced\"}"), 1);
   EXPECT_EQ(count("losses_total{kind=\"mutex\",reason=\"unknown\"}"), 0);
   EXPECT_EQ(count("release_total{kind=\"mutex\",outcome=\"released\"}"), 0);
@@ -229,7 +229,7 @@ TEST(connection_statistics, a_reconnect_is_counted_by_why_the_one_before_ended) 
 
 // ---- texts ----------------------------------------------------------------------------------
 
-TEST(statistics_snapshot, a_label_of_any_bytes_is_told_safely) {
+TEST(statistics_snapshot, a_label_of_any_bytes_is_reported_safely) {
   statistics::series_set all("label");
   all.of("", "a\"b\\c\nd\xFF", statistics::lock_use::mutex).hold_began();
   snapshot now;

@@ -295,7 +295,7 @@ TEST(url, every_problem_names_its_part_and_value) {
   }
 }
 
-// Whatever somebody forgot to encode or to write, no message may show a password.
+// Whatever is missing or not encoded, no message may show a password.
 TEST(url, messages_never_show_a_password) {
   for (const char* text : {"redis://u:SECRET%@h",
                            "redis://u:x/SECRET@h",

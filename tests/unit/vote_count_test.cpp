@@ -1,4 +1,4 @@
-// What the answers of the servers of a quorum come to together.
+// The common result of the replies of a quorum's servers.
 #include "deployment/redlock/votes/vote_count.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using lock::answer;
 using lock::step;
 using lock::step_result;
 
-step_result said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
+step_result result_of(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
   step_result result;
   result.what = what;
   result.ttl_ms = ttl_ms;
@@ -23,7 +23,7 @@ step_result said(answer what, std::int64_t ttl_ms = 0, std::int64_t token = 0) {
   return result;
 }
 
-// The result after each of the answers.
+// The result after each reply.
 std::vector<std::optional<step_result>> feed(vote_count& votes,
                                              const std::vector<step_result>& answers) {
   std::vector<std::optional<step_result>> results;
@@ -42,8 +42,8 @@ TEST(vote_count, more_than_half_of_all_is_a_quorum) {
 
 TEST(vote_count, a_quorum_is_enough_and_the_others_are_not_waited_for) {
   vote_count votes(step::try_take, 5, 7);
-  const auto yes = said(answer::granted);
-  const auto results = feed(votes, {yes, said(answer::unsent), yes, yes, yes});
+  const auto yes = result_of(answer::granted);
+  const auto results = feed(votes, {yes, result_of(answer::unsent), yes, yes, yes});
   EXPECT_FALSE(results[0] || results[1] || results[2]);
   ASSERT_TRUE(results[3]);
   EXPECT_EQ(answer::granted, results[3]->what);
@@ -51,15 +51,14 @@ TEST(vote_count, a_quorum_is_enough_and_the_others_are_not_waited_for) {
   EXPECT_FALSE(results[4]) << "it was told already";
 }
 
-// Two of four are none (hazard 25).
-// No server of a quorum knows who waits, so a client that passes the lock on never goes on for
-// ever.
-TEST(vote_count, whoever_has_a_quorum_is_told_that_others_may_wait) {
+// Two of four are no quorum (hazard 25). No server of a quorum knows the waiters, so a client that
+// passes the lock on must stop some time.
+TEST(vote_count, a_quorum_reports_that_others_may_wait) {
   for (const auto& [what, yes] :
        {std::pair{step::try_take, answer::granted}, std::pair{step::renew, answer::renewed}}) {
     vote_count votes(what, 3, 1);
-    votes.count(0, said(yes));
-    const auto result = votes.count(1, said(yes));
+    votes.count(0, result_of(yes));
+    const auto result = votes.count(1, result_of(yes));
     ASSERT_TRUE(result);
     EXPECT_TRUE(result->others_wait);
   }
@@ -67,8 +66,8 @@ TEST(vote_count, whoever_has_a_quorum_is_told_that_others_may_wait) {
 
 TEST(vote_count, half_of_an_even_number_is_none) {
   vote_count votes(step::try_take, 4, 7);
-  const auto yes = said(answer::granted);
-  const auto no = said(answer::not_free, 500, 3);
+  const auto yes = result_of(answer::granted);
+  const auto no = result_of(answer::not_free, 500, 3);
   const auto results = feed(votes, {yes, yes, no, no});
   EXPECT_FALSE(results[2]);
   ASSERT_TRUE(results[3]);
@@ -77,93 +76,98 @@ TEST(vote_count, half_of_an_even_number_is_none) {
 
 TEST(vote_count, an_answer_that_comes_twice_is_one) {
   vote_count votes(step::try_take, 3, 7);
-  EXPECT_FALSE(votes.count(0, said(answer::granted)));
-  EXPECT_FALSE(votes.count(0, said(answer::granted)));
-  EXPECT_TRUE(votes.count(1, said(answer::granted)));
+  EXPECT_FALSE(votes.count(0, result_of(answer::granted)));
+  EXPECT_FALSE(votes.count(0, result_of(answer::granted)));
+  EXPECT_TRUE(votes.count(1, result_of(answer::granted)));
 }
 
 TEST(vote_count, who_does_not_answer_counts_as_one_of_all) {
   vote_count votes(step::try_take, 3, 7);
-  votes.count(0, said(answer::granted));
+  votes.count(0, result_of(answer::granted));
   const auto result = votes.give_up(250 * ns_per_ms);
   ASSERT_TRUE(result);
   EXPECT_EQ(answer::unsent, result->what) << "the votes of a round are given back";
   EXPECT_EQ(status::unreachable, result->details.code);
   EXPECT_EQ(0b110U, votes.in_doubt().to_ulong());
-  EXPECT_FALSE(votes.count(1, said(answer::granted))) << "a late vote grants nothing";
+  EXPECT_FALSE(votes.count(1, result_of(answer::granted))) << "a late vote grants nothing";
   EXPECT_EQ(0b11U, votes.agreed().to_ulong()) << "but is known, to be given back";
 }
 
 TEST(vote_count, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
   vote_count votes(step::try_take, 5, 7);
-  const auto results = feed(votes, {said(answer::not_free, 300, 3), said(answer::not_free, 100, 3),
-                                    said(answer::not_free, 200, 3)});
+  const auto results =
+      feed(votes, {result_of(answer::not_free, 300, 3), result_of(answer::not_free, 100, 3),
+                   result_of(answer::not_free, 200, 3)});
   ASSERT_TRUE(results[2]);
   EXPECT_EQ(300, results[2]->ttl_ms);
   EXPECT_FALSE(votes.is_split());
 }
 
-TEST(vote_count, votes_that_are_split_are_told) {
+TEST(vote_count, split_votes_are_reported) {
   vote_count votes(step::try_take, 5, 7);
-  const auto yes = said(answer::granted);
-  feed(votes, {yes, yes, said(answer::not_free, 100, 3), said(answer::not_free, 100, 4),
-               said(answer::not_free, 100, 4)});
+  const auto yes = result_of(answer::granted);
+  feed(votes, {yes, yes, result_of(answer::not_free, 100, 3), result_of(answer::not_free, 100, 4),
+               result_of(answer::not_free, 100, 4)});
   EXPECT_TRUE(votes.is_split());
 }
 
-// A server that is away may have voted for the other, but keeps nobody from asking again.
+// An unreachable server may have voted for another owner, but it does not keep a client from asking
+// again.
 TEST(vote_count, votes_of_the_servers_that_are_left_can_be_split) {
   vote_count votes(step::try_take, 3, 7);
-  feed(votes, {said(answer::granted), said(answer::not_free, 100, 3), said(answer::unsent)});
+  feed(votes, {result_of(answer::granted), result_of(answer::not_free, 100, 3),
+               result_of(answer::unsent)});
   EXPECT_TRUE(votes.is_split());
   vote_count others(step::try_take, 5, 7);
-  feed(others, {said(answer::not_free, 100, 3), said(answer::not_free, 100, 3),
-                said(answer::not_free, 100, 4)});
+  feed(others, {result_of(answer::not_free, 100, 3), result_of(answer::not_free, 100, 3),
+                result_of(answer::not_free, 100, 4)});
   EXPECT_FALSE(others.is_split()) << "two may vote for one of them";
 }
 
 // The first no could be of one that has no quorum either.
 TEST(vote_count, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
-  const auto gone = said(answer::unsent);
+  const auto gone = result_of(answer::unsent);
   vote_count split(step::try_take, 3, 7);
-  const auto later = feed(split, {gone, said(answer::not_free, 100, 3), said(answer::granted)});
+  const auto later =
+      feed(split, {gone, result_of(answer::not_free, 100, 3), result_of(answer::granted)});
   EXPECT_FALSE(later[1]);
   ASSERT_TRUE(later[2]);
   EXPECT_TRUE(split.is_split());
   vote_count lost(step::try_take, 3, 7);
   const auto known =
-      feed(lost, {gone, said(answer::not_free, 100, 3), said(answer::not_free, 100, 3)});
+      feed(lost, {gone, result_of(answer::not_free, 100, 3), result_of(answer::not_free, 100, 3)});
   ASSERT_TRUE(known[2]);
   EXPECT_FALSE(lost.is_split());
   vote_count silent(step::try_take, 3, 7);
-  silent.count(0, said(answer::not_free, 100, 3));
+  silent.count(0, result_of(answer::not_free, 100, 3));
   silent.count(1, gone);
   EXPECT_TRUE(silent.give_up(250 * ns_per_ms)) << "a server that hangs is not waited for";
 }
 
-TEST(vote_count, a_proposal_that_is_too_low_is_told_with_the_highest) {
+TEST(vote_count, a_proposal_that_is_too_low_is_reported_with_the_highest) {
   vote_count votes(step::try_take, 3, 7);
-  const auto results = feed(votes, {said(answer::not_free, -2, 9), said(answer::not_free, -2, 8)});
+  const auto results =
+      feed(votes, {result_of(answer::not_free, -2, 9), result_of(answer::not_free, -2, 8)});
   ASSERT_TRUE(results[1]);
   EXPECT_TRUE(votes.is_outrun());
   EXPECT_EQ(9, votes.highest_token());
 
   vote_count held(step::try_take, 3, 7);
-  feed(held, {said(answer::not_free, 100, 9), said(answer::not_free, 100, 9)});
+  feed(held, {result_of(answer::not_free, 100, 9), result_of(answer::not_free, 100, 9)});
   EXPECT_FALSE(held.is_outrun()) << "a higher one would not succeed either";
 }
 
 // Hazard 17.
 TEST(vote_count, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
-  const auto yes = said(answer::renewed);
-  const auto no = said(answer::not_owner);
+  const auto yes = result_of(answer::renewed);
+  const auto no = result_of(answer::not_owner);
   vote_count renewed(step::renew, 5, 7);
   EXPECT_EQ(answer::renewed, feed(renewed, {yes, no, no, yes, yes})[4]->what);
   EXPECT_EQ(0b110U, renewed.vacant().to_ulong());
   vote_count lost(step::renew, 5, 7);
   EXPECT_EQ(answer::not_owner, feed(lost, {no, yes, no, no})[3]->what);
   vote_count unclear(step::renew, 5, 7);
-  const auto broken = said(answer::broken);
+  const auto broken = result_of(answer::broken);
   const auto results = feed(unclear, {yes, yes, no, broken, broken});
   EXPECT_FALSE(results[3]);
   EXPECT_EQ(answer::broken, results[4]->what) << "neither";
@@ -171,7 +175,7 @@ TEST(vote_count, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
 
 TEST(vote_count, a_vote_that_another_has_is_not_vacant) {
   vote_count votes(step::renew, 3, 7);
-  auto replaced = said(answer::not_owner);
+  auto replaced = result_of(answer::not_owner);
   replaced.is_replaced = true;
   votes.count(0, replaced);
   EXPECT_TRUE(votes.vacant().none());
@@ -179,13 +183,14 @@ TEST(vote_count, a_vote_that_another_has_is_not_vacant) {
 
 TEST(vote_count, a_release_is_over_when_a_quorum_has_confirmed_it) {
   vote_count votes(step::release, 3, 7);
-  EXPECT_EQ(answer::released, feed(votes, {said(answer::released), said(answer::not_owner),
-                                           said(answer::released)})[2]
-                                  ->what);
+  EXPECT_EQ(answer::released,
+            feed(votes, {result_of(answer::released), result_of(answer::not_owner),
+                         result_of(answer::released)})[2]
+                ->what);
 }
 
 TEST(vote_count, what_a_quorum_refuses_is_refused_at_once) {
-  auto denied = said(answer::refused);
+  auto denied = result_of(answer::refused);
   denied.details = outcome::of(status::refused, "no");
   auto passing = denied;
   passing.is_passing = true;
@@ -202,17 +207,18 @@ TEST(vote_count, what_a_quorum_refuses_is_refused_at_once) {
 
 TEST(vote_count, without_servers_nothing_was_carried_out) {
   vote_count votes(step::try_take, 3, 7);
-  const auto gone = said(answer::unsent);
+  const auto gone = result_of(answer::unsent);
   EXPECT_EQ(answer::unsent, feed(votes, {gone, gone, gone})[1]->what);
 }
 
-// Whatever the answers and their order: one result, and a grant only with a quorum.
+// In each order of the replies there is one result, and a grant only with a quorum.
 TEST(vote_count, has_one_result) {
   std::mt19937_64 chance(1);  // NOLINT: the same each time
   const std::vector<step_result> words = {
-      said(answer::granted), said(answer::not_free, 10, 3), said(answer::not_free, -2, 9),
-      said(answer::broken),  said(answer::unsent),          said(answer::unknown),
-      said(answer::refused)};
+      result_of(answer::granted),         result_of(answer::not_free, 10, 3),
+      result_of(answer::not_free, -2, 9), result_of(answer::broken),
+      result_of(answer::unsent),          result_of(answer::unknown),
+      result_of(answer::refused)};
   for (int i = 0; i < 20'000; ++i) {
     const auto servers = 1 + chance() % 7;
     vote_count votes(step::try_take, servers, 7);
@@ -230,11 +236,11 @@ TEST(vote_count, has_one_result) {
   }
 }
 
-// Nobody has it, so nobody is blamed.
+// No owner has it, so none is named.
 TEST(vote_count, who_is_outrun_where_too_few_answer_could_not_ask) {
   vote_count votes(step::try_take, 5, 1);
   for (const std::size_t server : {0U, 1U}) {
-    EXPECT_FALSE(votes.count(server, said(answer::not_free, -2, 9)));
+    EXPECT_FALSE(votes.count(server, result_of(answer::not_free, -2, 9)));
   }
   const auto result = votes.give_up(250 * ns_per_ms);
   ASSERT_TRUE(result);
@@ -245,7 +251,7 @@ TEST(vote_count, who_is_outrun_where_too_few_answer_could_not_ask) {
 // The second of three: until then too many refuse.
 TEST(vote_count, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_vote) {
   vote_count votes(step::try_take, 3, 1);
-  auto refusal = said(answer::refused);
+  auto refusal = result_of(answer::refused);
   refusal.is_passing = true;
   refusal.wait_ms = 500;
   EXPECT_FALSE(votes.count(1, refusal));

@@ -16,7 +16,7 @@ using lock::answer;
 using lock::step;
 using lock::step_result;
 
-step_result said(answer what, bool is_retryable = false) {
+step_result result_of(answer what, bool is_retryable = false) {
   step_result result;
   result.what = what;
   result.details.is_retryable = is_retryable;
@@ -32,35 +32,36 @@ TEST(vote_records, a_vote_may_be_there_from_the_request_to_an_answer_that_says_n
   EXPECT_TRUE(votes.may_have(1));
   EXPECT_FALSE(votes.may_have(0));
   for (const auto no : {answer::not_free, answer::refused, answer::no_script, answer::unsent}) {
-    votes.note_answer(1, step::try_take, said(no));
+    votes.note_answer(1, step::try_take, result_of(no));
     EXPECT_TRUE(votes.is_empty()) << "nothing was left there";
     votes.note_sent(1, step::try_take);
   }
   // It is not known whether it was carried out (hazard 15).
-  votes.note_answer(1, step::try_take, said(answer::broken));
+  votes.note_answer(1, step::try_take, result_of(answer::broken));
   EXPECT_TRUE(votes.may_have(1));
   votes.note_sent(1, step::release);
-  votes.note_answer(1, step::release, said(answer::broken));
+  votes.note_answer(1, step::release, result_of(answer::broken));
   EXPECT_TRUE(votes.lacks_release(1));
   votes.note_sent(1, step::release);
   EXPECT_FALSE(votes.lacks_release(1)) << "it is on its way";
-  votes.note_answer(1, step::release, said(answer::released));
+  votes.note_answer(1, step::release, result_of(answer::released));
   EXPECT_TRUE(votes.is_empty());
 }
 
 TEST(vote_records, only_a_final_refusal_ends_what_is_owed) {
   vote_record votes;
   votes.note_sent(0, step::acquire);
-  votes.note_answer(0, step::acquire, said(answer::granted));
-  const std::array<step_result, 4> passing{said(answer::refused, true), said(answer::no_script),
-                                           said(answer::unknown), said(answer::unsent)};
+  votes.note_answer(0, step::acquire, result_of(answer::granted));
+  const std::array<step_result, 4> passing{result_of(answer::refused, true),
+                                           result_of(answer::no_script), result_of(answer::unknown),
+                                           result_of(answer::unsent)};
   for (const auto& no : passing) {
     votes.note_sent(0, step::release);
     votes.note_answer(0, step::release, no);
     EXPECT_TRUE(votes.lacks_release(0));
   }
   votes.note_sent(0, step::release);
-  votes.note_answer(0, step::release, said(answer::refused));
+  votes.note_answer(0, step::release, result_of(answer::refused));
   EXPECT_TRUE(votes.is_empty());
 }
 
@@ -70,9 +71,9 @@ TEST(vote_records, a_release_of_an_earlier_proposal_says_nothing_of_a_later_vote
   votes.note_sent(0, step::acquire);
   votes.note_sent(0, step::release);
   votes.note_sent(0, step::acquire);
-  votes.note_answer(0, step::acquire, said(answer::not_free));
-  votes.note_answer(0, step::acquire, said(answer::granted));
-  votes.note_answer(0, step::release, said(answer::not_owner), false);
+  votes.note_answer(0, step::acquire, result_of(answer::not_free));
+  votes.note_answer(0, step::acquire, result_of(answer::granted));
+  votes.note_answer(0, step::release, result_of(answer::not_owner), false);
   EXPECT_TRUE(votes.may_have(0));
 }
 

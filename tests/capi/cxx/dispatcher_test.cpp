@@ -47,7 +47,7 @@ void functions_are_called_by_dispatch() {
     }));
   }));
   const auto again = status_of(dispatcher.acquire(lock, patience, [](auto) { CHECK(false); }));
-  // Whether or not the grant is there already, of which nobody has been told.
+  // Whether or not the grant has come, its event was not dispatched yet.
   CHECK(again == mortise::status::busy || again == mortise::status::already_held);
   loop_until(dispatcher, [&] { return is_denied; });
   CHECK(hold && lock.is_held());
@@ -112,7 +112,7 @@ void a_stop_ends_what_waits_for_dispatch() {
   source.request_stop();
   loop_until(dispatcher, [&] { return is_ended; });
   CHECK_RESULT(status::cancelled, dispatcher.acquire(other, wait, [](auto) { CHECK(false); }));
-  // The handle is not interrupted any more.
+  // The handle is no longer interrupted.
   CHECK_RESULT(status::not_acquired, other.try_acquire(std::nothrow));
 }
 
@@ -128,7 +128,7 @@ void a_loss_stops_the_work() {
   loop_until(dispatcher, [&] { return second.stop_requested(); });
   CHECK(!first.stop_requested());
   CHECK_RESULT(status::lost, hold.unlock(std::nothrow));
-  // The second loss is nobody's.
+  // The second loss has no listener.
   hold = *lock.acquire(patience, std::nothrow);
   lose(hold);
   CHECK(dispatcher.dispatch(patience) > 0);

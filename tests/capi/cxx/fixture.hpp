@@ -58,8 +58,8 @@ mortise::status status_of(const mortise::result<Value>& given) {
 }
 
 /** A result has this status. */
-#define CHECK_RESULT(wanted, got)                            \
-  CHECK_STATUS(static_cast<mortise_status>(mortise::wanted), \
+#define CHECK_RESULT(expected, got)                            \
+  CHECK_STATUS(static_cast<mortise_status>(mortise::expected), \
                static_cast<mortise_status>(status_of(got)))
 
 /** The server forgets everything, and this hold is asked about. */

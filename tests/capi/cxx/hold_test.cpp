@@ -30,7 +30,7 @@ void a_hold_that_is_moved_ends_once() {
   mortise::lock lock = open_lock(client, "move");
   mortise::hold first = *lock.acquire(patience, std::nothrow);
   mortise::hold second = std::move(first);
-  CHECK(!first && second);  // NOLINT(bugprone-use-after-move): what is left of it is none.
+  CHECK(!first && second);  // NOLINT(bugprone-use-after-move): it holds nothing any longer.
   CHECK_RESULT(status::not_owner, first.unlock(std::nothrow));
   CHECK(lock.is_held());
   mortise::lock another = open_lock(client, "another");

@@ -1,6 +1,6 @@
 /**
- * Parts of one program that were compiled for different languages, each as PART: whichever of their
- * functions the linker takes, each part has its own.
+ * Parts of one program that were compiled for different language versions, each as PART. Whichever
+ * of their functions the linker takes, each part has its own.
  */
 #include <cstdlib>
 #include <mortise/mortise.hpp>

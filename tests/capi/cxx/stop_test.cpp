@@ -3,7 +3,7 @@
 
 namespace {
 
-/** Until somebody waits at the server for the lock of this handle. */
+/** Until the server has a waiter for the lock of this handle. */
 void wait_for_waiter(mortise::lock& lock) {
   wait_until([&] {
     const auto seen = lock.query(std::nothrow);

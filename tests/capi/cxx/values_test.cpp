@@ -1,4 +1,4 @@
-/** Errors, results, options, times, and what a client tells. */
+/** Errors, results, options, times, and the facts of a client. */
 #include <limits>
 #include <string>
 

@@ -1,4 +1,4 @@
-/* Compiled, never run: the public headers stand alone, and what they say of the version agrees. */
+/* Compiled, never run: the public headers stand alone, and agree about the version. */
 #include <mortise/api.h>
 #include <mortise/mortise.h>
 

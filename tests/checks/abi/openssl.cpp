@@ -1,5 +1,6 @@
-// What the library takes OpenSSL's functions and numbers for, without its headers, is what these
-// say: net/openssl_functions.inc and net/openssl.hpp. Nearly all of it is found out by compiling.
+// The library declares OpenSSL's functions and numbers itself, without its headers:
+// net/openssl_functions.inc and net/openssl.hpp. This program compares them with the headers,
+// nearly all at compile time.
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -11,7 +12,7 @@
 
 #include "net/tls/openssl.hpp"
 
-// A function of C is of the same type whether or not we would say noexcept.
+// A function of C has the same type with and without our noexcept.
 #define FUNCTION(result, name, parameters)                               \
   static_assert(std::is_same_v<decltype(&::name), result(*) parameters>, \
                 "OpenSSL declares " #name " differently");

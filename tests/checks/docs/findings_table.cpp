@@ -1,5 +1,5 @@
-// findings [--write]: the table of findings on the page docs/health_check.md, which follows from
-// the rules of src/protocol/health/finding_rules.cpp. Says that it is not in step with them, or
+// findings [--write]: the table of findings on the page docs/health_check.md. It follows from the
+// rules of src/protocol/health/finding_rules.cpp. Reports whether it is in step with them, or
 // writes it.
 #include <iostream>
 #include <stdexcept>

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What Mortise does at servers in the shape of managed services, which hide, forbid and replace.
+"""The behavior of Mortise at servers in the shape of managed services, which hide, forbid and
+replace.
 
     managed.py --driver build/release/conformance_driver --page docs/server.md
 
-Prints a table of the shapes and what came of trying everything there, as it was just seen: real
-servers are configured alike, and drivers of tests/conformance try what tests/checks/docs/rights.py has, and
-lose a hold. It fails unless the table is on the page, and also when a call never ends.
+Prints a table of the shapes and the results of all attempts of this run. Real servers are
+configured alike, and drivers of tests/conformance try the calls of tests/checks/docs/rights.py, and
+lose a hold. It fails unless the table is on the page, and also if a call never ends.
 """
 import argparse
 import pathlib
@@ -58,14 +59,14 @@ class Service(rights.Setup):
 
     @classmethod
     def seen(cls, command):
-        """(what works, what else is said), after everything was tried."""
+        """(the working calls, the other refusals), after everything was tried."""
         failed = {}
         for what, attempt in TRIED.items():
             setup = cls(command)
             try:
                 attempt(setup)
             except Refused as problem:
-                failed[what] = said_of(problem)
+                failed[what] = text_of(problem)
             finally:
                 setup.close()
         if "to connect" in failed:
@@ -75,7 +76,7 @@ class Service(rights.Setup):
         return "everything", cls.cost
 
 
-def said_of(failure):
+def text_of(failure):
     """Its status and message, without the lock's name and the address. Redis 6.2 quotes otherwise."""
     text = re.sub(r'^("[^"]*": )?\S+: ', "", failure.text).replace("`", "'")
     return f"`MORTISE_{failure.status.upper()}`: {text}"
@@ -98,7 +99,7 @@ class Demoted(Service):
             rights.wait_until(lambda: "master_link_status:up" in self.server.command("INFO replication"))
             self.server.command("REPLICAOF NO ONE")
             self.old.command(f"REPLICAOF 127.0.0.1 {self.server.ports[0]}")
-            self.network.tell(f"redirect {self.server.socket}")
+            self.network.send(f"redirect {self.server.socket}")
         return made
 
     def close(self):
@@ -173,17 +174,17 @@ class Expiring(Unkillable):
             make(holder, "lock", name)
         do(holder, "x", "try")
         self.expire()
-        do(holder, "x", "extend", lease_ms=900_000)  # who is connected stays so
+        do(holder, "x", "extend", lease_ms=900_000)  # an open connection stays open
         do(holder, "y", "try")
         do(holder, "y", "unlock")
         self.disconnect()
-        said = set()
+        refusals = set()
         for attempt in (lambda: do(holder, "y", "acquire", timeout_ms=3000), self.driver):
             try:
                 attempt()
                 sys.exit("a password that has expired lets somebody in")
             except Refused as problem:
-                said.add(said_of(problem))
+                refusals.add(text_of(problem))
         if do(holder, "x", "is_held").value != 1:
             sys.exit("a hold ends with the password, before its lease")
         self.renew()
@@ -191,7 +192,7 @@ class Expiring(Unkillable):
         do(holder, "x", "extend", lease_ms=900_000)
         do(holder, "x", "unlock")
         return ("everything until the connection ends, then existing holds until their leases end; "
-                "everything again after the password is corrected", "; ".join(sorted(said)))
+                "everything again after the password is corrected", "; ".join(sorted(refusals)))
 
 
 def main():
@@ -202,7 +203,7 @@ def main():
     shapes = [Demoted, Discreet, Scriptless, Twemproxy, Unkillable, Expiring]
     with futures.ThreadPoolExecutor(max_workers=TRIED_AT_A_TIME) as tried:
         seen = list(tried.map(lambda shape: shape.seen(given.driver), shapes))
-    rows = [f"| {shape.__doc__} | {works} | {said} |" for shape, (works, said) in zip(shapes, seen)]
+    rows = [f"| {shape.__doc__} | {works} | {refusals} |" for shape, (works, refusals) in zip(shapes, seen)]
     table = "\n".join(["| where | what works | error of the rest, or cost |", "|---|---|---|"] + rows) + "\n"
     print(table)
     if table not in pathlib.Path(given.page).read_text("utf-8"):

@@ -1,6 +1,6 @@
-// options [--write]: what follows from the table of options, src/base/options.cpp: its rows on the
-// page docs/options.md, and the keys in the header. Says what is not in step with it, or writes
-// that.
+// options [--write]: the texts that follow from the table of options, src/base/options.cpp: its
+// rows on the page docs/options.md, and the keys in the header. Reports whether they are in step
+// with it, or writes them.
 #include "base/options.hpp"
 
 #include <algorithm>
@@ -65,20 +65,22 @@ std::string row_of_page(const option& row) {
 
 // ---- a key of the header ---------------------------------------------------------------------
 
-std::string said(const option::number& of) {
+std::string suffix_of(const option::number& of) {
   return std::string(": ") + of.unit->form +
          (of.beyond != nullptr ? " or " + quoted(of.beyond) : "");
 }
-std::string said(const option::toggle& either) {
+std::string suffix_of(const option::toggle& either) {
   return ": " + quoted(either.on) + " or " + quoted(either.off);
 }
-std::string said(const option::choice& among) { return ", such as " + quoted(among.words.front()); }
-std::string said(const option::text& /*kind*/) { return ""; }
+std::string suffix_of(const option::choice& among) {
+  return ", such as " + quoted(among.words.front());
+}
+std::string suffix_of(const option::text& /*kind*/) { return ""; }
 
 std::string key_of_header(const option& row) {
   std::string upper = row.key;
   for (char& c : upper) c = static_cast<char>(std::toupper(c));
-  const auto values = std::visit([](const auto& kind) { return said(kind); }, row.values);
+  const auto values = std::visit([](const auto& kind) { return suffix_of(kind); }, row.values);
   const bool is_client_only =
       row.whose == option::taker::client || row.whose == option::taker::server;
   const auto comment =

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""prometheus.py TOOLS LIBRARY: Prometheus can read the statistics, and the dashboard asks for what is
-there. TOOLS is the folder of Debian's promtool, LIBRARY the shared library; needs
+"""prometheus.py TOOLS LIBRARY: Prometheus can read the statistics, and the dashboard queries
+existing names. TOOLS is the folder of Debian's promtool, LIBRARY the shared library; needs
 support/with_server.
 
-A client does some of everything that is counted, with labels that want escaping. Then promtool has
-nothing to say about its text, all names on the page are there and no other, and each query of the
-dashboard is one that Prometheus parses and is about those names and labels.
+A client does some of everything that is counted, with labels that need escaping. Then promtool
+finds no fault in its text. All names on the page are there and no other. Prometheus parses each
+query of the dashboard, and finds its names and labels.
 """
 import ctypes
 import json
@@ -41,7 +41,7 @@ def load(path):
 
 
 def statistics(mortise):
-    """The text of a client that has done what is counted."""
+    """The text of a client that has done everything that is counted."""
     url = (os.environ["MORTISE_TEST_URL"] + "?metrics_name=name").encode()
     client = mortise.mortise_client_new(url, len(url), None, None)
     name = b'a "name"\n\\ \xff'
@@ -65,9 +65,9 @@ def check_text(tools, text, known):
                              capture_output=True, check=False)
     if checked.returncode != 0 or checked.stderr:
         sys.exit(f"promtool: {checked.stdout}{checked.stderr}")
-    told = set(re.findall(r"^# TYPE (\w+)", text, re.M))
-    if told != set(known):
-        sys.exit(f"only in the text or on the page: {sorted(told ^ set(known))}")
+    types = set(re.findall(r"^# TYPE (\w+)", text, re.M))
+    if types != set(known):
+        sys.exit(f"only in the text or on the page: {sorted(types ^ set(known))}")
 
 
 def queries():
@@ -79,14 +79,14 @@ def queries():
 
 def check_dashboard(tools, known):
     """As a file of rules, which promtool parses."""
-    asked = set()
+    queried = set()
     with tempfile.NamedTemporaryFile("w", suffix=".yml", encoding="utf-8") as rules:
         print("groups:\n- name: dashboard\n  rules:", file=rules)
         for number, (title, query) in enumerate(queries()):
             print(f"  - record: query:{number}\n    expr: {json.dumps(query)}", file=rules)
             names = {re.sub(r"_(bucket|sum|count)$", "", name)
                      for name in re.findall(r"\bmortise_\w+", query)}
-            asked |= names
+            queried |= names
             labels = set().union(*(known.get(name, set()) for name in names)) | LABELS
             used = set(re.findall(r"(\w+)=~?\"", query))
             for group in re.findall(r"by \((.*?)\)", query):
@@ -98,8 +98,8 @@ def check_dashboard(tools, known):
                                  encoding="utf-8", capture_output=True, check=False)
         if checked.returncode != 0:
             sys.exit(f"promtool: {checked.stdout}{checked.stderr}")
-    if asked != set(known):
-        sys.exit(f"the dashboard shows nothing of {sorted(set(known) - asked)}")
+    if queried != set(known):
+        sys.exit(f"the dashboard shows nothing of {sorted(set(known) - queried)}")
 
 
 def main():

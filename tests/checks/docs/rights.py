@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a user of the server can still do without each of the rights that docs/server.md names.
+"""What a user of the server can still do without each of the rights of docs/server.md.
 
     rights.py --driver build/release/conformance_driver --page docs/server.md
 
-Prints a table of the rights and what came of taking each away, as it was just seen: on servers whose
-user lacks it, drivers of tests/conformance try everything. It fails unless the table is on the page, and
-also when nothing misses a right, which then need not be given.
+Prints a table of the rights and the results of removing each, from this run. On servers whose user
+lacks it, drivers of tests/conformance try everything. It fails unless the table is on the page, and
+also if no call misses a right, which is then superfluous.
 """
 import argparse
 import os
@@ -24,7 +24,7 @@ TRIED_AT_A_TIME = 4
 LEASE = {"opt.lease": "10m", "opt.command_timeout": "2s"}
 PATIENCE_MS = 20_000
 
-# What is not a failure, and so cannot be seen in a status. That the right is used is seen.
+# Effects that are no failure, and so invisible in a status. That the right is used is visible.
 SLOWER = {
     "info": "a waiter keeps its place for 2 s instead of 5 s after a server change",
     "script|load": "each client sends the text of a script at its first use",
@@ -43,7 +43,7 @@ NOT_NEEDED = {"delifeq", "delex"}
 
 
 class Refused(Exception):
-    """A step did not say ok."""
+    """A step did not return ok."""
 
     def __init__(self, status, text=""):
         super().__init__(status, text)
@@ -55,9 +55,9 @@ class Setup:
 
     def __init__(self, rule):
         self.server = Server()
-        said = self.server.command(rule)
-        if said != "OK":
-            raise RuntimeError(f"{rule!r}: {said}")
+        effect = self.server.command(rule)
+        if effect != "OK":
+            raise RuntimeError(f"{rule!r}: {effect}")
         self.server.command("ACL LOG RESET")
         self.url = self.server.url.replace("unix://", "unix://locker:PASSWORD@")
         self.rule = rule
@@ -117,7 +117,7 @@ def hand_over(setup, kind, take, give, **more):
 
 
 def wait_until(is_so):
-    """Or until it is plain that it cannot be seen here, long before whoever waits gives up."""
+    """Or until it is plain that it cannot be seen here, long before the waiter gives up."""
     deadline = time.monotonic() + PATIENCE_MS / 4000
     while not is_so() and time.monotonic() < deadline:
         sleep_ms(20)
@@ -129,7 +129,7 @@ def wait_for_waiter(setup):
         'n=n+redis.call(\'LLEN\',k) end return n" 0'))
 
 
-# ---- what is tried, each on a server of its own -------------------------------------------------
+# ---- the attempts, each on a server of its own --------------------------------------------------
 
 def connect(setup):
     setup.driver()
@@ -272,27 +272,27 @@ def named(failed):
 
 
 def describe(right, failed, refused):
-    """The row of the table; None when nobody has missed the right."""
+    """The row of the table; None if no call missed the right."""
     name = right.replace("|", "\\|")
     if failed:
         by_status = {}
         for what, problem in failed.items():
             by_status.setdefault(problem.status.upper(), []).append(what)
         if "nothing" in failed:
-            said = f"nothing: `MORTISE_{failed['nothing'].status.upper()}`"
+            effect = f"nothing: `MORTISE_{failed['nothing'].status.upper()}`"
         else:
-            said = "; ".join(f"no {', '.join(some)}: `MORTISE_{status}`"
+            effect = "; ".join(f"no {', '.join(some)}: `MORTISE_{status}`"
                              for status, some in by_status.items())
     elif {right, right.split("|")[0]} & refused and right in SLOWER:
-        said = SLOWER[right]
+        effect = SLOWER[right]
     else:
         return None
-    return f"| `+{name}` | {said} | {named(failed).replace('|', chr(92) + '|') or '–'} |"
+    return f"| `+{name}` | {effect} | {named(failed).replace('|', chr(92) + '|') or '–'} |"
 
 
 def is_on(page, row):
-    """Whether the page has this row. Servers since 7.2 tell which of the rights that the page names it
-    was, so theirs may be some of those."""
+    """Whether the page has this row. Servers since 7.2 name the missing one of the page's rights,
+    so theirs may be some of those."""
     begin, names = row.removesuffix(" |").rsplit(" | ", 1)
     written = re.search("^" + re.escape(begin) + r" \| (.*) \|$", page, re.M)
     return written and set(re.findall(r"\+[^ `]+", names)) <= set(re.findall(r"\+[^ `]+", written[1]))

@@ -1,5 +1,5 @@
 // statistics [--write]: the table of names on the page docs/statistics.md, which follows from
-// src/statistics/snapshot.cpp. Says that it is not in step with that, or writes it.
+// src/statistics/snapshot.cpp. Reports whether it is in step with that, or writes it.
 #include "statistics/snapshot.hpp"
 
 #include <iostream>

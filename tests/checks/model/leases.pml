@@ -1,20 +1,22 @@
-/* The leases of a quorum: that no two clients hold the lock at any time. The servers are
-   src/protocol/scripts/ballot_*.lua and member.lua, the clients src/deployment/redlock/redlock_coordinator.cpp,
-   src/deployment/redlock/votes/vote_count.cpp and src/lock/claim/hold.cpp.
+/* The leases of a quorum: no two clients hold the lock at any time. The servers are
+   src/protocol/scripts/ballot_*.lua and member.lua, the clients
+   src/deployment/redlock/redlock_coordinator.cpp, src/deployment/redlock/votes/vote_count.cpp
+   and src/lock/claim/hold.cpp.
 
-   Time passes in ticks. A lease is LEASE of them by its client's clock, and a server is told DRIFT
-   more. It is as bad as it may be: each server's clock is ahead by DRIFT at the end of a lease.
+   Time passes in ticks. A lease is LEASE of them by its client's clock, and a server keeps it
+   for DRIFT more. The clocks are as bad as they may be: each server's clock is ahead by DRIFT at
+   the end of a lease.
 
-   A question is carried out at any moment after it was sent, or never, and after later ones. A
-   client's contests have a number each; which proposals are voted for is what tokens.pml is about.
-   The first client prolongs what it holds; the other one need not, as both are alike in all else.
+   A request is executed at any moment after it was sent, or never, and after later ones. A
+   client's rounds have a number each. tokens.pml models the proposals that are voted for. The
+   first client extends its hold. The other one need not, because both are alike otherwise.
 
-   Each name that `check` gives with -D breaks one rule, and Spin has to find what comes of it. */
+   Each name that `check` gives with -D breaks one rule, and Spin has to find the consequence. */
 
 #define SERVERS 3
 #define CLIENTS 2
-#ifndef CONTESTS
-#define CONTESTS 1 /* of each client */
+#ifndef ROUNDS
+#define ROUNDS 1 /* of each client */
 #endif
 #ifndef RESTARTS
 #define RESTARTS 0
@@ -24,7 +26,7 @@
 #endif
 #define DRIFT 1
 
-/* For how long a server keeps a vote that is told so (lease.hpp, server_ttl_ms()), by true time. */
+/* How long a server keeps a vote of this lease (lease.hpp, server_ttl_ms()), by true time. */
 #ifdef NO_DRIFT
 #define KEPT_FOR(lease) ((lease) - DRIFT)
 #else
@@ -46,43 +48,43 @@
 #define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
 #define WITH(set, server) ((set) | (1 << (server)))
 
-/* A server: whose its vote is (0: nobody's), of which contest, and what is left of it. */
+/* A server: the client with its vote (0: none), the round of the vote, and the rest of its time. */
 byte owner[SERVERS];
-byte contest[SERVERS];
+byte round[SERVERS];
 byte ttl[SERVERS];
-byte quarantine[SERVERS]; /* what is left of that */
+byte quarantine[SERVERS]; /* the rest of its time */
 byte restarts = 0;
 
-/* A client, from 1 on. What is left counts from before a question was sent. */
-byte now_in[CLIENTS + 1];    /* the number of its contest; 0: none yet */
+/* A client, from 1 on. The rest of its lease counts from before a request was sent. */
+byte now_in[CLIENTS + 1];    /* the number of its round; 0: none yet */
 byte left[CLIENTS + 1];      /* of its lease */
 bool holds[CLIENTS + 1];
-bool is_over[CLIENTS + 1];   /* its contest or hold; the release may still be on its way */
-byte votes[CLIENTS + 1];     /* which servers have said yes, a bit for each */
+bool is_over[CLIENTS + 1];   /* its round or hold; the release may still be on its way */
+byte votes[CLIENTS + 1];     /* the servers that voted yes, a bit for each */
 bool renews[CLIENTS + 1];    /* has asked so, in this hold */
-byte renewal[CLIENTS + 1];   /* what is left of the lease that it asked for */
-byte renewed[CLIENTS + 1];   /* which servers have said yes to that */
+byte renewal[CLIENTS + 1];   /* the rest of the requested lease */
+byte renewed[CLIENTS + 1];   /* the servers that granted it, a bit for each */
 bool is_renewed[CLIENTS + 1];
 
 /* ---- a server -------------------------------------------------------------------------------- */
 
-/* What is kept for no time is over at once. */
+/* A vote without a time is over at once. */
 inline vote(number, lease) {
   if
   :: KEPT_FOR(lease) > 0 ->
-       owner[server] = client; contest[server] = number; ttl[server] = KEPT_FOR(lease)
+       owner[server] = client; round[server] = number; ttl[server] = KEPT_FOR(lease)
   :: else
   fi
 }
 
 inline forget(which) {
-  owner[which] = 0; contest[which] = 0; ttl[which] = 0
+  owner[which] = 0; round[which] = 0; ttl[which] = 0
 }
 
 #ifdef RELEASE_TAKES_ANY
 #define IS_RELEASED (is_over[client] || now_in[client] > 1)
 #else
-#define IS_RELEASED (is_over[client] || contest[server] < now_in[client])
+#define IS_RELEASED (is_over[client] || round[server] < now_in[client])
 #endif
 #ifdef RENEWED_FOR_ANYBODY
 #define IS_RENEWED_HERE (owner[server] != 0)
@@ -90,9 +92,9 @@ inline forget(which) {
 #define IS_RENEWED_HERE (owner[server] == client)
 #endif
 
-#define HAS_VOTE(server, client, number) (owner[server] == client && contest[server] == (number))
+#define HAS_VOTE(server, client, number) (owner[server] == client && round[server] == (number))
 
-/* One server and one client's questions to it. */
+/* One server and one client's requests to it. */
 proctype wire(byte client; byte server) {
 end:
   do
@@ -105,21 +107,21 @@ end:
        :: !is_over[client] -> votes[client] = WITH(votes[client], server)
        :: else
        fi }
-#if CONTESTS > 1
-  /* The same, of the contest before: nobody counts it. */
+#if ROUNDS > 1
+  /* The same, of the round before: no client counts it. */
   :: d_step { now_in[client] > 1 && quarantine[server] == 0 && owner[server] == 0 ->
        vote(now_in[client] - 1, LEASE) }
 #endif
   /* ballot_release.lua */
   :: d_step { owner[server] == client && IS_RELEASED -> forget(server) }
-  /* ballot_renew.lua, which lifts the ballot: no release of an earlier contest takes it then. */
+  /* ballot_renew.lua, which lifts the ballot: no release of an earlier round takes it then. */
   :: d_step { renews[client] && IS_RENEWED_HERE && !(renewed[client] & (1 << server)) ->
        ttl[server] = KEPT_FOR(LEASE);
-#ifndef RENEWED_FOR_ITS_CONTEST
-       contest[server] = now_in[client];
+#ifndef RENEWED_FOR_ITS_ROUND
+       round[server] = now_in[client];
 #endif
        renewed[client] = WITH(renewed[client], server) }
-  /* redlock_coordinator.cpp, top_up(): for the rest of the lease, and counted by nobody. */
+  /* redlock_coordinator.cpp, top_up(): for the rest of the lease, and not counted. */
   :: d_step { is_renewed[client] && holds[client] && quarantine[server] == 0 &&
        owner[server] == 0 ->
 #ifdef TOP_UP_LENGTHENS
@@ -145,7 +147,7 @@ end:
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* The end of a hold or of a contest. */
+/* The end of a hold or of a round. */
 inline give_up(which) {
   holds[which] = false; is_over[which] = true; left[which] = 0; votes[which] = 0;
 #ifndef RENEWED_TOO_LATE
@@ -205,7 +207,7 @@ proctype client(byte me) {
 end:
   do
   /* redlock_coordinator.cpp, request_for() */
-  :: d_step { now_in[me] < CONTESTS && (now_in[me] == 0 || is_over[me]) ->
+  :: d_step { now_in[me] < ROUNDS && (now_in[me] == 0 || is_over[me]) ->
        now_in[me]++;
        left[me] = LEASE;
        is_over[me] = false;
@@ -232,7 +234,7 @@ end:
 #endif
        holds[me] = true; is_over[me] = false;
        is_renewed[me] = true }
-  /* What is held is given back, or what was asked for, to all servers. */
+  /* The hold, or the requested votes, are released at all servers. */
   :: d_step { now_in[me] != 0 && !is_over[me] ->
        give_up(me) }
   od

@@ -1,12 +1,13 @@
-/* The fencing tokens of a quorum's read-write lock: that each grant's token is above those of all
-   grants that were told before it was asked for, and that nobody writes while others have the lock.
-   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients src/deployment/redlock/redlock_coordinator.cpp. One
-   client reads, and another writes, or reads, too, by -DOTHER_READS; each asks up to CONTESTS times.
+/* The fencing tokens of a quorum's read-write lock. Each grant's token is above those of all
+   grants that were reported before its request, and no client writes while others have the lock.
+   The servers are src/protocol/scripts/ballot_rw_*.lua, the clients
+   src/deployment/redlock/redlock_coordinator.cpp. One client reads, and another writes, or
+   reads, too, by -DOTHER_READS. Each asks up to ROUNDS times.
 
-   The network and time are those of tokens.pml: a question is carried out at any moment after it was
+   The network and time are those of tokens.pml: a request is executed at any moment after it was
    sent, or never, and a vote is kept while its client counts on it.
 
-   Each name that `check` gives with -D breaks one rule, and Spin has to find what comes of it. */
+   Each name that `check` gives with -D breaks one rule, and Spin has to find the consequence. */
 
 #define SERVERS 3
 #define CLIENTS 2
@@ -15,23 +16,23 @@
 #else
 #define WRITER 2
 #endif
-#ifndef CONTESTS
-#define CONTESTS 2
+#ifndef ROUNDS
+#define ROUNDS 2
 #endif
 #define QUORUM 2
 #define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
 #define BIT(number) (1 << ((number) - 1))
 
-/* A server: who has its vote, a bit for each client, and the highest proposal. */
+/* A server: the clients with its vote, a bit for each, and the highest proposal. */
 byte owners[SERVERS];
 byte ballot[SERVERS];
 
 /* A client, from 1 on. */
-byte contests[CLIENTS + 1];
+byte rounds[CLIENTS + 1];
 byte proposal[CLIENTS + 1];  /* 0: none yet */
-byte votes[CLIENTS + 1];     /* which servers have said yes to it, a bit for each */
-byte told[CLIENTS + 1];      /* the highest proposal that they knew */
-byte second[CLIENTS + 1];    /* a reader that is outdone says this one; 0: it does not */
+byte votes[CLIENTS + 1];     /* the servers that voted yes, a bit for each */
+byte known[CLIENTS + 1];      /* the highest proposal that they knew */
+byte second[CLIENTS + 1];    /* a reader that is outdone proposes this; 0: it does not */
 byte confirmed[CLIENTS + 1]; /* which servers know that */
 bool is_over[CLIENTS + 1];
 bool holds[CLIENTS + 1];
@@ -63,18 +64,18 @@ inline know(number) {
   fi
 }
 
-/* One server and one client's questions to it. */
+/* One server and one client's requests to it. */
 proctype wire(byte client; byte server) {
 end:
   do
-  /* ballot_rw_take.lua; also when nobody counts the vote any more. */
+  /* ballot_rw_take.lua; also when the vote is no longer counted. */
   :: d_step { proposal[client] != 0 && !(votes[client] & BIT(server + 1)) &&
        !IS_EXCLUDED(client, server) && !IS_LOW(client, server) ->
        if
        :: !is_over[client] && second[client] == 0 ->
             votes[client] = votes[client] | BIT(server + 1);
             if
-            :: ballot[server] > told[client] -> told[client] = ballot[server]
+            :: ballot[server] > known[client] -> known[client] = ballot[server]
             :: else
             fi
        :: else
@@ -94,20 +95,20 @@ end:
 /* ---- a client -------------------------------------------------------------------------------- */
 
 /* Whichever number, as no clock decides it. */
-#define CONTEST(number)                                                                  \
-  :: d_step { contests[me] < CONTESTS && (contests[me] == 0 || is_over[me]) ->           \
-       contests[me]++; proposal[me] = number;                                            \
+#define ROUND(number)                                                                  \
+  :: d_step { rounds[me] < ROUNDS && (rounds[me] == 0 || is_over[me]) ->           \
+       rounds[me]++; proposal[me] = number;                                            \
        is_over[me] = false; seen[me] = last_token }
 
-#ifdef CONFIRMED_BELOW_WHAT_WAS_TOLD
+#ifdef CONFIRMED_BELOW_THE_HIGHEST
 #define IS_ABOVE_ALL(number) ((number) > proposal[me])
 #else
-#define IS_ABOVE_ALL(number) ((number) > told[me])
+#define IS_ABOVE_ALL(number) ((number) > known[me])
 #endif
 /* redlock_coordinator.cpp, follow_round() and propose_again() */
 #define SECOND(number)                                                                   \
   :: d_step { me != WRITER && !holds[me] && !is_over[me] && second[me] == 0 &&           \
-       COUNT(votes[me]) >= QUORUM && told[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \
+       COUNT(votes[me]) >= QUORUM && known[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \
        second[me] = number }
 #ifdef CONFIRMED_BY_ONE
 #define TO_CONFIRM 1
@@ -117,9 +118,9 @@ end:
 #ifdef NOT_CONFIRMED
 #define IS_DONE true
 #elif defined(CONFIRMED_IF_BELOW)
-#define IS_DONE (me == WRITER || told[me] <= proposal[me])
+#define IS_DONE (me == WRITER || known[me] <= proposal[me])
 #else
-#define IS_DONE (me == WRITER || told[me] < proposal[me])
+#define IS_DONE (me == WRITER || known[me] < proposal[me])
 #endif
 
 inline be_given(token) {
@@ -135,7 +136,7 @@ inline be_given(token) {
 proctype client(byte me) {
 end:
   do
-  CONTEST(1) CONTEST(2) CONTEST(3) CONTEST(4)
+  ROUND(1) ROUND(2) ROUND(3) ROUND(4)
   SECOND(2) SECOND(3) SECOND(4)
   :: d_step { !holds[me] && !is_over[me] && second[me] == 0 && IS_DONE &&
        COUNT(votes[me]) >= QUORUM -> be_given(proposal[me]) }
@@ -143,7 +144,7 @@ end:
        be_given(second[me]) }
   :: d_step { proposal[me] != 0 && !is_over[me] ->
        is_over[me] = true; holds[me] = false;
-       votes[me] = 0; told[me] = 0; second[me] = 0; confirmed[me] = 0; seen[me] = 0 }
+       votes[me] = 0; known[me] = 0; second[me] = 0; confirmed[me] = 0; seen[me] = 0 }
   od
 }
 

@@ -1,14 +1,14 @@
-/* The fencing tokens of a quorum: that each grant's token is above those of all earlier grants. The
-   servers are src/protocol/scripts/ballot_*.lua, the clients src/deployment/redlock/redlock_coordinator.cpp and
-   src/quorum.
+/* The fencing tokens of a quorum: each grant's token is above those of all earlier grants. The
+   servers are src/protocol/scripts/ballot_*.lua, the clients
+   src/deployment/redlock/redlock_coordinator.cpp and src/deployment/redlock/votes.
 
-   The network is as bad as it can be: a question is carried out at any moment after it was sent, at
-   any of the servers, also twice or never, and after later ones. An answer is looked at whenever.
+   The network is as bad as it can be: a request is executed at any moment after it was sent, at
+   any of the servers, also twice or never, and after later ones. A reply is read at any moment.
 
-   Of time only this is relied on: a server keeps a vote until its lease is over at the client, which
-   it is at any moment. Why that is so, is what leases.pml is about.
+   Only one property of time is relied on: a server keeps a vote until its lease is over at the
+   client, at any moment. leases.pml shows why.
 
-   Each name that `check` gives with -D breaks one rule, and Spin has to find what comes of it. */
+   Each name that `check` gives with -D breaks one rule, and Spin has to find the consequence. */
 
 #define SERVERS 3
 #ifndef CLIENTS
@@ -34,26 +34,25 @@
 #endif
 #define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
 
-/* A server: whose its vote is (0: nobody's), and the highest proposal that it has voted for. */
+/* A server: the client with its vote (0: none), and the highest proposal that it has voted for. */
 byte owner[SERVERS];
 byte ballot[SERVERS];
 
 /* A client, from 1 on. */
 byte proposal[CLIENTS + 1]; /* the latest; 0: none yet */
-byte votes[CLIENTS + 1];    /* which servers have said yes to it, a bit for each */
+byte votes[CLIENTS + 1];    /* the servers that voted yes, a bit for each */
 byte granted[CLIENTS + 1];  /* the token with which it holds the lock; 0: it does not */
 bool is_over[CLIENTS + 1];  /* its lease, or it has given its votes back */
 byte last_token = 0;
 
 /* ---- restarts -------------------------------------------------------------------------------- */
 
-/* A server that has restarted, without its data or with those of a snapshot, votes when the longest
-   lease that it may have forgotten is over. For the proposals that it has forgotten stands the time
-   of its clock at the end of its quarantine, which no ballot of the snapshot hides (member.lua;
-   highest_proposal() in ballot.lua). So in these runs there is a
-   clock, and proposals are behind it by whatever and ahead of it by AHEAD at most, for which a
-   quarantine has to be long enough. It is the first server that restarts, as they are all alike;
-   and what late questions can do is seen in the other runs. */
+/* A server that has restarted, without its data or with those of a snapshot, votes after the
+   longest lease that it may have lost. The time of its clock at the end of its quarantine stands
+   for the lost proposals, and no ballot of the snapshot hides it (member.lua; highest_proposal()
+   in ballot.lua). So these runs have a clock. Proposals are behind it by any amount and ahead of
+   it by AHEAD at most, for which a quarantine has to be long enough. The first server restarts,
+   because they are all alike. The other runs show the effect of late requests. */
 #ifdef RESTARTS
 #define AHEAD 1
 #ifdef QUARANTINE_IS_SHORT
@@ -69,12 +68,12 @@ byte forgotten_ballot = 0;
 #ifdef OLD_DATA
 /* What it has on its disk: nothing, or a snapshot of any moment before. */
 byte saved_owner = 0, saved_ballot = 0;
-bool is_lifted = false;     /* its ballot is the end of its quarantine, for which nobody has a vote */
+bool is_lifted = false;     /* its ballot is the end of its quarantine, without a voter */
 #else
 #define saved_owner 0
 #define saved_ballot 0
 #endif
-byte unheard[CLIENTS + 1];  /* up to this proposal a client's questions broke with the server */
+byte unheard[CLIENTS + 1];  /* up to this proposal a client's requests broke with the server */
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
 bool is_fence = false;      /* nothing but that stands for a ballot of the first server */
 byte top_up[CLIENTS + 1];   /* the proposal of one that is on its way; 0: none is */
@@ -127,7 +126,7 @@ inline vote(number) {
 #endif
 }
 
-/* What may come late: the question of any contest before, were it one of this client's or not. */
+/* What may come late: the request of any earlier round, of this client or of another. */
 #define LATE_QUESTION(number) \
   :: d_step { IS_LATE(number) && MAY_VOTE(client, server, number) -> vote(number) }
 
@@ -144,12 +143,12 @@ bool has_given_back[CLIENTS + 1]; /* its latest proposal, before */
 #define IS_RELEASED_BY(client, number) false
 #endif
 
-/* One server and one client's questions to it. */
+/* One server and one client's requests to it. */
 proctype wire(byte client; byte server) {
 end:
   do
-  /* The question of the latest contest, or a top-up of what is held (redlock_coordinator.cpp, top_up()), which
-     counts for nothing. */
+  /* The request of the latest round, or a top-up of a hold (redlock_coordinator.cpp, top_up()),
+     which does not count. */
   :: d_step { proposal[client] != 0 && MAY_VOTE(client, server, proposal[client]) ->
        vote(proposal[client]);
        if
@@ -157,8 +156,8 @@ end:
        :: else
        fi }
   EACH_PROPOSAL(LATE_QUESTION)
-  /* ballot_release.lua takes a vote for its own proposal and for lower ones, and so does the end of
-     a lease; a client that counts on a vote has sent no such release. */
+  /* ballot_release.lua releases a vote for its own proposal and for lower ones, and so does the
+     end of a lease. A client that counts on a vote has sent no such release. */
   :: d_step { owner[server] == client && (!IS_COUNTED_ON(client, ballot[server]) ||
        IS_RELEASED_BY(client, ballot[server])) -> owner[server] = 0 }
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
@@ -228,10 +227,10 @@ end:
 
 /* ---- a client -------------------------------------------------------------------------------- */
 
-/* redlock_coordinator.cpp, request_for(): a contest, the first or a later one, or again because it was outrun.
+/* redlock_coordinator.cpp, request_for(): a round, the first or a later one, or again because it was outrun.
    Which number it has above its earlier ones is left open: no clock and no knowledge of others
    decides that. */
-#define CONTEST(number)                                                              \
+#define ROUND(number)                                                              \
   :: d_step { granted[me] == 0 && number > proposal[me] && IS_TIME_FOR(number) ->    \
        proposal[me] = number; votes[me] = 0; is_over[me] = false }
 
@@ -263,7 +262,7 @@ proctype client(byte me) {
 #endif
 end:
   do
-  EACH_PROPOSAL(CONTEST)
+  EACH_PROPOSAL(ROUND)
 #ifdef PROPOSED_AGAIN
   :: d_step { is_over[me] && proposal[me] != 0 ->
        has_given_back[me] = true; votes[me] = 0; is_over[me] = false }
@@ -287,7 +286,7 @@ end:
   :: d_step { granted[me] != 0 && proposal[me] > granted[me] && COUNT(votes[me]) >= TO_DRAW ->
        be_given(proposal[me]) }
 #endif
-  /* The lease is over, a contest is lost, or what was had is given back. */
+  /* The lease is over, a round is lost, or a hold is released. */
   :: d_step { proposal[me] != 0 && !is_over[me] -> is_over[me] = true; granted[me] = 0 }
   od
 }

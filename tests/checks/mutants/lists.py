@@ -128,7 +128,7 @@ def planted(mutant, sources):
 
 
 class Tests:
-    """What the tests of the sources are called, as far as their macros say it."""
+    """The names of the tests in the sources, from their macros."""
 
     def __init__(self, root):
         self.root = root

@@ -1,9 +1,9 @@
-"""Plants mutants one after the other and runs the tests that are to notice them.
+"""Plants mutants one after the other and runs the tests that have to notice them.
 
 The project is built once, in build/mutants. A worker has a copy of the sources in
-build/mutants/worker_N, in which it plants a mutant. Only the objects that the mutant's file is in
-are compiled again, from that copy and into that folder, and linked with the other objects of the
-build. Nothing is ever planted in the project or in its build.
+build/mutants/worker_N, in which it plants a mutant. Only the objects with the mutant's file are
+compiled again, from that copy and into that folder, and linked with the other objects of the build.
+No mutant is ever planted in the project or in its build.
 """
 import json
 import os
@@ -38,7 +38,7 @@ BASE_SECONDS = 10  # how long a test may take beyond some times of what it takes
 
 
 def target_of(entry):
-    """What is built for an entry of a TESTS line."""
+    """The target of an entry of a TESTS line."""
     program, _, rest = entry.partition(":")
     if program in GTEST_PROGRAMS:
         return f"{program}_tests"
@@ -62,7 +62,7 @@ def run(command, seconds=None, **options):
 
 
 class Build:
-    """The build without a mutant: what is compiled and linked, and how."""
+    """The build without a mutant: its compilations and links, and their commands."""
 
     def __init__(self, root, workers):
         self.root = root
@@ -147,7 +147,7 @@ class Baseline:
 
 
 def failing(entry, output):
-    """What noticed a mutant, as narrow an entry of a TESTS line as can be told."""
+    """The test that noticed a mutant, as the narrowest possible entry of a TESTS line."""
     program = entry.partition(":")[0]
     if program in GTEST_PROGRAMS:
         # One that has crashed or hangs is the last to have begun.
@@ -187,7 +187,7 @@ class Worker:
         self.moved.append((f"{build.folder}/generated", f"{self.folder}/generated"))
 
     def try_mutant(self, mutant, sources, tests, baseline):
-        """The result of a mutant, and what can be said of it."""
+        """The result of a mutant, and its text."""
         bench = self.folder / "programs"
         shutil.rmtree(bench, ignore_errors=True)
         bench.mkdir()

@@ -54,11 +54,11 @@ def tokens_of(text, is_lua):
 
 def places_of(source, pattern):
     """Where the texts of a pattern's tokens follow each other in a source's: pairs of indexes."""
-    wanted = [token.text for token in pattern]
+    texts_of_pattern = [token.text for token in pattern]
     texts = [token.text for token in source]
-    size, first = len(wanted), wanted[0]
+    size, first = len(texts_of_pattern), texts_of_pattern[0]
     return [(at, at + size) for at, text in enumerate(texts)
-            if text == first and texts[at:at + size] == wanted]
+            if text == first and texts[at:at + size] == texts_of_pattern]
 
 
 def closing(source, at):

@@ -63,9 +63,9 @@ class call {
   words &line_;
 };
 
-/** Says what a call came to. */
+/** Reports the result of a call. */
 void answer(const call &made);
-/** A call of a handle or of a hold, whose answer says all. */
+/** A call of a handle or of a hold, whose result is the whole reply. */
 void make_call(handle &of, const std::string &method, call &made);
 void make_call(mortise::hold &of, const std::string &method, call &made);
 /** A call that ends in an event, or in a line of a thread. */

@@ -187,7 +187,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::listing_entry 
   no_such("field", key);
 }
 
-void tell_listing(const mortise::result<mortise::listing> &taken, call &made) {
+void report_listing(const mortise::result<mortise::listing> &taken, call &made) {
   made.came_to(taken);
   if (!taken) return;
   const std::string what = made.text_of("of");
@@ -209,7 +209,7 @@ void tell_listing(const mortise::result<mortise::listing> &taken, call &made) {
   }
 }
 
-void tell_stats(const mortise::result<mortise::stats> &counted, call &made) {
+void report_stats(const mortise::result<mortise::stats> &counted, call &made) {
   made.came_to(counted);
   if (!counted) return;
   const std::string what = made.text_of("of");
@@ -229,7 +229,7 @@ void tell_stats(const mortise::result<mortise::stats> &counted, call &made) {
   }
 }
 
-void tell_health(const mortise::result<mortise::health> &found, call &made) {
+void report_health(const mortise::result<mortise::health> &found, call &made) {
   made.came_to(found);
   if (!found) return;
   const std::string what = made.text_of("of");
@@ -250,7 +250,7 @@ void tell_health(const mortise::result<mortise::health> &found, call &made) {
   }
 }
 
-/** A child's handles are inert: what it is told, by its exit status. */
+/** A child's handles are inert: it returns its result by its exit status. */
 mortise::status ping_of_child(mortise::client &of) {
   std::fflush(stdout);
   const pid_t child = fork();
@@ -258,9 +258,9 @@ mortise::status ping_of_child(mortise::client &of) {
     const auto answered = of.ping(std::nothrow);
     _exit(answered ? 0 : -static_cast<int>(answered.error().code()));
   }
-  int how = 0;
-  waitpid(child, &how, 0);
-  return static_cast<mortise::status>(-WEXITSTATUS(how));
+  int wait_status = 0;
+  waitpid(child, &wait_status, 0);
+  return static_cast<mortise::status>(-WEXITSTATUS(wait_status));
 }
 
 void call_on(mortise::client &of, const std::string &method, call &made) {
@@ -269,19 +269,19 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
   } else if (method == "set_credentials") {
     made.came_to(of.set_credentials(made.text_of("user"), made.text_of("password"), std::nothrow));
   } else if (method == "check_health") {
-    tell_health(of.check_health(std::nothrow), made);
+    report_health(of.check_health(std::nothrow), made);
   } else if (method == "last_health") {
-    tell_health(of.last_health(std::nothrow), made);
+    report_health(of.last_health(std::nothrow), made);
   } else if (method == "list_locks") {
     const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
-    tell_listing(of.list_locks(patience, std::nothrow), made);
+    report_listing(of.list_locks(patience, std::nothrow), made);
   } else if (method == "scan_locks") {
     const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
     const auto pattern = made.has("pattern") ? made.text_of("pattern") : std::string();
-    tell_listing(of.scan_locks(pattern, made.number("most_keys", 1000), patience, std::nothrow),
-                 made);
+    report_listing(of.scan_locks(pattern, made.number("most_keys", 1000), patience, std::nothrow),
+                   made);
   } else if (method == "stats") {
-    tell_stats(of.stats(std::nothrow), made);
+    report_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {
     made.came_to(ping_of_child(of));
   } else {

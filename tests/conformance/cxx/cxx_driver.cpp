@@ -56,13 +56,13 @@ mortise::result<void> add_members(mortise::multi &to, const std::string &members
     begin = end + 1;
     const std::size_t colon = std::min(member.find(':'), member.size());
     handle &of = find_handle(member.substr(0, colon));
-    const std::string how = member.substr(std::min(colon + 1, member.size()));
+    const std::string mode = member.substr(std::min(colon + 1, member.size()));
     mortise::result<void> added;
     if (std::holds_alternative<mortise::lock>(of.object)) {
       added = to.add(of.as<mortise::lock>(), std::nothrow);
     } else if (std::holds_alternative<mortise::semaphore>(of.object)) {
-      added = to.add(of.as<mortise::semaphore>(), std::atoll(how.c_str()), std::nothrow);
-    } else if (how == "read") {
+      added = to.add(of.as<mortise::semaphore>(), std::atoll(mode.c_str()), std::nothrow);
+    } else if (mode == "read") {
       added = to.add_reader(of.as<mortise::rw>(), std::nothrow);
     } else {
       added = to.add_writer(of.as<mortise::rw>(), std::nothrow);

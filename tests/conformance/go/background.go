@@ -45,7 +45,7 @@ func (h *handle) start(id, method string, given arguments) {
 		h.mutex.Unlock()
 		cancel()
 		close(ended)
-		say("done %s %s", id, came)
+		report("done %s %s", id, came)
 	}()
 	if !strings.HasSuffix(method, "acquire") && !strings.HasSuffix(method, "try") {
 		return

@@ -184,8 +184,8 @@ func (h *handle) change(ctx context.Context, from, to string) result {
 	return result{token: hold.Token()}
 }
 
-// toldBy is what a query is about, by the name of the getter in C.
-func toldBy(info *mortise.Info, of string) result {
+// infoField is what a query is about, by the name of the getter in C.
+func infoField(info *mortise.Info, of string) result {
 	switch of {
 	case "is_held":
 		return truth(info.IsHeld)
@@ -230,17 +230,17 @@ func (h *handle) forceRelease(ctx context.Context, given arguments) error {
 	}).ForceRelease(ctx, owner)
 }
 
-// toldOf tells of a listing how many have answered, as JSON, or of all entries one field.
-func toldOf(of string) func(*mortise.Listing, error) result {
+// listingField returns of a listing how many have answered, as JSON, or one field of all entries.
+func listingField(of string) func(*mortise.Listing, error) result {
 	return func(taken *mortise.Listing, err error) result {
 		if err != nil {
 			return failed(err)
 		}
-		return toldListing(taken, of)
+		return entriesField(taken, of)
 	}
 }
 
-func toldListing(taken *mortise.Listing, of string) result {
+func entriesField(taken *mortise.Listing, of string) result {
 	if of == "" {
 		return result{value: &taken.Answered, text: taken.JSON}
 	}
@@ -269,7 +269,7 @@ func fieldOf(one mortise.ListingEntry, key string) (int64, string) {
 	return numbers[key], texts[key]
 }
 
-// stats tells what the client has counted: how much, as JSON, or one sample.
+// stats returns what the client has counted: how much, as JSON, or one sample.
 func (h *handle) stats(of string) result {
 	counted, err := h.object.(*mortise.Client).Stats()
 	if err != nil {
@@ -288,7 +288,7 @@ func (h *handle) stats(of string) result {
 	return result{}
 }
 
-// watchLog says each line of the client's log, or ends that without a level.
+// watchLog prints each line of the client's log, or ends that without a level.
 func (h *handle) watchLog(given arguments) error {
 	if given["level"] == "" {
 		h.endReports()
@@ -309,7 +309,7 @@ func (h *handle) watchLog(given arguments) error {
 	return err
 }
 
-// watchStats says when statistics are there, or ends that without an interval.
+// watchStats prints when statistics are available, or ends that without an interval.
 func (h *handle) watchStats(given arguments) error {
 	if given["interval_ms"] == "" {
 		h.endReports()
@@ -332,7 +332,7 @@ func (h *handle) reports() context.Context {
 	return ctx
 }
 
-// isSample tells whether it is "name label=value label=value", in any order.
+// isSample returns whether it is "name label=value label=value", in any order.
 func isSample(one mortise.Sample, of string) bool {
 	words := strings.Fields(of)
 	if words[0] != one.Name || len(words)-1 != len(one.Labels) {
@@ -347,7 +347,7 @@ func isSample(one mortise.Sample, of string) bool {
 	return true
 }
 
-// check tells what was found when the server was checked: of all, as JSON, or of one matter.
+// check returns the result of a health check: all of it, as JSON, or one finding.
 func (h *handle) checkHealth(ctx context.Context, method, of string) result {
 	client := h.object.(*mortise.Client)
 	found, err := client.LastHealth()
@@ -418,8 +418,8 @@ func (h *handle) endWait() error {
 // call makes a call by its name in C.
 func (h *handle) call(ctx context.Context, method string, given arguments) result {
 	mode := ""
-	if how, rest, isOfMode := strings.Cut(method, "_"); isOfMode && (how == "read" || how == "write") {
-		mode, method = how, rest
+	if way, rest, isOfMode := strings.Cut(method, "_"); isOfMode && (way == "read" || way == "write") {
+		mode, method = way, rest
 	}
 	switch method {
 	case "try", "acquire":
@@ -469,7 +469,7 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		if err != nil {
 			return failed(err)
 		}
-		return toldBy(info, given["of"])
+		return infoField(info, given["of"])
 	case "force_release":
 		return failed(h.forceRelease(ctx, given))
 	case "member_count":
@@ -493,11 +493,11 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 	case "list_locks":
 		ctx, cancel := given.within(ctx)
 		defer cancel()
-		return toldOf(given["of"])(h.object.(*mortise.Client).ListLocks(ctx))
+		return listingField(given["of"])(h.object.(*mortise.Client).ListLocks(ctx))
 	case "scan_locks":
 		ctx, cancel := given.within(ctx)
 		defer cancel()
-		return toldOf(given["of"])(h.object.(*mortise.Client).ScanLocks(ctx, given["pattern"],
+		return listingField(given["of"])(h.object.(*mortise.Client).ScanLocks(ctx, given["pattern"],
 			given.number("most_keys", 1000)))
 	case "stats":
 		return h.stats(given["of"])

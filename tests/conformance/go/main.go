@@ -45,7 +45,7 @@ var (
 	run      int       // how many resets there were
 )
 
-func say(format string, values ...any) {
+func report(format string, values ...any) {
 	printing.Lock()
 	defer printing.Unlock()
 	fmt.Printf(format+"\n", values...)
@@ -130,18 +130,18 @@ func (given arguments) within(ctx context.Context) (context.Context, context.Can
 func membersOf(list string) []mortise.Member {
 	var members []mortise.Member
 	for _, item := range strings.Split(list, ",") {
-		name, how, _ := strings.Cut(item, ":")
+		name, mode, _ := strings.Cut(item, ":")
 		switch object := handles[name].object.(type) {
 		case *mortise.Lock:
 			members = append(members, object)
 		case *mortise.RW:
-			if how == "read" {
+			if mode == "read" {
 				members = append(members, object.ForRead())
 			} else {
 				members = append(members, object.ForWrite())
 			}
 		case *mortise.Semaphore:
-			weight, _ := strconv.ParseInt(how, 10, 64)
+			weight, _ := strconv.ParseInt(mode, 10, 64)
 			members = append(members, object.ForPermits(weight))
 		}
 	}
@@ -233,6 +233,6 @@ func main() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		words, given := parse(lines.Text())
-		say("%s %s", words[0], do(words, given))
+		report("%s %s", words[0], do(words, given))
 	}
 }

@@ -35,7 +35,7 @@ final class Driver {
 
   private Driver() {}
 
-  static synchronized void say(String line) {
+  static synchronized void report(String line) {
     OUT.println(line);
   }
 
@@ -109,16 +109,17 @@ final class Driver {
     return Result.OK;
   }
 
-  // ---- what it is told -------------------------------------------------------------------------
+  // ---- reports
+  // -------------------------------------------------------------------------------------
 
   /** What was found when the server was checked: of all, as JSON, or of one matter. */
-  private static Result told(Health found, String of) {
+  private static Result fieldOf(Health found, String of) {
     if (of == null) return Result.number(found.worst().code());
-    if (of.equals("json")) return Result.told(found.findings().size(), found.json());
+    if (of.equals("json")) return Result.with(found.findings().size(), found.json());
     for (Health.Finding one : found.findings()) {
       if (!one.name().equals(of)) continue;
       String severity = one.severity().name().toLowerCase(Locale.ROOT);
-      return Result.told(
+      return Result.with(
           one.severity().code(),
           String.join(
               "\n", severity, one.server(), one.value(), one.consequence(), one.remedy()));
@@ -127,19 +128,19 @@ final class Driver {
   }
 
   /** What the client has counted: how much, as JSON, or one sample by its name and labels. */
-  private static Result told(Stats counted, String of) {
-    if (of == null) return Result.told(counted.samples().size(), counted.json());
+  private static Result fieldOf(Stats counted, String of) {
+    if (of == null) return Result.with(counted.samples().size(), counted.json());
     for (Stats.Sample one : counted.samples()) {
       var text = new StringBuilder(one.name());
       one.labels().forEach((label, value) -> text.append(" " + label + "=" + value));
-      if (text.toString().equals(of)) return Result.told((long) one.value(), one.type());
+      if (text.toString().equals(of)) return Result.with((long) one.value(), one.type());
     }
     return Result.OK;
   }
 
-  /** What all clients have told: how many have, as JSON, or of all entries one field. */
-  private static Result told(Listing taken, String of) {
-    if (of == null) return Result.told(taken.answered(), taken.json());
+  /** The answers of all clients: how many, as JSON, or one field of all entries. */
+  private static Result fieldOf(Listing taken, String of) {
+    if (of == null) return Result.with(taken.answered(), taken.json());
     if (of.equals("unheard")) return Result.number(taken.silent() + taken.truncated());
     long sum = 0;
     var texts = new StringBuilder();
@@ -149,7 +150,7 @@ final class Driver {
       if (field instanceof Duration span) sum += span.toMillis();
       if (field instanceof String text) texts.append(text).append("\n");
     }
-    return Result.told(sum, texts.toString());
+    return Result.with(sum, texts.toString());
   }
 
   private static Object fieldOf(Listing.Entry one, String key) {
@@ -181,20 +182,20 @@ final class Driver {
   private static Result callClient(MortiseClient client, String method, Line line) {
     switch (method) {
       case "check_health":
-        return told(client.checkHealth(), line.given().get("of"));
+        return fieldOf(client.checkHealth(), line.given().get("of"));
       case "last_health":
-        return told(client.lastHealth(), line.given().get("of"));
+        return fieldOf(client.lastHealth(), line.given().get("of"));
       case "list_locks":
         Duration patience = Duration.ofMillis(line.number("timeout_ms", 0));
-        return told(client.listLocks(patience), line.given().get("of"));
+        return fieldOf(client.listLocks(patience), line.given().get("of"));
       case "scan_locks":
         String pattern = line.given().getOrDefault("pattern", "");
         Duration scanning = Duration.ofMillis(line.number("timeout_ms", 0));
-        return told(
+        return fieldOf(
             client.scanLocks(pattern, line.number("most_keys", 1000), scanning),
             line.given().get("of"));
       case "stats":
-        return told(client.stats(), line.given().get("of"));
+        return fieldOf(client.stats(), line.given().get("of"));
       default:
         return callPlain(client, method, line);
     }
@@ -226,12 +227,12 @@ final class Driver {
     int madeIn = run();
     client.watchLog(
         least,
-        told ->
+        record ->
             notify(
                 madeIn,
-                (on + " " + told.subject().name().toLowerCase(Locale.ROOT))
-                    + (" value=" + told.level().code() + " reason=" + told.reason().code())
-                    + (" text=" + Result.encode(told.text()))));
+                (on + " " + record.subject().name().toLowerCase(Locale.ROOT))
+                    + (" value=" + record.level().code() + " reason=" + record.reason().code())
+                    + (" text=" + Result.encode(record.text()))));
   }
 
   private static void watchStats(MortiseClient client, Line line) {
@@ -266,7 +267,7 @@ final class Driver {
         .get(line.word(2))
         .start(line.word(3), line)
         .exceptionally(Result::of)
-        .thenAccept(result -> say("done " + line.word(0) + " " + result));
+        .thenAccept(result -> report("done " + line.word(0) + " " + result));
     return Result.OK;
   }
 
@@ -316,7 +317,7 @@ final class Driver {
       } catch (RuntimeException failure) {
         result = Result.of(failure);
       }
-      say(line.word(0) + " " + result);
+      report(line.word(0) + " " + result);
     }
   }
 }

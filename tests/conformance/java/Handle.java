@@ -108,7 +108,7 @@ final class Handle implements LossListener {
     return (Acquirable) owner;
   }
 
-  /** False of a lease that was not yet released says that it was lost. */
+  /** False for a lease that was not yet released means that it was lost. */
   private static Result released(boolean wasHeld) {
     return Result.of(wasHeld ? Status.OK : Status.LOST);
   }
@@ -148,7 +148,7 @@ final class Handle implements LossListener {
   }
 
   /** What a query is about, by the name of the getter in C. */
-  private static Result told(LockInfo info, String of) {
+  private static Result fieldOf(LockInfo info, String of) {
     return switch (of) {
       case "is_held" -> Result.truth(info.isHeld());
       case "is_mine" -> Result.truth(info.isMine());
@@ -203,7 +203,7 @@ final class Handle implements LossListener {
           case "valid_ms" -> Result.number(owner.validFor().toMillis());
           case "deadline_ns" -> Result.number(owner.deadline().map(Handle::nanos).orElse(0L));
           case "token" -> Result.number(owner.token());
-          case "query" -> told(owner.query(), line.given().getOrDefault("of", ""));
+          case "query" -> fieldOf(owner.query(), line.given().getOrDefault("of", ""));
           case "force_release" -> forceRelease(line.given().get("owner"));
           case "member_count" -> Result.number(((Multi) owner).memberCount());
           default -> throw new IllegalArgumentException(method);

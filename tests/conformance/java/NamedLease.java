@@ -16,7 +16,7 @@ final class NamedLease {
     this.mode = mode;
   }
 
-  /** False says that it was lost, or released before; which of these is known here. */
+  /** False means that it was lost or released before; the driver knows which. */
   private Result release() {
     boolean wasHeld = lease.release();
     handle.drop(mode, lease);

@@ -31,15 +31,15 @@ record Result(Status status, long token, Long value, String text, MortiseExcepti
     return new Result(Status.OK, 0, null, text, null);
   }
 
-  static Result told(long value, String text) {
+  static Result with(long value, String text) {
     return new Result(Status.OK, 0, value, text, null);
   }
 
-  /** What is no failure of Mortise is one of this program, and ends it. */
+  /** A failure that is not one of Mortise is one of this program, and ends it. */
   static Result of(Throwable thrown) {
     Throwable failure = thrown instanceof CompletionException ? thrown.getCause() : thrown;
-    if (failure instanceof MortiseException said) {
-      return new Result(said.status(), 0, null, said.getMessage(), said);
+    if (failure instanceof MortiseException problem) {
+      return new Result(problem.status(), 0, null, problem.getMessage(), problem);
     }
     failure.printStackTrace();
     Runtime.getRuntime().halt(2);

@@ -1,5 +1,5 @@
-// In a cluster the topology says how many replicas there are, and slots take what they have to
-// another master, which has others (hazards 7 to 10).
+// In a cluster the topology has the number of replicas. Slots move their data to another master,
+// which has other replicas (hazards 7 to 10).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,16 +16,17 @@ class acknowledged_clusters : public clusters {
     const auto plain = all->url();
     return plain + (plain.find('?') == std::string::npos ? "?" : "&") + query;
   }
-  // Whether a replica of the key's master has it, which may hear of a slot that has moved late.
+  // Whether a replica of the key's master has it. A replica may learn late of a slot that has
+  // moved.
   static bool is_at_replica(const std::string& key) {
     const auto connection = all->at(all->replica_of(all->owner_of(key))).connect();
     connection->command({"READONLY"});
-    auto said = connection->command({"EXISTS", key});
+    auto reply = connection->command({"EXISTS", key});
     eventually([&] {
-      if (said.starts_with("-MOVED")) said = connection->command({"EXISTS", key});
-      return !said.starts_with("-MOVED");
+      if (reply.starts_with("-MOVED")) reply = connection->command({"EXISTS", key});
+      return !reply.starts_with("-MOVED");
     });
-    return said == "1";
+    return reply == "1";
   }
 };
 
@@ -50,19 +51,19 @@ TEST_F(acknowledged_clusters, hazard_7_what_was_granted_outlives_its_master) {
     expect_acquired(lock);
     all->kill(master);
     EXPECT_NE(master, all->owner_of(lock_key(name)));
-    const auto wanted = open_lock(other, name);
+    const auto contended = open_lock(other, name);
     EXPECT_TRUE(eventually(
-        [&] { return mortise_lock_try(wanted.get(), nullptr) == MORTISE_NOT_ACQUIRED; }));
+        [&] { return mortise_lock_try(contended.get(), nullptr) == MORTISE_NOT_ACQUIRED; }));
     // mortise_lock_is_held() is 0 from when the next server is known until its replicas have it.
     EXPECT_LT(0, mortise_lock_deadline_ns(lock.get())) << "it is not lost";
     all->heal();
     expect_released(lock);
-    expect_acquired(wanted);
-    expect_released(wanted);
+    expect_acquired(contended);
+    expect_released(contended);
   }
 }
 
-// Once the cluster holds it to be gone, nobody would choose it.
+// After the cluster has declared it failed, it is no candidate.
 TEST_F(acknowledged_clusters, hazard_8_a_replica_that_is_gone_holds_all_up_until_that_is_known) {
   const auto client = open_client(url("acks=all&command_timeout=500ms"));
   const auto lock = open_lock(client, "gone");
@@ -112,13 +113,13 @@ TEST_F(acknowledged_clusters, a_replica_that_is_gone_is_missed_where_the_number_
   const auto lock = open_lock(client, "gone");
   all->kill(all->replica_of(all->owner_of(lock_key("gone"))));
   EXPECT_TRUE(eventually([&] {
-    const auto said = mortise_lock_try(lock.get(), nullptr);
-    EXPECT_NE(MORTISE_OK, said);
-    return said == MORTISE_UNREACHABLE;
+    const auto status = mortise_lock_try(lock.get(), nullptr);
+    EXPECT_NE(MORTISE_OK, status);
+    return status == MORTISE_UNREACHABLE;
   }));
 }
 
-// What the replicas of the master before have acknowledged says nothing of those of the next.
+// The acknowledgements of an earlier master's replicas do not count for those of the next.
 TEST_F(acknowledged_clusters, hazard_7_a_hold_is_acknowledged_anew_where_its_slot_goes) {
   const auto client = open_client(url("acks=all&lease=30s"));
   const auto lock = open_lock(client, "moves");
@@ -137,7 +138,7 @@ TEST_F(acknowledged_clusters, hazard_7_a_hold_is_acknowledged_anew_where_its_slo
   expect_released(lock);
 }
 
-// While the replica of the next master does not say that it has the hold, nobody relies on it.
+// Until the replica of the next master acknowledges the hold, no client relies on it.
 TEST_F(acknowledged_clusters,
        hazard_7_what_moves_is_not_relied_on_before_it_is_acknowledged_there) {
   const auto client = open_client(url("acks=1&lease=60s"));
@@ -158,21 +159,21 @@ TEST_F(acknowledged_clusters,
   expect_released(lock);
 }
 
-// redisson#4822: only who had held it before could lock after a failover.
+// redisson#4822: after a failover only the earlier holder could lock.
 TEST_F(acknowledged_clusters, everybody_can_lock_after_a_failover) {
   const auto client = open_client(url());
   const auto other = open_client(url());
   const auto lock = open_lock(client, "after");
-  const auto wanted = open_lock(other, "after");
+  const auto contended = open_lock(other, "after");
   for (int i = 0; i < 3; ++i) {
     expect_acquired(lock);
     all->fail_over(all->owner_of(lock_key("after")));
     all->await_whole();
-    EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(wanted.get(), nullptr));
+    EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(contended.get(), nullptr));
     expect_released(lock);
-    expect_acquired(wanted);
-    EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(wanted.get()));
-    expect_released(wanted);
+    expect_acquired(contended);
+    EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(contended.get()));
+    expect_released(contended);
   }
 }
 
@@ -181,11 +182,11 @@ TEST_F(acknowledged_clusters, more_than_there_are_is_said_with_the_server) {
   const auto lock = open_lock(client, "many");
   const auto error = new_error();
   EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), error.get()));
-  const std::string said = mortise_error_message(error.get());
+  const std::string message = mortise_error_message(error.get());
   EXPECT_NE(
-      said.find("acks: 1 of 5 replicas of " + all->address_of(all->owner_of(lock_key("many")))),
+      message.find("acks: 1 of 5 replicas of " + all->address_of(all->owner_of(lock_key("many")))),
       std::string::npos)
-      << said;
+      << message;
 }
 
 }  // namespace

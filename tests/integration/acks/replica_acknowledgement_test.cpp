@@ -31,7 +31,7 @@ class replicated {
     for (auto& one : replicas_) {
       if (!eventually([&] { return follows(*one); })) throw std::runtime_error("no replica");
     }
-    // One that has just been given the data hears nothing for up to a second.
+    // A replica that has just received the data acknowledges nothing for up to a second.
     master_.command({"SET", "first", ""});
     if (master_.command({"WAIT", std::to_string(replicas), "10000"}) != std::to_string(replicas)) {
       throw std::runtime_error("the replicas do not answer");
@@ -60,14 +60,14 @@ struct answer_of {
 
 answer_of try_it(const lock_handle& lock) {
   const auto error = new_error();
-  const auto how = mortise_lock_try(lock.get(), error.get());
-  return {how, mortise_error_message(error.get())};
+  const auto status = mortise_lock_try(lock.get(), error.get());
+  return {status, mortise_error_message(error.get())};
 }
 
 answer_of acquire(const lock_handle& lock, std::int64_t timeout_ms) {
   const auto error = new_error();
-  const auto how = mortise_lock_acquire(lock.get(), timeout_ms, error.get());
-  return {how, mortise_error_message(error.get())};
+  const auto status = mortise_lock_acquire(lock.get(), timeout_ms, error.get());
+  return {status, mortise_error_message(error.get())};
 }
 
 bool has_lock(test_server& server) { return server.command({"EXISTS", key}) == "1"; }
@@ -98,7 +98,7 @@ TEST(acknowledgement, hazard_7_what_no_replica_has_is_given_back) {
   EXPECT_EQ(MORTISE_OK, acquire(lock, patience_ms).status);
 }
 
-TEST(acknowledgement, who_waits_for_longer_than_the_replica_is_away_gets_the_lock) {
+TEST(acknowledgement, a_waiter_that_outlasts_the_replicas_absence_gets_the_lock) {
   replicated all;
   const auto client = open_client(all.url("acks=1&command_timeout=400ms"));
   const auto lock = open_lock(client, "x");
@@ -158,7 +158,7 @@ TEST(acknowledgement, hazard_9_a_server_that_has_nothing_to_wait_for_says_nothin
   EXPECT_EQ(MORTISE_LOST, mortise_lock_unlock(lock.get(), nullptr));
 }
 
-// The master goes on to prolong what its replica does not hear of.
+// The master still extends a hold that its replica does not receive.
 TEST(acknowledgement, hazard_10_a_hold_that_replicas_do_not_hear_of_ends_with_its_lease) {
   replicated all;
   const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=3s"));
@@ -173,7 +173,7 @@ TEST(acknowledgement, hazard_10_a_hold_that_replicas_do_not_hear_of_ends_with_it
 }
 
 // The network between master and replica swallows everything, the master dies, and the replica
-// follows it: whoever insisted on the replica has nothing to lose.
+// follows it. A client that required the replica loses nothing.
 TEST(acknowledgement, hazard_7_nobody_loses_what_a_partition_has_kept_from_the_replica) {
   test_server master({{"--port", "free", "--repl-diskless-sync-delay", "0"}});
   tcp_proxy between(master.socket_path());
@@ -185,21 +185,21 @@ TEST(acknowledgement, hazard_7_nobody_loses_what_a_partition_has_kept_from_the_r
   const auto careless = open_client(name.url() + "?lease=60s");
   const auto before = open_lock(careful, "before");
   expect_acquired(before);
-  between.tell("freeze");
+  between.control("freeze");
   const auto mine = open_lock(careful, "mine");
   const auto its = open_lock(careless, "its");
   EXPECT_EQ(MORTISE_UNREACHABLE, try_it(mine).status);
   EXPECT_EQ(MORTISE_OK, try_it(its).status);
   master.kill();
   replica.command({"REPLICAOF", "NO", "ONE"});
-  name.tell("redirect " + replica.socket_path());
+  name.control("redirect " + replica.socket_path());
   const auto others = open_client(replica.url());
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, try_it(open_lock(others, "before")).status);
   EXPECT_EQ(MORTISE_OK, try_it(open_lock(others, "mine")).status);
-  // What is not promised: it is told, but only after somebody else has it.
+  // Not promised: the loss is reported, but only after another client holds the lock.
   EXPECT_EQ(MORTISE_OK, try_it(open_lock(others, "its")).status);
-  // It is nobody else's, and not lost; mortise_lock_is_held() is 0 once the server is found to be
-  // another one, which has no replica.
+  // No other client has it, and it is not lost. mortise_lock_is_held() is 0 after the client has
+  // found a different server without a replica.
   EXPECT_LT(0, mortise_lock_deadline_ns(before.get()));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(before.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, try_it(open_lock(others, "before")).status);
@@ -221,7 +221,7 @@ TEST(acknowledgement, an_extension_that_replicas_do_not_hear_of_is_none) {
       eventually([&] { return mortise_lock_extend(lock.get(), 60'000, nullptr) == MORTISE_OK; }));
 }
 
-// Whoever is granted a lock by a message asks, because only an answer is acknowledged.
+// A waiter that is granted a lock by message asks, because only a reply is acknowledged.
 TEST(acknowledgement, hazard_7_a_grant_by_message_is_acknowledged) {
   replicated all;
   const auto holding = open_client(all.url("acks=1"));
@@ -270,8 +270,8 @@ TEST(acknowledgement, an_upgrade_that_replicas_do_not_hear_of_is_none) {
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(reader.get(), patience_ms, nullptr));
 }
 
-// After a failover and back a server has the data of the other; a replica that has these has
-// nothing of what was granted before, so it is asked again.
+// After a failover and back, a server has the data of the other. A replica with these data lacks
+// the earlier grants, so it is asked again.
 TEST(acknowledgement, hazard_7_data_that_were_replaced_in_between_are_not_acknowledged) {
   replicated all;
   std::atomic<bool> is_replaced{false};
@@ -281,9 +281,9 @@ TEST(acknowledgement, hazard_7_data_that_were_replaced_in_between_are_not_acknow
     if (!is_replaced || !command.is("INFO") || command.words.at(1) != "replication") {
       return fault::none();
     }
-    const std::string told =
+    const std::string text =
         "role:master\r\nslave0:ip=::1,port=1,state=online\r\nmaster_replid:of_another_history\r\n";
-    return fault::answer("$" + std::to_string(told.size()) + "\r\n" + told + "\r\n");
+    return fault::answer("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
   });
   const auto client = open_client(between.url() + "?acks=1");
   const auto lock = open_lock(client, "x");
@@ -303,8 +303,8 @@ TEST(acknowledgement, another_run_of_the_server_does_not_vouch_for_this_one) {
     if (!command.is("INFO") || command.words.at(1) != "server" || ++looks != 2) {
       return fault::none();
     }
-    const std::string told = "run_id:another\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n";
-    return fault::answer("$" + std::to_string(told.size()) + "\r\n" + told + "\r\n");
+    const std::string text = "run_id:another\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n";
+    return fault::answer("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
   });
   const auto client = open_client(between.url() + "?acks=1");
   EXPECT_GT(looks, 2) << "it has begun anew";
@@ -325,7 +325,7 @@ TEST(acknowledgement, a_connection_that_is_cut_is_followed_by_another) {
   }
 }
 
-// "ERR WAIT cannot be used with replica instances" is for ever there (redisson#4822).
+// "ERR WAIT cannot be used with replica instances" is permanent there (redisson#4822).
 TEST(acknowledgement, hazard_10_a_demoted_server_is_left) {
   replicated all;
   const auto client = open_client(all.url("acks=1&command_timeout=1s"));
@@ -346,37 +346,38 @@ TEST(acknowledgement, hazard_10_a_demoted_server_is_left) {
 
 TEST(acknowledgement, all_of_nobody_knows_how_many_are_refused) {
   const test_server server;
-  const auto said = problem_of(server.url() + "?acks=all", MORTISE_INVALID_ARGUMENT);
-  EXPECT_NE(said.find("acks: all: the replicas of a single server"), std::string::npos) << said;
+  const auto message = problem_of(server.url() + "?acks=all", MORTISE_INVALID_ARGUMENT);
+  EXPECT_NE(message.find("acks: all: the replicas of a single server"), std::string::npos)
+      << message;
 }
 
 TEST(acknowledgement, numbers_out_of_range_are_refused) {
   const test_server server;
   for (const auto* given : {"65", "-1", "many", ""}) {
-    const auto said = problem_of(server.url() + "?acks=" + given, MORTISE_INVALID_ARGUMENT);
-    EXPECT_EQ(said.rfind("acks: ", 0), 0U) << said;
-    EXPECT_NE(said.find("\"all\""), std::string::npos) << said;
+    const auto message = problem_of(server.url() + "?acks=" + given, MORTISE_INVALID_ARGUMENT);
+    EXPECT_EQ(message.rfind("acks: ", 0), 0U) << message;
+    EXPECT_NE(message.find("\"all\""), std::string::npos) << message;
   }
-  const auto said = problem_of(server.url() + "?durability=disk", MORTISE_INVALID_ARGUMENT);
-  EXPECT_NE(said.find("memory, fsync"), std::string::npos) << said;
+  const auto text = problem_of(server.url() + "?durability=disk", MORTISE_INVALID_ARGUMENT);
+  EXPECT_NE(text.find("memory, fsync"), std::string::npos) << text;
 }
 
-TEST(acknowledgement, a_user_without_the_right_to_wait_is_told) {
+TEST(acknowledgement, a_missing_right_to_wait_is_reported) {
   replicated all;
   all.master().command({"ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-wait"});
-  const auto said =
+  const auto text =
       problem_of("redis://app:secret@127.0.0.1:" + std::to_string(all.master().port()) + "?acks=1",
                  MORTISE_REFUSED);
-  EXPECT_NE(said.find("+wait"), std::string::npos) << said;
+  EXPECT_NE(text.find("+wait"), std::string::npos) << text;
 }
 
 TEST(acknowledgement, a_server_that_hides_its_runs_is_refused) {
   replicated all;
   all.master().command({"ACL", "SETUSER", "app", "on", ">secret", "~*", "&*", "+@all", "-info"});
-  const auto said =
+  const auto text =
       problem_of("redis://app:secret@127.0.0.1:" + std::to_string(all.master().port()) + "?acks=1",
                  MORTISE_REFUSED);
-  EXPECT_NE(said.find("+info"), std::string::npos) << said;
+  EXPECT_NE(text.find("+info"), std::string::npos) << text;
 }
 
 // ---- durability -----------------------------------------------------------------------------
@@ -387,15 +388,15 @@ bool knows_waitaof(test_server& server) {
 
 TEST(acknowledgement, durability_is_there_or_refused) {
   test_server without;
-  const auto said = problem_of(without.url() + "?durability=fsync", MORTISE_REFUSED);
-  EXPECT_EQ(said.rfind("durability: ", 0), 0U) << said;
-  EXPECT_NE(said.find("durability=memory"), std::string::npos) << said;
+  const auto message = problem_of(without.url() + "?durability=fsync", MORTISE_REFUSED);
+  EXPECT_EQ(message.rfind("durability: ", 0), 0U) << message;
+  EXPECT_NE(message.find("durability=memory"), std::string::npos) << message;
   test_server durable({{"--appendonly", "yes", "--appendfsync", "always"}});
   if (!knows_waitaof(durable)) {
-    EXPECT_NE(said.find("Redis 7.2"), std::string::npos) << said;
+    EXPECT_NE(message.find("Redis 7.2"), std::string::npos) << message;
     return;
   }
-  EXPECT_NE(said.find("appendonly yes"), std::string::npos) << said;
+  EXPECT_NE(message.find("appendonly yes"), std::string::npos) << message;
   const auto client = open_client(durable.url() + "?durability=fsync");
   const auto lock = open_lock(client, "x");
   expect_acquired(lock);

@@ -1,4 +1,4 @@
-// Where Sentinels choose the next master, they say how many replicas there are that it could be
+// Where Sentinels choose the next master, they report the number of candidates among the replicas
 // (hazards 7 and 8).
 #include <gtest/gtest.h>
 
@@ -54,16 +54,15 @@ TEST_F(sentinel_acknowledgement, hazard_7_what_was_granted_outlives_its_master) 
   const auto before = set.master_number();
   set.server(before).kill();
   set.await_master_other_than(before);
-  const auto wanted = open_lock(other, "outlives");
-  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(wanted.get(), nullptr));
+  const auto contended = open_lock(other, "outlives");
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(contended.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
   expect_released(lock);
-  expect_acquired(wanted);
-  EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(wanted.get()));
+  expect_acquired(contended);
+  EXPECT_LT(mortise_lock_token(lock.get()), mortise_lock_token(contended.get()));
 }
 
-// What the replicas of the master before have said counts for nothing until those of the next
-// agree.
+// The reports of the earlier master's replicas do not count until those of the next agree.
 TEST_F(sentinel_acknowledgement,
        hazard_7_what_a_failover_leaves_is_not_relied_on_before_it_is_had) {
   const auto client = open_client(url("acks=2&command_timeout=1s&lease=60s"));
@@ -83,7 +82,7 @@ TEST_F(sentinel_acknowledgement,
   expect_released(lock);
 }
 
-// The Sentinels choose none that they hold to be gone, so nobody waits for it from then on.
+// The Sentinels choose no replica that they take for down, so no client waits for it from then on.
 TEST_F(sentinel_acknowledgement, hazard_8_a_replica_that_is_gone_holds_all_up_until_that_is_known) {
   const auto client = open_client(url());
   const auto lock = open_lock(client, "gone");

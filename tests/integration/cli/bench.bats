@@ -13,13 +13,13 @@ load helpers
 @test "bench --json has quantiles and a histogram that counts all" {
   mortise bench --for 300ms --json | python3 -c '
 import json, sys
-told = json.load(sys.stdin)
-assert sorted(told) == ["handover", "lock_and_unlock", "round_trip"], told
-for one in told.values():
+figures = json.load(sys.stdin)
+assert sorted(figures) == ["handover", "lock_and_unlock", "round_trip"], figures
+for one in figures.values():
     assert 0 < one["p50_us"] <= one["p99_us"] <= one["max_us"], one
     assert sum(bucket["count"] for bucket in one["histogram"]) == one["count"] > 0, one
     assert one["histogram"][-1]["below_us"] > one["max_us"], one
-assert told["handover"]["count"] == 2 * told["lock_and_unlock"]["count"], told'
+assert figures["handover"]["count"] == 2 * figures["lock_and_unlock"]["count"], figures'
 }
 
 @test "bench leaves nothing, and touches no other lock" {

@@ -1,5 +1,5 @@
-# What users of other tools complain about, each by its number; where the tool is in Debian, it is
-# shown that its users are right.
+# Complaints of users of other tools, each by its number. If Debian has the tool, the test shows
+# that they are right.
 load helpers
 
 @test "consul #947: the command's exit code is passed on" {

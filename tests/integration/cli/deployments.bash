@@ -49,7 +49,7 @@ knows_replica() { asks "$1" sentinel replicas main | grep -q runid; }
 start_cluster() {
   local number other
   for number in 0 1 2; do
-    # Nobody declares the cluster down while a scenario lasts.
+    # The cluster is not declared down while a scenario runs.
     start_server --cluster-enabled yes --cluster-port free --cluster-node-timeout 60000 "$@"
   done
   for number in 0 1 2; do

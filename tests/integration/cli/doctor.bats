@@ -1,5 +1,5 @@
-# `mortise doctor` of servers that are set up as the pages want it: it finds nothing, neither when they
-# are new nor in use. What it finds where something is wrong is in health_server_test.cpp.
+# `mortise doctor` of servers that are set up as on the pages: it finds nothing, neither when they
+# are new nor in use. health_server_test.cpp has its findings at other servers.
 load helpers
 load deployments
 
@@ -15,7 +15,7 @@ teardown() {
   end_servers
 }
 
-# finds_only [<finding>…]: nothing else is found at any server.
+# finds_only [<finding>…]: no server has another finding.
 finds_only() {
   local expected found
   run --separate-stderr mortise doctor --json
@@ -28,7 +28,7 @@ finds_only() {
   fails_with $(($# > 0))
 }
 
-# in_use <name>…: each lock is held, and somebody waits for it; until then, readers have held others.
+# in_use <name>…: each lock is held, and has a waiter. Until then, readers have held others.
 in_use() {
   local lock
   for lock; do
@@ -49,7 +49,7 @@ holds() { mortise show "$1" | grep -q '^holds'; }
   finds_only
   in_use a b
   finds_only
-  # Those who wait are on their way back, which is noted in the counter's TTL (hazard 30).
+  # The waiters reconnect, which is noted in the counter's TTL (hazard 30).
   at 0 kill
   at 0 start
   finds_only

@@ -32,7 +32,7 @@ is_there() { [[ -s $1 ]]; }
 
 is_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status"; }
 
-# A command that says its number and goes on: sleeps <file>
+# A command that prints its number and continues: sleeps <file>
 sleeps='echo $$ >"$1"; exec sleep 100'
 
 # Starts `mortise exec` in the background with such a command, by the program $begin_by if there is one,
@@ -51,7 +51,7 @@ begin() {
 
 is_free() { mortise exec -n "$name" -- true; }
 
-# Somebody waits for the lock.
+# The lock has a waiter.
 waits() { mortise show "$name" | grep -q waits; }
 
 # ends_with <process> <code>: waits for it.

@@ -1,15 +1,16 @@
-# The command is gone before somebody else can have the lock, whatever has failed (hazards 1, 2, 14 and 26).
+# The command has ended before another client can hold the lock, whatever has failed (hazards 1, 2,
+# 14 and 26).
 load helpers
 
 short="--lease 3s --grace 500ms"
-# It neither ends when asked to nor stays in its process group or session, or with its parent.
+# It neither ends on request nor stays in its process group or session, or with its parent.
 stubborn='
   setsid sh -c "trap \"\" TERM HUP INT; exec 0<&- 1>&- 2>&-; echo \$\$ >\"$folder/daemon\"; while :; do sleep 1; done" &
   trap "" TERM
   echo $$ >"$1"
   while :; do sleep 1; done'
 
-# Whoever comes next gets the lock only when all of it is gone.
+# The next client gets the lock only when all of it has ended.
 next_finds_nobody() {
   mortise exec "$name" -- sh -c '
     for process; do
@@ -28,7 +29,7 @@ next_finds_nobody() {
   next_finds_nobody "$command"
 }
 
-# For tests that do something between the loss and the end of the grace period.
+# For tests that act between the loss and the end of the grace period.
 patient="--lease 7s --grace 2s"
 
 # holds_by <command>…: the command, with arguments of `mortise` behind it, is $front, and runs.
@@ -97,7 +98,7 @@ ends_before_the_lease() {
   ends_with "$front" 79
   is_gone "$command"
   is_gone "$(cat "$folder/daemon")"
-  # By who holds the lock, and not only in the end by the other.
+  # Checked by the holder, and not only by the other client at the end.
   ! grep "hangs" "$folder/words"
 }
 
@@ -105,7 +106,7 @@ ends_before_the_lease() {
   begin $short
   kill -STOP "$command"
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  # The shell's job is stopped with its command, and goes on when it is told to.
+  # The shell's job is stopped with its command, and continues on SIGCONT.
   until_it grep -q '^State:.*T' "/proc/$front/status"
   until_it is_gone "$command"
   kill -CONT "$front"

@@ -13,7 +13,8 @@ options_of() {
   mortise "$1" --help | sed -nE 's/^ {2,6}(-.*)/\1/p' | sed 's/  .*//' | grep -oE -- '--?[A-Za-z][a-z-]*'
 }
 
-# has_words <text> <word>…: each of them is a word of that text, or it is said which is not.
+# has_words <text> <word>…: each of them is a word of that text. Otherwise it prints the missing
+# one.
 has_words() {
   local text=$1 word
   shift
@@ -119,7 +120,7 @@ shows() { $screen capture-pane -p | grep -qE -- "$1"; }
 
 @test "each --help begins with an example, and each example runs" {
   local subcommand line answers
-  # Whoever is at the terminal stays there.
+  # The terminal stays open.
   mkfifo answers
   exec {answers}<>answers
   mkdir bin
@@ -135,8 +136,8 @@ shows() { $screen capture-pane -p | grep -qE -- "$1"; }
     while read -r line && [ -n "$line" ]; do
       sed 's/   .*//' <<<"$line" >example
       echo "$line"
-      # On a terminal, and who is there agrees, and then leaves; 1 is for what is not as it should be,
-      # and for a hold that is not there.
+      # On a terminal, a user agrees, and then leaves. The exit code 1 is for a fault, and for a
+      # missing hold.
       printf 'y\nq' >&"$answers"
       run timeout 60 script -qec "bash -o pipefail example" /dev/null <&"$answers"
       [ "$status" -le 1 ] || fails_with 0

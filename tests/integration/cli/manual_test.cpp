@@ -1,4 +1,4 @@
-// The manual of commands that there are not: what is made of options that none of ours has.
+// The manual of imaginary commands, whose options no real command has.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -27,7 +27,7 @@ How
 All are sorted.
 )HELP";
 
-// The command that has these options beside --help, whatever `help` says.
+// The command with these options beyond --help, whatever `help` contains.
 template <bool has_by, bool by_has_value>
 int run(int argc, const char* const* argv) {
   CLI::App app;

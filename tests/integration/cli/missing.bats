@@ -1,5 +1,6 @@
-# What `mortise list`, `show`, `top` and `doctor` print when one of several servers hangs or is dead:
-# all that the others know, the name of the missing one, and an exit code that says so.
+# The output of `mortise list`, `show`, `top` and `doctor` when one of several servers hangs or is
+# dead. It has the answers of the others and the name of the missing one, and an exit code of its
+# own.
 load helpers
 load deployments
 

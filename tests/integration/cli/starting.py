@@ -1,7 +1,5 @@
-"""starting.py kill|stop: the lock holder process is killed or stopped right after it started the command.
-
-The launcher has not been told of the command by then, and has to end the command all the same.
-"""
+"""starting.py kill|stop: the lock holder process is killed or stopped right after it started the
+command. The launcher does not know of the command yet, and has to end it all the same."""
 import os
 import pathlib
 import signal
@@ -32,7 +30,7 @@ def runs(process):
     return "\nState:\tZ" not in state
 
 
-def one_round(number, how):
+def one_round(number, fault):
     """Whether the lock holder process was met while it started the command."""
     launcher = subprocess.Popen(
         ["mortise", "exec", "--lease", "2s", "--grace", "200ms", f"{NAME} {number}", "--", "sleep", "1000"],
@@ -40,7 +38,7 @@ def one_round(number, how):
     until_s = time.monotonic() + 60
     holder = child_of(launcher.pid, until_s)
     command = child_of(holder, until_s)
-    os.kill(holder, signal.SIGKILL if how == "kill" else signal.SIGSTOP)
+    os.kill(holder, signal.SIGKILL if fault == "kill" else signal.SIGSTOP)
     code = launcher.wait(60)
     if runs(command):
         os.kill(command, signal.SIGKILL)

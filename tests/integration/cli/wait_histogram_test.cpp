@@ -1,4 +1,4 @@
-// What top makes of the waits that clients tell.
+// The wait histogram of top, from the waits that clients report.
 #include "cli/text/wait_histogram.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(wait_histogram, counts_what_has_come_since) {
   between.add_since(earlier, now);
   EXPECT_EQ(1000, between.percentile_ms(0.3));
   EXPECT_EQ(5000, between.percentile_ms(0.5));
-  // Of a client that began anew.
+  // Of a client that started again.
   wait_histogram anew;
   anew.add_since(now, earlier);
   EXPECT_TRUE(anew.is_empty());

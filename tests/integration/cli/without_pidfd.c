@@ -1,6 +1,6 @@
 /*
- * without_pidfd EPERM|ENOSYS COMMAND…: runs a command where pidfd_open and pidfd_send_signal fail,
- * as they do in Linux before 5.3 and in some sandboxes.
+ * without_pidfd EPERM|ENOSYS COMMAND…: runs a command where pidfd_open and pidfd_send_signal fail.
+ * They fail in Linux before 5.3 and in some sandboxes.
  */
 #include <errno.h>
 #include <linux/filter.h>

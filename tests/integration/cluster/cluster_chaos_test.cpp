@@ -1,11 +1,9 @@
-// Everything at once, in a cluster: processes contend while they are killed and stopped, slots move
-// and masters are replaced. What loses nothing of what a master has answered, a slot that moves and
-// a failover by hand, lets no two hold; nor does a master that dies, where replicas acknowledge
-// what it answers. Without that it may: it is counted, the tokens keep such writes out, and no
-// token is given twice.
-//
-// Eight seconds each by default; MORTISE_CHAOS_SECONDS asks for more. One fault at a time, each
-// again and again, is for `./dev test --deployments`.
+// All faults at once, in a cluster: processes contend while they are killed and stopped, slots move
+// and masters are replaced. A moved slot or a failover by hand loses no write, so no two clients
+// hold. The same is true if a master dies and replicas acknowledge its replies. Without
+// acknowledgements two may hold. The test counts that, the tokens refuse such writes, and no token
+// is given twice. Eight seconds each by default; MORTISE_CHAOS_SECONDS sets more. `./dev test
+// --deployments` repeats one fault at a time.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -50,7 +50,7 @@ TEST_F(cluster_migration, those_who_wait_keep_their_places) {
   for (const auto one : {kind::mutex, kind::rw, kind::semaphore}) {
     const auto client = open_client(all->url());
     const auto holder = open_user(one, client);
-    ASSERT_EQ(told(MORTISE_OK), told(holder->acquire(permits)));
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder->acquire(permits)));
     std::vector<std::unique_ptr<waiter>> waiters;
     for (int number = 1; number <= 5; ++number) {
       waiters.push_back(std::make_unique<waiter>(all->url(), one, number));
@@ -59,7 +59,7 @@ TEST_F(cluster_migration, those_who_wait_keep_their_places) {
       }));
     }
     migrate();
-    EXPECT_EQ(told(MORTISE_OK), told(holder->leave(permits)));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder->leave(permits)));
     expect_in_order(waiters);
     waiters.clear();
     all->flush();
@@ -73,8 +73,9 @@ TEST_F(cluster_migration, who_cancels_meanwhile_is_gone_and_leaves_nothing) {
   expect_acquired(held);
   std::atomic<bool> is_over{false};
   std::thread comes_and_goes([&] {
-    const auto wanted = open_lock(other, "order");
-    while (!is_over) EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(wanted.get(), 300, nullptr));
+    const auto contended = open_lock(other, "order");
+    while (!is_over)
+      EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(contended.get(), 300, nullptr));
   });
   for (int turn = 0; turn < 4; ++turn) migrate();
   is_over = true;

@@ -1,4 +1,4 @@
-// Those who wait in a cluster keep their places whatever happens to its slots and masters.
+// The waiters of a cluster keep their places, whatever happens to its slots and masters.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,19 +22,19 @@ class clusters_order : public clusters, public ::testing::WithParamInterface<kin
   void SetUp() override {
     client_ = open_client(all->url());
     holder_ = open_user(GetParam(), client_);
-    ASSERT_EQ(told(MORTISE_OK), told(holder_->acquire(permits)));
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder_->acquire(permits)));
     for (int number = 1; number <= waiters; ++number) {
       waiters_.push_back(std::make_unique<waiter>(all->url(), GetParam(), number));
       ASSERT_TRUE(eventually([&] {
         return all->command_at(key, {"LLEN", queue_of(GetParam())}) == std::to_string(number);
       }));
     }
-    // What a master has told nobody is lost with it.
+    // A master that dies loses the writes that its replicas have not received.
     ASSERT_EQ("1", all->command_at(key, {"WAIT", "1", std::to_string(patience_ms)}));
   }
   void leave_in_order() {
     ASSERT_TRUE(answers(client_));
-    EXPECT_EQ(told(MORTISE_OK), told(holder_->leave(permits)));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder_->leave(permits)));
     expect_in_order(waiters_);
   }
   void TearDown() override {

@@ -13,8 +13,8 @@ namespace {
 const std::string key = lock_key("order");
 
 struct networked_cluster {
-  explicit networked_cluster(breaking_network::medium how)
-      : network(breaking_network::make(how, all_hosts)), set({.network = network.get()}) {}
+  explicit networked_cluster(breaking_network::medium kind)
+      : network(breaking_network::make(kind, all_hosts)), set({.network = network.get()}) {}
   std::unique_ptr<breaking_network> network;
   test_cluster set;
 };
@@ -40,7 +40,7 @@ class cluster_partitions : public partitions<networked_cluster> {
     network().join();
     set().await_whole();
   }
-  // What is written so far is at the replica.
+  // All writes so far are at the replica.
   void replicate() {
     ASSERT_EQ("OK", set().at(owner).command({"SET", key + ":mark", ""}));
     ASSERT_EQ("1", set().at(owner).command({"WAIT", "1", std::to_string(patience_ms)}));
@@ -65,7 +65,7 @@ class cluster_partitions : public partitions<networked_cluster> {
     }
     return found;
   }
-  void expect_client_told(const std::vector<std::size_t>& others);
+  void expect_client_report(const std::vector<std::size_t>& others);
   void expect_line_kept(const std::function<void()>& fault);
 
   std::size_t owner = 0;
@@ -76,7 +76,7 @@ TEST_P(cluster_partitions, hazard_7_with_all_replicas_nobody_has_what_is_held_on
   remote_client holder(network(), near_host, url("lease=2s&acks=all"));
   remote_client other(network(), far_host, url("lease=20s&acks=all"));
   cut_off(holder, other, [&] { cut_off_owner_with_holder(); });
-  expect_told(holder);
+  expect_loss_report(holder);
   expect_next(other);
   EXPECT_TRUE(is_replaced());
   heal();
@@ -89,19 +89,19 @@ TEST_P(cluster_partitions, hazard_7_with_a_replica_nobody_has_it_until_there_is_
   remote_client holder(network(), near_host, url("lease=2s&acks=1"));
   remote_client other(network(), far_host, url("lease=20s&acks=1"));
   cut_off(holder, other, [&] { cut_off_owner_with_holder(); });
-  expect_told(holder);
+  expect_loss_report(holder);
   EXPECT_TRUE(eventually([&] { return is_replaced(); }));
   heal();
   expect_next(other);
   expect_as_others(holder, other);
 }
 
-// What is not promised without: a master that is cut off grants on for a moment.
+// Not promised without acknowledgements: a master that is cut off still grants for a moment.
 TEST_P(cluster_partitions,
        hazard_7_what_the_smaller_side_grants_may_be_held_twice_and_nothing_else) {
   remote_client holder(network(), near_host, url("lease=6s"));
   remote_client other(network(), far_host, url("lease=60s"));
-  ASSERT_EQ(told(MORTISE_OK), told(holder.ask("acquire order 20000").status));
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(holder.ask("acquire order 20000").status));
   replicate();
   const auto late = another_of_owner();
   remote_client::answer granted;
@@ -112,51 +112,52 @@ TEST_P(cluster_partitions,
     if (granted.status == MORTISE_OK || is_replaced()) break;
     heal();
   }
-  ASSERT_EQ(told(MORTISE_OK), told(granted.status)) << granted.message;
-  holder.tell("watch " + late);
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(granted.status)) << granted.message;
+  holder.control("watch " + late);
   ASSERT_TRUE(eventually([&] { return is_replaced(); }));
-  EXPECT_EQ(told(MORTISE_NOT_ACQUIRED), told(other.ask("try order").status));
+  EXPECT_EQ(status_name(MORTISE_NOT_ACQUIRED), status_name(other.ask("try order").status));
   const auto again = other.ask("acquire " + late + " 20000");
-  EXPECT_EQ(told(MORTISE_OK), told(again.status)) << again.message;
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(again.status)) << again.message;
   EXPECT_GT(again.token, granted.token);
-  EXPECT_EQ(told(MORTISE_LOST), told(holder.hear().status));
-  EXPECT_EQ(told(MORTISE_LOST), told(holder.ask("unlock " + late).status));
+  EXPECT_EQ(status_name(MORTISE_LOST), status_name(holder.receive().status));
+  EXPECT_EQ(status_name(MORTISE_LOST), status_name(holder.ask("unlock " + late).status));
   heal();
-  EXPECT_EQ(told(MORTISE_OK), told(other.ask("held " + late).status));
-  EXPECT_EQ(told(MORTISE_NOT_ACQUIRED), told(holder.ask("try " + late).status));
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(other.ask("held " + late).status));
+  EXPECT_EQ(status_name(MORTISE_NOT_ACQUIRED), status_name(holder.ask("try " + late).status));
 }
 
-void cluster_partitions::expect_client_told(const std::vector<std::size_t>& others) {
+void cluster_partitions::expect_client_report(const std::vector<std::size_t>& others) {
   remote_client holder(network(), near_host, url("lease=1s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { network().cut({near_host}, others); });
-  expect_told(holder);
+  expect_loss_report(holder);
   expect_next(other);
   heal();
   expect_as_others(holder, other);
 }
 
-TEST_P(cluster_partitions, hazard_1_a_client_that_is_cut_off_is_told_before_another_has_the_lock) {
-  expect_client_told(hosts_but({near_host}));
+TEST_P(cluster_partitions,
+       hazard_1_a_client_that_is_cut_off_is_notified_before_another_has_the_lock) {
+  expect_client_report(hosts_but({near_host}));
 }
 
-TEST_P(cluster_partitions, hazard_1_a_client_that_reaches_replicas_only_is_told_as_well) {
-  expect_client_told(masters());
+TEST_P(cluster_partitions, hazard_1_a_client_that_reaches_replicas_only_is_notified_as_well) {
+  expect_client_report(masters());
 }
 
 // All clients reach all servers.
 void cluster_partitions::expect_line_kept(const std::function<void()>& fault) {
   remote_client holder(network(), far_host, url("lease=60s", "20s"));
   held = holder.ask("acquire order 20000");
-  ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(held.status)) << held.message;
   remote_line line(network(), url("lease=20s", "20s"), [&] {
     return set().at(owner).command({"LLEN", queue_key("order")});
   });
   replicate();
   fault();
-  EXPECT_EQ(told(MORTISE_OK), told(holder.ask("held order").status));
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(holder.ask("held order").status));
   const auto left = holder.ask("unlock order");
-  ASSERT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(left.status)) << left.message;
   line.expect_served_in_order(held.token);
 }
 
@@ -191,7 +192,7 @@ class cluster_behind : public cluster_partitions {
     cluster_partitions::TearDown();
     cover(true);
   }
-  // Whether a cluster with a slot that nobody serves serves no other slot.
+  // Whether a cluster with an unserved slot serves no other slot.
   void cover(bool is_needed) {
     for (std::size_t i = 0; i < set().size(); ++i) {
       ASSERT_EQ("OK", set().at(i).command({"CONFIG", "SET", "cluster-require-full-coverage",
@@ -212,8 +213,8 @@ class cluster_behind : public cluster_partitions {
   }
 };
 
-// Its peers cannot reach it, so it does not hear of the failover. Nobody serves its slots, so the
-// client asks for the topology again and again, and it answers.
+// Its peers cannot reach it, so it does not learn of the failover. No server serves its slots, so
+// the client asks for the topology again and again, and it answers.
 TEST_P(cluster_behind, hazard_10_moves_no_slot_of_another_server) {
   const auto behind = set().other_master(owner);
   const auto name = name_at(behind);
@@ -228,20 +229,20 @@ TEST_P(cluster_behind, hazard_10_moves_no_slot_of_another_server) {
   ASSERT_EQ(replica, set().fail_over(owner));
   const auto map = set().at(behind).command({"CLUSTER", "SLOTS"});
   held = client.ask("acquire order 20000");
-  ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(held.status)) << held.message;
 
-  const auto asked = calls(behind, "cluster|slots");
+  const auto count = calls(behind, "cluster|slots");
   const auto attached = calls(replica, "ssubscribe");
   const auto astray = calls(owner, "ssubscribe");
-  client.tell("acquire " + name + " 20000");
-  ASSERT_TRUE(eventually([&] { return calls(behind, "cluster|slots") >= asked + 2; }));
+  client.control("acquire " + name + " 20000");
+  ASSERT_TRUE(eventually([&] { return calls(behind, "cluster|slots") >= count + 2; }));
   EXPECT_EQ(map, set().at(behind).command({"CLUSTER", "SLOTS"})) << "it is behind all the time";
   EXPECT_EQ(attached, calls(replica, "ssubscribe"));
   EXPECT_EQ(astray, calls(owner, "ssubscribe"));
-  client.hear();
-  EXPECT_EQ(told(MORTISE_OK), told(client.ask("held order").status));
+  client.receive();
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(client.ask("held order").status));
   // By its epoch the old topology moves no other slot either.
-  EXPECT_EQ(told(MORTISE_OK), told(client.ask("acquire " + late + " 20000").status));
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(client.ask("acquire " + late + " 20000").status));
   EXPECT_EQ(astray, calls(owner, "ssubscribe"));
 }
 

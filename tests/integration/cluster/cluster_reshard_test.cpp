@@ -1,6 +1,6 @@
-// Slots that are moved key by key, as `redis-cli --cluster reshard` does, while their locks are in
-// use. Until the last key has attached no script sees all keys of a lock (hazard 29), and no caller
-// may notice that otherwise than by the time that it takes.
+// Slots that are moved key by key, as by `redis-cli --cluster reshard`, while their locks are in
+// use. Until the last key has moved no script sees all keys of a lock (hazard 29). Callers may only
+// notice the delay.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -94,12 +94,12 @@ struct lock_kind {
 };
 constexpr lock_kind kinds[] = {{"mutex", use_mutex}, {"rw", use_rw}, {"semaphore", use_semaphore}};
 
-// What callers were told besides yes, and no to a try.
+// The results of calls, except success and the refusal of a try.
 class complaints {
  public:
   void add(const char* what, mortise_status code, const error_handle& error) {
     const std::lock_guard guard(mutex_);
-    all_.push_back(std::string(what) + ": " + told(code) + ": " +
+    all_.push_back(std::string(what) + ": " + status_name(code) + ": " +
                    mortise_error_message(error.get()));
   }
   [[nodiscard]] std::vector<std::string> all() const {
@@ -205,8 +205,8 @@ TEST_F(clusters, hazard_29_the_last_waiter_is_handed_a_lock_whose_slot_is_on_its
   const auto lock = open_lock(client, "order");
   expect_acquired(lock);
   const auto other = open_client(all->url());
-  const auto wanted = open_lock(other, "order");
-  std::thread waiter([&] { expect_acquired(wanted); });
+  const auto contended = open_lock(other, "order");
+  std::thread waiter([&] { expect_acquired(contended); });
   const auto key = lock_key("order");
   EXPECT_TRUE(eventually([&] {
     return all->command_at(key, {"LLEN", queue_key("order")}) == "1";
@@ -215,12 +215,12 @@ TEST_F(clusters, hazard_29_the_last_waiter_is_handed_a_lock_whose_slot_is_on_its
   all->move_slot(cluster::slot_of(key), from, all->other_master(from), [&] {
     expect_released(lock);
     waiter.join();
-    EXPECT_EQ(1, mortise_lock_is_held(wanted.get()));
+    EXPECT_EQ(1, mortise_lock_is_held(contended.get()));
   });
-  expect_released(wanted);
+  expect_released(contended);
 }
 
-// The slot stays where it is, so nobody attaches anywhere.
+// The slot stays where it is, so no client attaches it to another server.
 TEST_F(clusters, hazard_29_what_was_refused_is_asked_again_after_an_aborted_move) {
   const auto client = open_client(all->url());
   const auto lock = open_lock(client, "order");

@@ -1,4 +1,4 @@
-// What a client finds in a cluster, and what it says of one that it cannot use.
+// The facts that a client finds in a cluster, and its messages about a cluster that it cannot use.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -37,18 +37,18 @@ TEST_F(clusters, names_are_shared_out_and_all_are_had) {
   for (const auto& lock : locks) expect_released(lock);
 }
 
-TEST_F(clusters, a_try_is_told_at_once_that_another_has_it) {
+TEST_F(clusters, a_try_returns_at_once_that_another_has_it) {
   const auto client = open_client(all->url());
   const auto other = open_client("redis+cluster://" + all->address_of(2));
   const auto mine = open_lock(client, "mine");
   expect_acquired(mine);
-  const auto wanted = open_lock(other, "mine");
-  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(wanted.get(), nullptr));
-  std::thread later([&] { expect_acquired(wanted); });
+  const auto contended = open_lock(other, "mine");
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(contended.get(), nullptr));
+  std::thread later([&] { expect_acquired(contended); });
   expect_released(mine);
   later.join();
-  EXPECT_LT(mortise_lock_token(mine.get()), mortise_lock_token(wanted.get()));
-  expect_released(wanted);
+  EXPECT_LT(mortise_lock_token(mine.get()), mortise_lock_token(contended.get()));
+  expect_released(contended);
 }
 
 // Redis-cli moves a slot key by key, and in between no script sees all keys of a lock.
@@ -159,11 +159,11 @@ TEST_F(clusters, a_lock_is_shown_with_where_its_holder_runs) {
   expect_released(lock);
 }
 
-// Redisson's clients say it on the slot's channel, older ones on one of all servers.
+// Redisson's clients publish on the slot's channel, older ones on a channel of all servers.
 TEST_F(clusters, who_waits_for_another_program_hears_it_by_both_channels) {
   const auto client = open_client(all->url() + "?poll_interval=60s");
-  for (const auto* said : {"SPUBLISH", "PUBLISH"}) {
-    const std::string name = std::string("theirs by ") + said;
+  for (const auto* text : {"SPUBLISH", "PUBLISH"}) {
+    const std::string name = std::string("theirs by ") + text;
     ASSERT_EQ("1",
               all->command_at(name, {"HSET", name, "8743c9c0-0795-4907-87fd-6c719a6b4586:1", "1"}));
     const options_handle options(mortise_options_new());
@@ -176,13 +176,13 @@ TEST_F(clusters, who_waits_for_another_program_hears_it_by_both_channels) {
       return count == channel + "\n1";
     }));
     ASSERT_EQ("1", all->command_at(name, {"DEL", name}));
-    all->command_at(name, {said, channel, "0"});
+    all->command_at(name, {text, channel, "0"});
     wants.join();
     expect_released(lock);
   }
 }
 
-TEST_F(clusters, other_programs_are_told_by_both_channels) {
+TEST_F(clusters, other_programs_are_notified_on_both_channels) {
   const auto client = open_client(all->url());
   const options_handle options(mortise_options_new());
   ASSERT_EQ(MORTISE_OK, mortise_options_set(options.get(), "protocol", 8, "hash", 4, nullptr));
@@ -284,7 +284,7 @@ TEST_F(clusters, a_server_that_was_checked_and_is_bad_is_named_with_the_finding)
 }
 
 // As in a container or behind NAT.
-TEST_F(clusters, an_announced_address_that_is_out_of_reach_is_named_with_the_remedy) {
+TEST_F(clusters, an_unreachable_address_of_the_topology_is_named_with_the_remedy) {
   test_cluster inside({.masters = 1, .replicas_each = 0});
   const auto url = inside.url();
   ASSERT_EQ("OK", inside.at(0).command({"CONFIG", "SET", "cluster-announce-port", "1"}));
@@ -347,12 +347,13 @@ TEST_F(clusters, a_client_that_checks_waits_for_none_but_whom_it_has_asked) {
 // The fence counters of a cluster are those of slots; a client keeps up those of its locks.
 TEST_F(clusters, hazard_30_a_fence_counter_is_checked_in_the_slot_of_a_lock) {
   const auto client = open_client(all->url());
-  const auto counts = [&](std::string_view wanted) {
+  const auto counts = [&](std::string_view expected) {
     auto* const found = mortise_client_check_health(client.get(), nullptr);
     const std::string report = mortise_health_json(found);
     mortise_health_free(found);
     std::size_t count = 0;
-    for (auto at = report.find(wanted); at != std::string::npos; at = report.find(wanted, at + 1)) {
+    for (auto at = report.find(expected); at != std::string::npos;
+         at = report.find(expected, at + 1)) {
       ++count;
     }
     return count;
@@ -456,14 +457,14 @@ TEST_F(clusters, the_rights_of_the_page_are_enough) {
   const auto client = open_client("redis+cluster://locker:PASSWORD@" + places);
   const auto other = open_client("redis+cluster://locker:PASSWORD@" + places);
   const auto lock = open_lock(client, "order");
-  const auto wanted = open_lock(other, "order");
+  const auto contended = open_lock(other, "order");
   expect_acquired(lock);
-  std::thread later([&] { expect_acquired(wanted); });
+  std::thread later([&] { expect_acquired(contended); });
   const auto key = queue_key("order");
   ASSERT_TRUE(eventually([&] { return all->command_at(key, {"LLEN", key}) == "1"; }));
   expect_released(lock);
   later.join();
-  expect_released(wanted);
+  expect_released(contended);
   const auto rw = open_rw(client, "rw");
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
@@ -491,7 +492,7 @@ TEST_F(clusters, epochs_are_asked_for_with_the_topology_and_may_be_refused) {
   }
 }
 
-// Who may not lift the tokens of a slot would draw lower ones (hazard 30).
+// A client that may not raise the tokens of a slot would draw lower ones (hazard 30).
 TEST_F(clusters, without_the_right_to_seed_a_slot_nothing_is_asked_of_it) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     ASSERT_EQ("OK", all->at(i).command({"ACL", "SETUSER", "locker", "on", ">secret", "~*", "&*",

@@ -64,12 +64,12 @@ inline std::vector<pid_t> processes_with(const std::string& text) {
   return found;
 }
 
-// A process of its own, whose answer can be waited for.
+// A process of its own, whose result can be awaited.
 class child {
  public:
   enum class afterwards { ends, lives_on };
 
-  // `body` gives the answer.
+  // `body` returns the result.
   explicit child(const std::function<std::string()>& body, afterwards then = afterwards::ends) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
@@ -144,7 +144,7 @@ class local_server_test : public ::testing::Test {
   outcome ensure(const local_settings& settings) {
     return ensure_local_server(settings, boot_now() + start_limit_ns, socket_path_);
   }
-  // Tells servers apart: drawn anew by each when it starts.
+  // Identifies a server: each draws it when it starts.
   [[nodiscard]] std::string run_id() const {
     raw_client client(settings_.folder + "/local.sock");
     const auto text = client.command({"INFO", "server"});
@@ -173,7 +173,7 @@ class local_server_test : public ::testing::Test {
     EXPECT_TRUE(is_one) << ::testing::PrintToString(answers);
     return is_one ? *answers.begin() : "";
   }
-  // A server shows its socket in its title, and nobody else does in this form.
+  // A server shows its socket in its title. No other process has a title of this form.
   [[nodiscard]] std::vector<pid_t> servers() const {
     return processes_with("unixsocket:" + settings_.folder);
   }

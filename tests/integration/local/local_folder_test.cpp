@@ -1,4 +1,4 @@
-// What `local:` refuses or cannot do, and what it says then.
+// The cases that `local:` refuses or cannot serve, and its messages.
 #include "integration/local/local_fixture.hpp"
 
 namespace mortise::local::local_folder_test {

@@ -1,4 +1,4 @@
-// `local:`: one private server, however many processes race for it, and none when nobody needs it.
+// `local:`: one private server for all processes that race for it, and none without clients.
 #include <random>
 
 #include "integration/local/local_fixture.hpp"
@@ -20,7 +20,7 @@ TEST_F(local_server_test, sixteen_processes_start_one_server) {
 TEST_F(local_server_test, survives_who_started_it_and_the_terminals_signals) {
   child starter([this] { return find_server(); }, child::afterwards::lives_on);
   const auto before = starter.answer();
-  // A signal may take its time, so that one that has not arrived shows nothing.
+  // A signal may take its time, so a signal that has not arrived proves nothing.
   for (const pid_t process : processes_with(base_)) {
     EXPECT_NE(::getpgid(process), starter.group()) << command_line(std::to_string(process));
   }
@@ -65,12 +65,12 @@ TEST_F(local_server_test, stays_while_somebody_is_connected) {
   ASSERT_TRUE(ensure().ok());
   raw_client client(socket_path_);
   // Far more looks of the supervisor than it would take to find the server idle.
-  const auto arrivals = [&client] {
+  const auto connections = [&client] {
     const auto text = client.command({"INFO", "stats"});
     return std::stoi(text.substr(text.find("total_connections_received:") + 27));
   };
-  const int first = arrivals();
-  EXPECT_TRUE(eventually([&] { return arrivals() >= first + 6; }));
+  const int first = connections();
+  EXPECT_TRUE(eventually([&] { return connections() >= first + 6; }));
   EXPECT_EQ(client.command({"PING"}), "PONG");
 }
 
@@ -86,26 +86,26 @@ TEST_F(local_server_test, stays_while_a_lock_is_kept) {
   EXPECT_GE(boot_now() - before, 5 * ns_per_s);
 }
 
-// Clients that come just when the server ends: those who were told that it runs reach it, and
-// whatever a server has confirmed is not lost, whichever way its client found the server.
+// Clients that come just when the server ends. A client that found a running server reaches it. No
+// confirmed write is lost, whichever way the client found the server.
 TEST_F(local_server_test, nothing_is_lost_when_clients_race_with_its_end) {
   std::mt19937 random(20240301);
   for (int round = 0; round < 5; ++round) {
     ASSERT_TRUE(ensure().ok());
     // About two looks after the last connection it ends.
-    const int arrival_ms = 1'900 + static_cast<int>(random() % 300);
+    const int start_ms = 1'900 + static_cast<int>(random() % 300);
     std::vector<std::unique_ptr<child>> children;
     for (int i = 0; i < 8; ++i) {
-      const bool is_told = i % 2 == 0;
-      const int wait_ms = arrival_ms + i * 15;
-      children.push_back(std::make_unique<child>([this, is_told, wait_ms, i]() -> std::string {
+      const bool is_ensured = i % 2 == 0;
+      const int wait_ms = start_ms + i * 15;
+      children.push_back(std::make_unique<child>([this, is_ensured, wait_ms, i]() -> std::string {
         ::poll(nullptr, 0, wait_ms);
-        if (is_told && !ensure().ok()) return "not told";
+        if (is_ensured && !ensure().ok()) return "not ensured";
         try {
           raw_client client(settings_.folder + "/local.sock");
           return client.command({"SET", "lock" + std::to_string(i), "owner", "PX", "20000"});
         } catch (const std::exception&) {
-          return is_told ? "told, but not there" : "not there";
+          return is_ensured ? "ensured, but not there" : "not there";
         }
       }));
     }
@@ -116,8 +116,8 @@ TEST_F(local_server_test, nothing_is_lost_when_clients_race_with_its_end) {
     raw_client client(socket_path_);
     for (std::size_t i = 0; i < answers.size(); ++i) {
       const auto key = "lock" + std::to_string(i);
-      const bool was_told = i % 2 == 0;
-      EXPECT_TRUE(!was_told || answers[i] == "OK") << answers[i];
+      const bool was_ensured = i % 2 == 0;
+      EXPECT_TRUE(!was_ensured || answers[i] == "OK") << answers[i];
       const std::string expected = answers[i] == "OK" ? "owner" : "(nil)";
       EXPECT_EQ(client.command({"GET", key}), expected) << "round " << round;
     }
@@ -143,7 +143,7 @@ TEST_F(local_server_test, a_dead_servers_socket_is_replaced) {
   EXPECT_NE(find_server_from(4), before);
 }
 
-TEST_F(local_server_test, a_socket_that_a_killed_keeper_put_away_is_brought_back) {
+TEST_F(local_server_test, a_socket_that_a_killed_supervisor_moved_is_brought_back) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
   const auto server = servers();

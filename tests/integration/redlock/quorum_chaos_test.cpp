@@ -1,10 +1,9 @@
-// Everything at once, with five servers of which a quorum gives the locks: processes contend while
-// they are killed and stopped, and servers are killed, emptied, stalled, cut off and in another
-// time, or restart with an old snapshot, two at a time, which is what five servers bear. Then
-// servers forget without a restart, and a clock steps without one, which is outside of what is
-// promised: what comes of that is counted, and what the tokens keep out.
-//
-// Fifteen seconds by default; MORTISE_CHAOS_SECONDS asks for more.
+// All faults at once, with five servers that grant locks by a quorum. Processes contend while they
+// are killed and stopped. Servers are killed, emptied, stalled, cut off, moved to another time, or
+// restarted with an old snapshot. Two servers fail at a time, which five servers bear. Then servers
+// forget without a restart, and a clock steps without one. No promise covers that. The test counts
+// the overlaps, and the writes that the tokens refuse. Fifteen seconds by default;
+// MORTISE_CHAOS_SECONDS sets more.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -58,7 +57,7 @@ class quorum_chaos : public quorum {
       all.stop_one();
     }
   }
-  // What is wrong with a server for a while; nothing else is wrong with it then.
+  // One fault of a server for a while, without another.
   struct trouble {
     enum class kind { none, stalled, restarted, frozen, deaf, refused, in_another_time };
     kind what = kind::none;
@@ -87,13 +86,13 @@ class quorum_chaos : public quorum {
         one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
         break;
       case trouble::kind::frozen:
-        network.tell("freeze");
+        network.control("freeze");
         break;
       case trouble::kind::deaf:
-        network.tell("freeze answers");
+        network.control("freeze answers");
         break;
       case trouble::kind::refused:
-        network.tell("refuse");
+        network.control("refuse");
         break;
       case trouble::kind::in_another_time:
         step_clock(*servers.at(one.of));
@@ -118,7 +117,8 @@ class quorum_chaos : public quorum {
     });
     if (!is_stalled) server.command({"SAVE"});
   }
-  // A step ahead ends votes, so what is as after a restart is restarted. One back ends none.
+  // A step ahead ends votes, so a server that should look restarted is restarted. A step back ends
+  // none.
   void step_clock(test_server& server) {
     const auto ahead_s = std::array{hour_s / 2, -hour_s / 2, -3 * hour_s}.at(chance() % 3);
     server.set_clock(ahead_s);
@@ -128,8 +128,9 @@ class quorum_chaos : public quorum {
     if (one.what == trouble::kind::in_another_time) return set_right(one);
     auto& network = *networks.at(one.of);
     if (one.what == trouble::kind::stalled) servers.at(one.of)->resume();
-    if (one.what == trouble::kind::frozen || one.what == trouble::kind::deaf) network.tell("thaw");
-    if (one.what == trouble::kind::refused) network.tell("accept");
+    if (one.what == trouble::kind::frozen || one.what == trouble::kind::deaf)
+      network.control("thaw");
+    if (one.what == trouble::kind::refused) network.control("accept");
     one.what = trouble::kind::none;
   }
   void set_right(trouble& one) {
@@ -138,8 +139,8 @@ class quorum_chaos : public quorum {
     one.what = trouble::kind::restarted;
     one.until = boot_now() + (quarantine_ms + 2 * second_ms) * ns_per_ms;
   }
-  // Those who get a lock meanwhile have three votes. One of these is forgotten when the other two
-  // servers are back: without its quarantine they would be a quorum for the next.
+  // A client that is granted the lock meanwhile has three votes. One of these is forgotten when the
+  // other two servers are back. Without its quarantine they would be a quorum for the next.
   void forget_one_of_three() {
     const auto first = chance() % server_count;
     const auto second = (first + 1) % server_count;
@@ -155,7 +156,7 @@ class quorum_chaos : public quorum {
     troubles[0] = {trouble::kind::restarted, third, until};
     faults += 3;
   }
-  void play_troubles() {
+  void run_faults() {
     if (chance() % 8 == 0) save_a_snapshot();
     const bool is_quiet =
         troubles[0].what == trouble::kind::none && troubles[1].what == trouble::kind::none;
@@ -184,7 +185,7 @@ TEST_F(quorum_chaos, inside_of_what_is_promised_nobody_overlaps_and_tokens_rise)
   contenders all(urls(), 6, seed, 5, rw_locks);
   const auto since = boot_now();
   while (all.is_to_go_on(since, chaos_seconds(15))) {
-    play_troubles();
+    run_faults();
     harm_a_process(all);
     all.collect();
     pause_a_little();
@@ -223,8 +224,8 @@ TEST_F(quorum_chaos, outside_of_it_leases_may_overlap_and_no_token_is_given_twic
   EXPECT_GT(all.history().size(), 10U);
 }
 
-// A hold that has the votes of a bare quorum, because others wanted it, too, is then one that a
-// quorum does not know (hazard 4).
+// Because of contention the hold has the votes of a bare quorum only. Then the quorum no longer
+// knows it (hazard 4).
 TEST_F(quorum_chaos, outside_of_it_is_one_clock_that_steps_at_will_and_no_token_is_given_twice) {
   contenders all(urls(), 6, seed, 5, rw_locks);
   auto& server = *servers.at(chance() % server_count);

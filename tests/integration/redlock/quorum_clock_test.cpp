@@ -1,5 +1,5 @@
-// Servers of a quorum whose wall clocks step: some of them, which is not felt by whoever has the
-// votes of the others, and most of them, which lets two hold, whom their tokens tell apart.
+// Servers of a quorum whose wall clocks step. If some step, a client with the votes of the others
+// notices nothing. If most step, two clients may hold, and their tokens distinguish them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -40,7 +40,7 @@ rw_handle open(const client_handle& client, const side<mortise_rw>& /*as*/) {
   return open_rw(client, "report");
 }
 
-// Who uses one side, with a client of its own.
+// A user of one half of the servers, with a client of its own.
 template <class Handle>
 class user {
  public:
@@ -49,9 +49,9 @@ class user {
   // The token, 0 when it was not had.
   std::int64_t acquire() {
     const auto error = new_error();
-    const auto how = as_.acquire(handle_.get(), patience_ms, error.get());
-    EXPECT_EQ(MORTISE_OK, how) << mortise_error_message(error.get());
-    return how == MORTISE_OK ? as_.token(handle_.get()) : 0;
+    const auto status = as_.acquire(handle_.get(), patience_ms, error.get());
+    EXPECT_EQ(MORTISE_OK, status) << mortise_error_message(error.get());
+    return status == MORTISE_OK ? as_.token(handle_.get()) : 0;
   }
   void unlock() {
     const auto error = new_error();
@@ -93,16 +93,16 @@ class quorum_clock : public quorum {
     return true;
   }
 
-  // Held, wanted, renewed and released while the clocks of so many servers step there and back.
+  // Held, contended, renewed and released while the clocks of so many servers step there and back.
   template <class Handle>
   void use_amid_steps(const side<Handle>& first, const side<Handle>& second, std::size_t count,
                       std::int64_t ahead_s) {
     SCOPED_TRACE(std::to_string(count) + " of 5, by " + std::to_string(ahead_s) + " s");
     child dying([&, url = short_url()](child_end& test) {
-      test.hear();
+      test.receive();
       user<Handle> one(url, first);
-      test.say(std::to_string(one.acquire()));
-      test.hear();
+      test.send(std::to_string(one.acquire()));
+      test.receive();
     });
     user<Handle> holder(short_url(), first);
     user<Handle> rival(short_url(), second);
@@ -120,11 +120,11 @@ class quorum_clock : public quorum {
     ASSERT_TRUE(eventually([&] { return has_votes(count); }));
     set_clocks(count, 0);
     EXPECT_TRUE(always([&] { return rival.holds() && !holder.may_have_it(); }, 2 * lease_ms));
-    // Now all know of it again, and who dies in another time keeps nobody out.
+    // Now all servers know it again. A holder that dies in another time blocks no client.
     ASSERT_TRUE(eventually([&] { return has_votes(0); }));
     rival.unlock();
-    dying.say("acquire");
-    const auto last = std::stoll(dying.hear());
+    dying.send("acquire");
+    const auto last = std::stoll(dying.receive());
     EXPECT_LT(next, last);
     ASSERT_TRUE(eventually([&] { return has_votes(0); }));
     set_clocks(count, ahead_s);
@@ -152,8 +152,8 @@ void PrintTo(const stepping& one, std::ostream* to) { *to << one.name; }
 
 class quorum_clock_steps : public quorum_clock, public ::testing::WithParamInterface<stepping> {};
 
-// Votes at servers that are ahead end at once: the next renewal gives them again, or, where a clock
-// is more than an hour off, the one after it is right (hazards 4, 17). Votes at servers that are
+// Votes at servers that are ahead end at once. The next renewal gives them again. Where a clock is
+// more than an hour off, the renewal after it does (hazards 4, 17). Votes at servers that are
 // behind would last for hours.
 TEST_P(quorum_clock_steps, of_one_or_two_do_not_harm_a_mutex) {
   use_amid_steps(mutex, mutex, GetParam().count, GetParam().ahead_s);
@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(full, quorum_clock_steps,
 
 // ---- three of five --------------------------------------------------------------------------
 
-// What is promised no more: two hold. Whoever came later has the higher token, and the other is
-// told when it asks (hazards 4, 30).
+// No promise covers this: two hold. The later one has the higher token, and the other learns of the
+// loss when it asks (hazards 4, 30).
 TEST_F(quorum_clock, three_that_step_ahead_let_two_hold_whom_tokens_tell_apart) {
   const auto client = open_client(url("quarantine=0&lease=10s&renewal=off"));
   const auto rival = open_client(url("quarantine=0&lease=10s&renewal=off"));
@@ -212,8 +212,8 @@ TEST_F(quorum_clock, three_that_step_ahead_let_two_hold_whom_tokens_tell_apart) 
   EXPECT_LT(highest, mortise_lock_token(lock.get()));
 }
 
-// A token of a time that most others are more than an hour behind: the name is nobody's until they
-// come to that time, and no token falls (hazard 30).
+// A token of a time that most other servers are more than an hour behind. Until they reach that
+// time no client is granted the name, and no token falls (hazard 30).
 TEST_F(quorum_clock, three_that_were_hours_ahead_give_no_lower_token_when_they_are_right) {
   const auto client = open_client(short_url());
   const auto rival = open_client(short_url());

@@ -1,5 +1,5 @@
-// Faults that a quorum of servers bears, and those that it cannot bear and tells: clocks,
-// partitions, servers that restart with what they had, and lists that are wrong in one place.
+// Faults that a quorum of servers bears, and faults that it cannot bear and reports: clocks,
+// partitions, servers that restart with their data, and lists that are wrong in one place.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -31,7 +31,7 @@ std::string used_with_clock(const std::string& url, time_ns wrong_by_ns) {
     const auto lock = open_lock(client, "report");
     const auto error = new_error();
     if (mortise_lock_try(lock.get(), error.get()) != MORTISE_OK) {
-      return test.say(std::string("not had: ") + mortise_error_message(error.get()));
+      return test.send(std::string("not had: ") + mortise_error_message(error.get()));
     }
     const auto token = mortise_lock_token(lock.get());
     shift_clock(CLOCK_REALTIME, -2 * wrong_by_ns);
@@ -39,11 +39,11 @@ std::string used_with_clock(const std::string& url, time_ns wrong_by_ns) {
         mortise_lock_unlock(lock.get(), nullptr) != MORTISE_OK ||
         mortise_lock_acquire(lock.get(), patience_ms, nullptr) != MORTISE_OK ||
         mortise_lock_unlock(lock.get(), nullptr) != MORTISE_OK) {
-      return test.say("not used");
+      return test.send("not used");
     }
-    test.say(std::to_string(token));
+    test.send(std::to_string(token));
   });
-  return shifted.hear();
+  return shifted.receive();
 }
 
 // Its own clock counts for nothing: the servers' do (hazard 30).
@@ -51,17 +51,17 @@ TEST_F(quorum_faults, a_client_whose_wall_clock_is_a_day_off_is_not_felt) {
   start(3);
   std::int64_t last = 0;
   for (const time_ns wrong_by_ns : {24 * hour_ns, -24 * hour_ns, time_ns{0}}) {
-    const auto told = used_with_clock(url(), wrong_by_ns);
-    ASSERT_EQ(std::string::npos, told.find(' ')) << told;
-    const auto token = std::stoll(told);
+    const auto report = used_with_clock(url(), wrong_by_ns);
+    ASSERT_EQ(std::string::npos, report.find(' ')) << report;
+    const auto token = std::stoll(report);
     EXPECT_LT(last, token);
     EXPECT_GT(wall_now_us() + hour_ns / ns_per_us, token);
     last = token;
   }
 }
 
-// A server whose clock is hours ahead accepts only tokens that all others refuse. It is one that
-// does not vote, and nobody follows it.
+// A server whose clock is hours ahead accepts only tokens that all others refuse. It counts as a
+// server that does not vote, and no client follows it.
 TEST_F(quorum_faults, one_server_whose_clock_is_far_ahead_keeps_nobody_out) {
   start(3);
   constexpr time_ns ahead_us = 3 * hour_ns / ns_per_us;
@@ -89,11 +89,11 @@ TEST_F(quorum_faults, a_lease_ends_by_the_clock_that_counts_suspends) {
     const auto lock = open_lock(client, "report");
     const auto got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
     shift_clock(CLOCK_BOOTTIME, 11 * ns_per_s);
-    test.say(told(got) + (mortise_lock_is_held(lock.get()) == 1 ? " held " : " not held ") +
-             told(mortise_lock_unlock(lock.get(), nullptr)));
-    test.hear();  // closing a client with such a clock could take as long as the jump
+    test.send(status_name(got) + (mortise_lock_is_held(lock.get()) == 1 ? " held " : " not held ") +
+              status_name(mortise_lock_unlock(lock.get(), nullptr)));
+    test.receive();  // closing a client with such a clock could take as long as the jump
   });
-  EXPECT_EQ(told(MORTISE_OK) + " not held " + told(MORTISE_LOST), sleeper.hear());
+  EXPECT_EQ(status_name(MORTISE_OK) + " not held " + status_name(MORTISE_LOST), sleeper.receive());
 }
 
 TEST_F(quorum_faults, a_ping_does_not_wait_for_a_server_that_hangs) {
@@ -124,8 +124,8 @@ class networks {
     }
     return text;
   }
-  void tell(std::initializer_list<std::size_t> which, const std::string& command) {
-    for (const auto server : which) all_.at(server)->tell(command);
+  void control(std::initializer_list<std::size_t> which, const std::string& command) {
+    for (const auto server : which) all_.at(server)->control(command);
   }
 
  private:
@@ -136,9 +136,9 @@ class networks {
 // how far its servers are.
 TEST_F(quorum_faults, servers_that_are_far_apart_form_a_quorum) {
   start(3);
-  networks away(servers);
-  away.tell({1, 2}, "delay 300");
-  const auto [client, lock] = open_user(away.url(""));
+  networks slow_networks(servers);
+  slow_networks.control({1, 2}, "delay 300");
+  const auto [client, lock] = open_user(slow_networks.url(""));
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
     expect_released(lock);
@@ -153,8 +153,8 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
   const auto [client, lock] = open_user(to_first.url(""));
   const auto [rival, other] = open_user(to_last.url(""));
   for (const std::string partition : {"freeze", "refuse"}) {
-    to_first.tell({3, 4}, partition);
-    to_last.tell({0, 1}, partition);
+    to_first.control({3, 4}, partition);
+    to_last.control({0, 1}, partition);
     std::int64_t last = 0;
     for (int turn = 0; turn < 3; ++turn) {
       for (const auto& [mine, theirs] : {std::pair(&lock, &other), std::pair(&other, &lock)}) {
@@ -167,37 +167,37 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
       }
     }
     const std::string heal = partition == "freeze" ? "thaw" : "accept";
-    to_first.tell({3, 4}, heal);
-    to_last.tell({0, 1}, heal);
+    to_first.control({3, 4}, heal);
+    to_last.control({0, 1}, heal);
     EXPECT_TRUE(eventually([&] { return is_free(); }));
   }
 }
 
-// Questions arrive and answers do not: votes that nobody has heard of are given back (hazard 16).
+// Requests arrive and replies do not: votes whose replies were lost are given back (hazard 16).
 TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out_nobody) {
   start(5);
   networks to_deaf(servers);
   const auto [deaf, lock] = open_user(to_deaf.url(""));
   const auto [client, other] = open_user(url());
-  to_deaf.tell({0, 1, 2}, "freeze answers");
+  to_deaf.control({0, 1, 2}, "freeze answers");
   for (int turn = 0; turn < 3; ++turn) {
     const auto begin = boot_now();
     const auto error = new_error();
-    const auto how = mortise_lock_acquire(lock.get(), 300, error.get());
-    const std::string said = mortise_error_message(error.get());
+    const auto status = mortise_lock_acquire(lock.get(), 300, error.get());
+    const std::string message = mortise_error_message(error.get());
     // On a slow machine what the turn before has asked may still be in the way of the next.
     const bool is_behind =
-        how == MORTISE_TIMED_OUT && said.find("has just released it") < said.size();
-    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN || is_behind)
-        << told(how) << " in turn " << turn << ": " << said;
+        status == MORTISE_TIMED_OUT && message.find("has just released it") < message.size();
+    EXPECT_TRUE(status == MORTISE_UNREACHABLE || status == MORTISE_UNKNOWN || is_behind)
+        << status_name(status) << " in turn " << turn << ": " << message;
     EXPECT_LT(ms_since(begin), patience_ms);
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     expect_acquired(other);
     expect_released(other);
-    // What they say is not that somebody has it.
+    // Their replies do not mean that another client has it.
     EXPECT_TRUE(eventually([&] { return is_free_at(3) && is_free_at(4); }));
   }
-  to_deaf.tell({0, 1, 2}, "thaw");
+  to_deaf.control({0, 1, 2}, "thaw");
   expect_acquired(lock);
   expect_released(lock);
   EXPECT_TRUE(eventually([&] { return is_free(); }));
@@ -216,14 +216,15 @@ TEST_F(quorum_faults, with_three_of_five_stalled_a_hold_ends_by_its_own_clock_an
   EXPECT_EQ(7, next_loss(queue).tag);
   EXPECT_LT(ms_since(begin), patience_ms);
   EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
-  // Both are told why in their time: who has heard of the lost hold at the others, of that.
+  // Both get the reason in time. The one that found the lost hold at the other servers gets that.
   for (const auto* const one : {&other, &lock}) {
-    const auto asked = boot_now();
+    const auto begin_ns = boot_now();
     const auto error = new_error();
-    const auto how = mortise_lock_acquire(one->get(), 300, error.get());
-    EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN || how == MORTISE_TIMED_OUT)
-        << told(how) << ": " << mortise_error_message(error.get());
-    EXPECT_LT(ms_since(asked), patience_ms);
+    const auto status = mortise_lock_acquire(one->get(), 300, error.get());
+    EXPECT_TRUE(status == MORTISE_UNREACHABLE || status == MORTISE_UNKNOWN ||
+                status == MORTISE_TIMED_OUT)
+        << status_name(status) << ": " << mortise_error_message(error.get());
+    EXPECT_LT(ms_since(begin_ns), patience_ms);
   }
   for (const std::size_t stalled : {0U, 2U, 4U}) servers[stalled]->resume();
   expect_acquired(other);
@@ -233,7 +234,7 @@ TEST_F(quorum_faults, with_three_of_five_stalled_a_hold_ends_by_its_own_clock_an
 
 // ---- servers that restart -------------------------------------------------------------------
 
-// All of them, one after the other, are killed; what they had said is on their disks.
+// All of them are killed, one after the other. Their votes are on their disks.
 TEST_F(quorum_faults, servers_that_forget_nothing_may_all_restart_without_a_quarantine) {
   start(3, {"--appendonly", "yes", "--appendfsync", "always"});
   const auto [client, lock] = open_user(url("quarantine=0&lease=20s"));
@@ -252,8 +253,8 @@ TEST_F(quorum_faults, servers_that_forget_nothing_may_all_restart_without_a_quar
   EXPECT_LT(token, mortise_lock_token(other.get()));
 }
 
-// A snapshot is of before the votes. What it still knows makes it no safer than one that is empty
-// (hazard 11), and its tokens stay below those that it has forgotten (hazard 30).
+// A snapshot is older than the votes. Its data make it no safer than an empty server (hazard 11),
+// and its tokens stay below those that it has lost (hazard 30).
 TEST_F(quorum_faults, a_server_that_restarts_with_old_data_is_in_quarantine) {
   start(3, {"--save", "3600 1000"});
   constexpr std::int64_t quarantine_ms = 6'000;
@@ -262,7 +263,7 @@ TEST_F(quorum_faults, a_server_that_restarts_with_old_data_is_in_quarantine) {
   expect_released(another);
   EXPECT_TRUE(eventually([&] { return is_free(); }));
   ASSERT_EQ("OK", servers[1]->command({"SAVE"}));
-  // The third never hears of this.
+  // The third never receives this.
   servers[2]->pause();
   const auto [stopped, held] = open_user(url("quarantine=6s&lease=5s&max_hold=5s&renewal=off"));
   expect_acquired(held);
@@ -284,8 +285,8 @@ TEST_F(quorum_faults, a_server_that_restarts_with_old_data_is_in_quarantine) {
 
 // ---- lists ----------------------------------------------------------------------------------
 
-// The others are a quorum; what can only become wrong later is told now, and of whom.
-TEST_F(quorum_faults, a_wrong_password_of_one_server_is_told_when_the_client_opens) {
+// The others are a quorum. Faults that can only matter later are reported now, with their servers.
+TEST_F(quorum_faults, a_wrong_password_of_one_server_is_reported_when_the_client_opens) {
   start(2);
   const test_server locked({.arguments = {"--port", "free", "--requirepass", "right-77p"},
                             .login = {"AUTH", "right-77p"}});
@@ -296,7 +297,7 @@ TEST_F(quorum_faults, a_wrong_password_of_one_server_is_told_when_the_client_ope
   EXPECT_TRUE(open_client(url() + ",redis://:right-77p@" + address));
 }
 
-// As the page says it is done; without the last step the new list is refused.
+// In the order of the page. Without the last step the new list is refused.
 TEST_F(quorum_faults, a_list_is_changed_by_the_procedure_of_the_page) {
   start(3);
   const auto before = url();

@@ -28,7 +28,7 @@ class quorum : public ::testing::Test {
     }
     return text;
   }
-  // Who locks by the name, with a client of its own.
+  // A user of the name, with a client of its own.
   struct lock_user {
     client_handle client;
     lock_handle lock;

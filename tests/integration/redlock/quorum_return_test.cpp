@@ -14,7 +14,7 @@ namespace {
 
 class quorum_return : public quorum {
  protected:
-  // Pairs of other names, by so many threads, until it is told to stop.
+  // Pairs of calls for other names, by so many threads, until the end of the test.
   void begin_load(const client_handle& client) {
     constexpr int users = 4;
     for (int user = 0; user < users; ++user) {

@@ -65,12 +65,12 @@ TEST_F(quorum_rw_scripts, readers_do_not_exclude_each_other_and_a_writer_exclude
 }
 
 // Hazard 30.
-TEST_F(quorum_rw_scripts, a_writer_needs_a_proposal_above_all_and_a_reader_is_told_which_is) {
+TEST_F(quorum_rw_scripts, a_writer_needs_a_proposal_above_all_and_a_reader_gets_the_highest) {
   EXPECT_TRUE(is_taken("one", writer, 5));
   EXPECT_EQ("1", release("one", 5));
   for (const std::int64_t proposal : {4, 5}) {
-    const auto told = take("two", reader, proposal);
-    EXPECT_EQ(0U, told.find("1\n" + proposed(6))) << told;
+    const auto vote = take("two", reader, proposal);
+    EXPECT_EQ(0U, vote.find("1\n" + proposed(6))) << vote;
     EXPECT_EQ("1", release("two", proposal));
   }
   EXPECT_FALSE(is_taken("three", writer, 5));
@@ -86,7 +86,7 @@ TEST_F(quorum_rw_scripts, a_reader_that_says_a_higher_proposal_lifts_the_ballot)
   EXPECT_FALSE(is_taken("two", writer, 9));
 }
 
-// A question that comes late takes nothing from the round that its owner is in now (hazard 16).
+// A late request takes nothing from the round that its owner is in now (hazard 16).
 TEST_F(quorum_rw_scripts, the_question_of_an_earlier_round_changes_nothing) {
   EXPECT_TRUE(is_taken("one", reader, 5));
   EXPECT_FALSE(is_taken("one", reader, 4));
@@ -120,8 +120,8 @@ TEST_F(quorum_rw_scripts, a_lease_that_is_over_excludes_nobody_and_is_not_prolon
 TEST_F(quorum_rw_scripts, the_fence_counter_stands_for_ballots_that_are_gone) {
   server.command({"SET", keys[3], proposed(7)});
   for (const std::string mode : {"take", "again"}) {
-    const auto told = take("one", reader, 5, mode);
-    EXPECT_EQ(0U, told.find("1\n" + proposed(8))) << told;
+    const auto vote = take("one", reader, 5, mode);
+    EXPECT_EQ(0U, vote.find("1\n" + proposed(8))) << vote;
     EXPECT_EQ("1", release("one", 5));
     server.command({"DEL", keys[1]});
     EXPECT_FALSE(is_taken("two", writer, 7, mode));

@@ -68,8 +68,9 @@ TEST_F(quorum_rw, readers_read_together_and_a_writer_writes_alone) {
   EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
 }
 
-// Readers and writers of one lock, each with a client of its own, who see that all is well. Clients
-// are there to the end: one that is freed has a moment to tell a server that is slow.
+// Readers and writers of one lock, each with a client of its own, which check each other. The
+// clients live to the end, because a client that is freed has only a moment to notify a slow
+// server.
 class users {
  public:
   users(std::string url, std::string name) : url_(std::move(url)), name_(std::move(name)) {}
@@ -124,8 +125,8 @@ class users {
   std::atomic<std::int64_t> highest_{0};
 };
 
-// Whichever server is away, and whoever asks: a token is above all that were granted before
-// (hazards 25, 30).
+// Whichever server is down and whichever client asks, a token is above all earlier grants (hazards
+// 25, 30).
 TEST_F(quorum_rw, nobody_writes_while_others_read_and_tokens_rise) {
   start(3);
   users all(url(), name);
@@ -143,7 +144,7 @@ TEST_F(quorum_rw, nobody_writes_while_others_read_and_tokens_rise) {
   EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
 }
 
-// Readers that come and go, always at least one, would keep a writer out for ever.
+// Readers that come and go, always at least one, would starve a writer.
 TEST_F(quorum_rw, a_writer_that_waits_is_not_starved_by_readers) {
   start(3);
   const auto client = open_client(url());
@@ -159,7 +160,7 @@ TEST_F(quorum_rw, a_writer_that_waits_is_not_starved_by_readers) {
   const auto rival = open_client(url());
   const auto later = open_rw(rival, name);
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(later.get(), nullptr));
-  // Who reads already goes on.
+  // A present reader continues.
   EXPECT_TRUE(mortise_rw_is_reading(first.get()));
   expect_ok(mortise_rw_read_unlock, first);
   writes.join();
@@ -180,7 +181,7 @@ TEST_F(quorum_rw, a_writer_that_gives_up_holds_nobody_back) {
   expect_ok(mortise_rw_read_try, open_rw(another, name));
 }
 
-// ---- servers that are away ------------------------------------------------------------------
+// ---- servers that are down ---------------------------------------------------------------------
 
 TEST_F(quorum_rw, a_hold_outlives_a_server_and_is_completed_when_it_is_back) {
   start(3);
@@ -214,7 +215,7 @@ TEST_F(quorum_rw, a_reader_that_a_quorum_has_forgotten_is_lost) {
   EXPECT_EQ(MORTISE_LOST, mortise_rw_read_unlock(rw.get(), nullptr));
 }
 
-// ---- what else is told ----------------------------------------------------------------------
+// ---- other reports -----------------------------------------------------------------------------
 
 TEST_F(quorum_rw, a_query_tells_the_readers_that_a_quorum_knows) {
   start(3);
@@ -223,7 +224,7 @@ TEST_F(quorum_rw, a_query_tells_the_readers_that_a_quorum_knows) {
   const auto one = open_rw(client, name);
   const auto two = open_rw(other_client, name);
   const info_handle info(mortise_info_new());
-  // One server's word is nobody's hold.
+  // One vote is no hold.
   servers[0]->command(
       {"HSET", lock_key(name), "somebody", "1 1 " + std::to_string(wall_now_us() / 1000 + 60'000)});
   ASSERT_EQ(MORTISE_OK, mortise_rw_query(one.get(), info.get(), nullptr));

@@ -39,7 +39,7 @@ TEST_F(quorum, who_comes_second_is_refused_and_leaves_nothing) {
   EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
 
-TEST_F(quorum, who_waits_is_told_and_does_not_wait_for_the_lease) {
+TEST_F(quorum, a_waiter_is_notified_and_does_not_wait_for_the_lease) {
   start(3);
   const auto [client, lock] = open_user(url());
   const auto [rival, other] = open_user(url());
@@ -54,7 +54,7 @@ TEST_F(quorum, who_waits_is_told_and_does_not_wait_for_the_lease) {
   EXPECT_TRUE(mortise_lock_is_held(other.get()));
 }
 
-// ---- servers that are away ------------------------------------------------------------------
+// ---- servers that are down ---------------------------------------------------------------------
 
 TEST_F(quorum, one_that_is_dead_is_not_felt) {
   start(3);
@@ -79,18 +79,18 @@ TEST_F(quorum, two_of_five_that_hang_are_not_felt_and_keep_nothing) {
   }
   servers[1]->resume();
   servers[3]->resume();
-  // Votes that come when nobody waits for them any more are given back (hazard 16).
+  // Votes that come after the end of their call are given back (hazard 16).
   EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
 
 TEST_F(quorum, without_a_quorum_there_is_no_lock_and_its_votes_are_given_back) {
   start(5);
   const auto [client, lock] = open_user(url("quarantine=0&command_timeout=60s"));
-  for (const std::size_t away : {0U, 2U, 4U}) servers[away]->pause();
-  const auto how = mortise_lock_acquire(lock.get(), 400, nullptr);
-  EXPECT_TRUE(how == MORTISE_UNREACHABLE || how == MORTISE_UNKNOWN) << how;
+  for (const std::size_t paused : {0U, 2U, 4U}) servers[paused]->pause();
+  const auto status = mortise_lock_acquire(lock.get(), 400, nullptr);
+  EXPECT_TRUE(status == MORTISE_UNREACHABLE || status == MORTISE_UNKNOWN) << status;
   EXPECT_TRUE(eventually([&] { return is_free_at(1) && is_free_at(3); }));
-  for (const std::size_t away : {0U, 2U, 4U}) servers[away]->resume();
+  for (const std::size_t paused : {0U, 2U, 4U}) servers[paused]->resume();
   EXPECT_TRUE(eventually([&] { return is_free(); }));
   expect_acquired(lock);
 }
@@ -120,8 +120,8 @@ TEST_F(quorum, a_client_opens_with_a_quorum_and_says_what_it_lacks_without) {
 
 // ---- rounds -------------------------------------------------------------------------------
 
-// Each has the lock often, and tokens rise from one to the next, whoever has it and whichever
-// server is away meanwhile (hazards 25, 30).
+// Each has the lock often. Tokens rise from one holder to the next, whichever server is down
+// meanwhile (hazards 25, 30).
 TEST_F(quorum, those_who_share_the_votes_settle_and_tokens_rise) {
   start(3);
   constexpr int turns = 40;
@@ -155,18 +155,18 @@ TEST_F(quorum, a_token_is_above_what_any_quorum_has_seen) {
   start(3);
   std::int64_t last = 0;
   for (int i = 0; i < 12; ++i) {
-    const auto away = static_cast<std::size_t>(i) % 3;
-    servers[away]->pause();
+    const auto paused = static_cast<std::size_t>(i) % 3;
+    servers[paused]->pause();
     const auto [client, lock] = open_user(url());
     expect_acquired(lock);
     EXPECT_LT(last, mortise_lock_token(lock.get()));
     last = mortise_lock_token(lock.get());
     expect_released(lock);
-    servers[away]->resume();
+    servers[paused]->resume();
   }
 }
 
-// Somebody's clock was far ahead; the next is above it nevertheless, without waiting.
+// A client's clock was far ahead. The next token is above it nevertheless, without waiting.
 TEST_F(quorum, a_proposal_that_was_outrun_is_made_again) {
   start(3);
   const auto [client, lock] = open_user(url());
@@ -183,8 +183,8 @@ TEST_F(quorum, a_proposal_that_was_outrun_is_made_again) {
 
 // ---- servers that forget --------------------------------------------------------------------
 
-// Two of three have voted for a client that is stopped, and one of them restarts without its data:
-// it must not vote again while the lease that it has forgotten may last (hazard 11).
+// Two of three have voted for a client that is stopped, and one of them restarts without its data.
+// It must not vote again while the lost lease may last (hazard 11).
 TEST_F(quorum, a_server_that_has_forgotten_votes_is_in_quarantine) {
   start(3);
   constexpr std::int64_t quarantine_ms = 6'000;
@@ -261,7 +261,7 @@ TEST_F(quorum, a_server_that_comes_back_is_topped_up_for_the_rest_of_the_lease) 
   EXPECT_TRUE(eventually([&] { return is_free_at(1) && is_free_at(2); }));
 }
 
-// Its owner hears of it at the first, and does not take it back there while it has the others.
+// Its owner learns of it at the first, and does not take it back there while it has the others.
 TEST_F(quorum, hazard_17_force_takes_the_votes_of_one_server_after_the_other) {
   start(3);
   const auto [client, lock] = open_user(url("quarantine=0&lease=300s"));
@@ -342,9 +342,9 @@ TEST_F(quorum, lists_that_cannot_be_a_quorum_are_refused_by_name) {
   start(2);
   EXPECT_NE(std::string::npos, problem_of("redlock:" + servers[0]->url(), MORTISE_INVALID_ARGUMENT)
                                    .find("list has one URL"));
-  const auto elsewhere = "redlock:" + servers[0]->url() + "," + servers[1]->url() + "?db=3";
+  const auto other_url = "redlock:" + servers[0]->url() + "," + servers[1]->url() + "?db=3";
   EXPECT_NE(std::string::npos,
-            problem_of(elsewhere, MORTISE_INVALID_ARGUMENT).find("is 3, that of \""));
+            problem_of(other_url, MORTISE_INVALID_ARGUMENT).find("is 3, that of \""));
   const auto weighted = "redlock:" + servers[0]->url() + "?weight=2," + servers[1]->url();
   EXPECT_EQ(0U, problem_of(weighted, MORTISE_INVALID_ARGUMENT).find("weight: "));
   // The same server by two names.
@@ -381,7 +381,7 @@ TEST_F(quorum, clients_with_another_quarantine_are_refused) {
 TEST_F(quorum, a_server_whose_second_name_is_reached_late_does_not_count_twice) {
   start(3);
   tcp_proxy second_name(servers[2]->socket_path());
-  second_name.tell("refuse");
+  second_name.control("refuse");
   const auto client = open_client(url("quarantine=0&command_timeout=1s") + "," + second_name.url());
   // As an hour later.
   for (const auto& server : servers)
@@ -395,7 +395,7 @@ TEST_F(quorum, a_server_whose_second_name_is_reached_late_does_not_count_twice) 
   const auto fewer = "redlock:" + servers[1]->url() + "?quarantine=0," + servers[2]->url();
   EXPECT_NE(std::string::npos,
             problem_of(fewer, MORTISE_REFUSED).find("other clients have 4 servers"));
-  second_name.tell("accept");
+  second_name.control("accept");
   servers[0]->kill();
   const auto error = new_error();
   EXPECT_TRUE(eventually([&] {
@@ -451,7 +451,7 @@ TEST_F(quorum, a_replica_is_refused_by_name) {
   EXPECT_NE(std::string::npos, message.find("read-only replica")) << message;
 }
 
-// It counts as away, and may become a master again.
+// It counts as down, and may become a master again.
 TEST_F(quorum, what_becomes_a_replica_is_not_asked_and_named_by_an_health_check) {
   start(2);
   const test_server master({.arguments = {"--port", "free"}});
@@ -503,7 +503,7 @@ TEST_F(quorum, a_query_tells_what_a_quorum_says) {
   start(3);
   const auto [client, lock] = open_user(url());
   const info_handle info(mortise_info_new());
-  // One server's word is nobody's hold.
+  // One vote is no hold.
   servers[0]->command({"SET", lock_key(name), "somebody", "PX", "60000"});
   ASSERT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
   EXPECT_FALSE(mortise_info_is_held(info.get()));
@@ -514,7 +514,7 @@ TEST_F(quorum, a_query_tells_what_a_quorum_says) {
 }
 
 // The vote of one may be missing until the first renewal, when another hangs or dies.
-TEST_F(quorum, a_hold_that_a_silent_server_may_have_voted_for_is_told) {
+TEST_F(quorum, a_hold_that_a_silent_server_may_have_voted_for_is_reported) {
   start(3);
   const auto holder = open_user(url());
   const auto [client, lock] = open_user(url());

@@ -1,10 +1,9 @@
-// Everything at once, with a master that Sentinels replace: processes contend while they are killed
+// All faults at once, with a master that Sentinels replace: processes contend while they are killed
 // and stopped, and masters are killed, hang and are replaced by command. Replication is
-// asynchronous, so two may hold after a failover, which is counted; the tokens keep such writes
-// out, and no token is given twice. Where replicas acknowledge what is had, no two hold.
-//
-// Twelve seconds by default; MORTISE_CHAOS_SECONDS asks for more. One fault at a time, each again
-// and again, is for `./dev test --deployments`.
+// asynchronous, so two may hold after a failover, which the test counts. The tokens refuse such
+// writes, and no token is given twice. Where replicas acknowledge grants, no two hold. Twelve
+// seconds by default; MORTISE_CHAOS_SECONDS sets more. `./dev test --deployments` repeats one fault
+// at a time.
 #include <gtest/gtest.h>
 
 #include <random>

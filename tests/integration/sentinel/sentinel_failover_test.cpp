@@ -58,8 +58,8 @@ class sentinel : public ::testing::Test {
   sentinel_set set;
 };
 
-// Who holds, holds; who waits is granted in the order of arrival; what is cancelled is; and an
-// upgrade is made, whatever ends the master. No call fails.
+// A holder still holds, waiters are granted in their order, a canceled call is canceled, and an
+// upgrade succeeds, whatever ends the master. No call fails.
 void sentinel::expect_all_kept(const std::function<void()>& fault) {
   const auto client = open_client(url());
   const auto held = open_lock(client, "held");
@@ -72,7 +72,7 @@ void sentinel::expect_all_kept(const std::function<void()>& fault) {
   set.replicate();
   const auto before = set.master_number();
   fault();
-  // While nobody serves.
+  // While no server serves.
   ASSERT_EQ(MORTISE_OK, mortise_lock_cancel(waiters[2].lock.get(), nullptr));
   EXPECT_EQ(MORTISE_CANCELLED, next_event(waiters[2].queue, 60 * second_ms).status);
   EXPECT_EQ(1, mortise_lock_is_held(held.get()));
@@ -122,7 +122,7 @@ TEST_F(sentinel, the_log_tells_who_is_asked_instead) {
   EXPECT_NE(std::string::npos, line.find(" moved from ")) << line;
 }
 
-// Any one of them is enough, and the news are not needed.
+// Any one of them is enough, and no message is needed.
 TEST_F(sentinel, hazard_10_one_that_lives_and_is_asked_is_enough) {
   const auto client = open_client(url());
   const auto held = open_lock(client, "held");
@@ -141,8 +141,8 @@ TEST_F(sentinel, hazard_10_one_that_lives_and_is_asked_is_enough) {
   set.sentinel(2).resume();
 }
 
-// The Sentinels answer, and tell nobody anything by themselves.
-TEST_F(sentinel, hazard_28_who_has_missed_the_news_looks_when_it_is_refused) {
+// The Sentinels answer, and publish nothing.
+TEST_F(sentinel, hazard_28_a_client_that_missed_the_message_looks_when_it_is_refused) {
   const auto client = open_client(url());
   const auto lock = open_lock(client, "refused");
   ASSERT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
@@ -198,7 +198,7 @@ TEST_F(sentinel, a_shard_and_a_vote_of_a_quorum_may_have_sentinels) {
 TEST(sentinel_login, each_is_logged_in_to_with_its_own) {
   sentinel_set set({.of_servers = {"--requirepass", "of-servers", "--masterauth", "of-servers"},
                     .of_sentinels = {"--requirepass", "of-sentinels"},
-                    .told = {{"auth-pass", "of-servers"}},
+                    .settings = {{"auth-pass", "of-servers"}},
                     .server_login = {"AUTH", "of-servers"},
                     .sentinel_login = {"AUTH", "of-sentinels"}});
   auto url = set.url("sentinel_password=of-sentinels&command_timeout=20s&client_name=follower");

@@ -1,5 +1,5 @@
-// Servers that Sentinels name: whom they are believed, and what is said of those who cannot be.
-// Where real ones would not disagree or fall silent on demand they are fakes.
+// Servers that Sentinels name: which Sentinels are believed, and the messages about the others.
+// Fakes replace Sentinels that have to disagree or fall silent on demand.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,11 +24,11 @@ std::string bulk(const std::string& text) {
   return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
 }
 
-// What a Sentinel says of the master "mymaster" is the test's, and may change.
+// The reply of a Sentinel about the master "mymaster". The test may change it.
 class fake_sentinel {
  public:
   fake_sentinel(int port, int epoch, const std::string& host = "127.0.0.1") {
-    say(port, epoch, host);
+    publish(port, epoch, host);
     server_.set_answer([this](fake_peer& peer, const fake_command& command) {
       if (command.is("HELLO")) return peer.send("%1\r\n" + bulk("mode") + bulk("sentinel"));
       if (command.is("ROLE")) return peer.send("*2\r\n" + bulk("sentinel") + "*0\r\n");
@@ -37,7 +37,7 @@ class fake_sentinel {
       peer.send(command.is("SENTINEL", "MASTER") ? master_ : place_);
     });
   }
-  void say(int port, int epoch, const std::string& host = "127.0.0.1") {
+  void publish(int port, int epoch, const std::string& host = "127.0.0.1") {
     const std::lock_guard guard(mutex_);
     place_ = "*2\r\n" + bulk(host) + bulk(std::to_string(port));
     master_ = "*4\r\n" + bulk("flags") + bulk("master") + bulk("config-epoch") +
@@ -81,19 +81,19 @@ std::string connected_to(test_server& server) {
                                                                                       : "no";
 }
 
-void expect_said(const std::string& told, const std::vector<std::string>& parts) {
-  for (const auto& part : parts) EXPECT_NE(told.find(part), std::string::npos) << told;
+void expect_text(const std::string& received, const std::vector<std::string>& parts) {
+  for (const auto& part : parts) EXPECT_NE(received.find(part), std::string::npos) << received;
 }
 
 // Why nothing can be opened there. On a slow machine the last attempt may have too little time left
-// for the Sentinel's answer, and reports that instead. Then the next one counts.
+// for the Sentinel's reply, and reports that instead. Then the next one counts.
 std::string answered_attempt(const std::string& url) {
-  std::string told;
+  std::string text;
   EXPECT_TRUE(eventually([&] {
-    told = attempt_to_open(url);
-    return told.find("did not answer in time") == std::string::npos;
-  })) << told;
-  return told;
+    text = attempt_to_open(url);
+    return text.find("did not answer in time") == std::string::npos;
+  })) << text;
+  return text;
 }
 
 TEST(sentinel_names, the_latest_failover_is_right_when_they_disagree) {
@@ -109,7 +109,7 @@ TEST(sentinel_names, the_latest_failover_is_right_when_they_disagree) {
 }
 
 // Names of one place, and not two.
-TEST(sentinel_names, one_that_announces_hosts_agrees_with_one_that_announces_numbers) {
+TEST(sentinel_names, one_that_reports_hosts_agrees_with_one_that_reports_numbers) {
   test_server server(with_a_port());
   fake_sentinel first(server.port(), 3);
   fake_sentinel second(server.port(), 3, "localhost");
@@ -121,8 +121,8 @@ TEST(sentinel_names, two_of_one_epoch_that_disagree_are_of_two_deployments) {
   test_server there(with_a_port());
   fake_sentinel first(here.port(), 0);
   fake_sentinel second(there.port(), 0);
-  const auto told = attempt_to_open(url_of({first.place(), second.place()}, "command_timeout=2s"));
-  expect_said(told, {"refused by the server: ", "disagree", first.place() + " reports",
+  const auto text = attempt_to_open(url_of({first.place(), second.place()}, "command_timeout=2s"));
+  expect_text(text, {"refused by the server: ", "disagree", first.place() + " reports",
                      second.place() + " reports", place_of(here), "of one deployment"});
   EXPECT_EQ("no", connected_to(here));
   EXPECT_EQ("no", connected_to(there));
@@ -147,7 +147,7 @@ TEST(sentinel_names, a_master_that_was_replaced_is_left_when_the_news_come) {
   fake_sentinel only(old.port(), 1);
   const auto client = open_client(url_of({only.place()}));
   expect_a_grant(client, "news");
-  only.say(now.port(), 2);
+  only.publish(now.port(), 2);
   const std::string news = "mymaster 127.0.0.1 1 127.0.0.1 2";
   only.server().send_to_all(">3\r\n" + bulk("message") + bulk("+switch-master") +
                             bulk("mymaster2 127.0.0.1 1 127.0.0.1 2"));
@@ -157,7 +157,7 @@ TEST(sentinel_names, a_master_that_was_replaced_is_left_when_the_news_come) {
   expect_a_grant(client, "news");
 }
 
-// Who hears of a failover of another master, or of none, stays.
+// A client that receives the failover of another master, or of none, stays.
 TEST(sentinel_names, a_hint_of_nothing_disturbs_nobody) {
   test_server server(with_a_port());
   fake_sentinel only(server.port(), 1);
@@ -172,41 +172,41 @@ TEST(sentinel_names, a_hint_of_nothing_disturbs_nobody) {
   EXPECT_EQ(id.substr(0, id.find(' ')), after.substr(0, after.find(' ')));
 }
 
-TEST(sentinel_names, nobody_there_is_told_of_each) {
-  const auto told = attempt_to_open(url_of({"127.0.0.1:1", "127.0.0.1:2"}, "command_timeout=2s"));
-  expect_said(told, {"unreachable: ", "no Sentinel reports the address of \"mymaster\"",
+TEST(sentinel_names, each_unreachable_sentinel_is_reported) {
+  const auto text = attempt_to_open(url_of({"127.0.0.1:1", "127.0.0.1:2"}, "command_timeout=2s"));
+  expect_text(text, {"unreachable: ", "no Sentinel reports the address of \"mymaster\"",
                      "127.0.0.1:1", "127.0.0.1:2"});
 }
 
 TEST(sentinel_names, sentinels_of_another_master_say_which_they_watch) {
   test_server sentinel(with_a_port({"sentinel"}));
   const auto url = url_of({place_of(sentinel)});
-  expect_said(attempt_to_open(url), {"refused by the server: ", "watches no master", "in the URL"});
+  expect_text(attempt_to_open(url), {"refused by the server: ", "watches no master", "in the URL"});
   sentinel.command({"SENTINEL", "MONITOR", "other", "127.0.0.1", "1", "1"});
-  expect_said(attempt_to_open(url),
+  expect_text(attempt_to_open(url),
               {"refused by the server: ", place_of(sentinel), "watches \"other\"", "\"mymaster\""});
 }
 
 TEST(sentinel_names, a_server_is_no_sentinel_and_the_reverse) {
   test_server server(with_a_port());
   test_server sentinel(with_a_port({"sentinel"}));
-  expect_said(attempt_to_open(url_of({place_of(server)})),
+  expect_text(attempt_to_open(url_of({place_of(server)})),
               {"refused by the server: ", place_of(server), "not a Sentinel", "26379"});
-  expect_said(attempt_to_open("redis://" + place_of(sentinel)),
+  expect_text(attempt_to_open("redis://" + place_of(sentinel)),
               {"refused by the server: ", "this is a Sentinel", "redis+sentinel://"});
 }
 
-TEST(sentinel_names, a_wrong_password_of_the_sentinels_is_told_apart) {
+TEST(sentinel_names, a_wrong_password_of_the_sentinels_is_distinguished) {
   test_server server(with_a_port());
   test_server sentinel({.arguments = {"sentinel", "--port", "free", "--requirepass", "sesame-open"},
                         .login = {"AUTH", "sesame-open"}});
   sentinel.command(
       {"SENTINEL", "MONITOR", "mymaster", "127.0.0.1", std::to_string(server.port()), "1"});
   const auto place = place_of(sentinel);
-  expect_said(attempt_to_open(url_of({place})),
+  expect_text(attempt_to_open(url_of({place})),
               {"refused by the server: ", place, "its own password", "sentinel_password_file"});
   const auto wrong = attempt_to_open(url_of({place}, "sentinel_password=not-this-one"));
-  expect_said(wrong, {"refused by the server: ", place, "sentinel_user and sentinel_password"});
+  expect_text(wrong, {"refused by the server: ", place, "sentinel_user and sentinel_password"});
   EXPECT_EQ(wrong.find("not-this-one"), std::string::npos) << wrong;
   expect_a_grant(open_client(url_of({place}, "sentinel_password=sesame-open")), "a");
   expect_a_grant(
@@ -236,11 +236,11 @@ TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
                                          "+subscribe",
                                          "+ping"};
   ASSERT_EQ("OK", sentinel.command(rule));
-  std::string said;
-  for (const auto& word : rule) said += (said.empty() ? "" : " ") + word;
+  std::string message;
+  for (const auto& word : rule) message += (message.empty() ? "" : " ") + word;
   const auto page = whole(open_page("docs/sentinel.md"));
-  EXPECT_NE(page.find(said.substr(0, said.find(">sesame-open"))), std::string::npos);
-  EXPECT_NE(page.find(said.substr(said.find("allchannels"))), std::string::npos);
+  EXPECT_NE(page.find(message.substr(0, message.find(">sesame-open"))), std::string::npos);
+  EXPECT_NE(page.find(message.substr(message.find("allchannels"))), std::string::npos);
   const auto query = std::string("sentinel_user=locker&sentinel_password=sesame-open");
   expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
   // Without the channel only hints are missing.
@@ -248,16 +248,16 @@ TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
   expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
 }
 
-TEST(sentinel_names, an_address_that_leads_nowhere_is_told_with_its_remedy) {
+TEST(sentinel_names, an_address_that_leads_nowhere_is_reported_with_its_remedy) {
   fake_sentinel refusing(1, 1);
-  expect_said(answered_attempt(url_of({refusing.place()}, "command_timeout=2s")),
+  expect_text(answered_attempt(url_of({refusing.place()}, "command_timeout=2s")),
               {"unreachable: ", "127.0.0.1:1", "announce-hostnames yes", "replica-announce-ip"});
   const deaf_port deaf;
   fake_sentinel silent(deaf.port(), 1);
-  expect_said(answered_attempt(url_of({silent.place()}, "command_timeout=2s")),
+  expect_text(answered_attempt(url_of({silent.place()}, "command_timeout=2s")),
               {"unreachable: ", "announce-hostnames yes"});
   fake_sentinel unknown(7, 1, "nowhere.invalid");
-  expect_said(answered_attempt(url_of({unknown.place()}, "command_timeout=2s")),
+  expect_text(answered_attempt(url_of({unknown.place()}, "command_timeout=2s")),
               {"unreachable: ", "nowhere.invalid", "announce"});
 }
 
@@ -266,9 +266,9 @@ TEST(sentinel_names, tls_is_spoken_to_each_as_the_url_says) {
   tls_server server({"--port", "free"});
   tls_server sentinel({"sentinel", "--port", "free"});
   const auto plain_port = [](test_server& of) {
-    const auto said = of.command({"INFO", "server"});
-    const auto at = said.find("tcp_port:") + 9;
-    return said.substr(at, said.find('\r', at) - at);
+    const auto reply = of.command({"INFO", "server"});
+    const auto at = reply.find("tcp_port:") + 9;
+    return reply.substr(at, reply.find('\r', at) - at);
   };
   const auto watch = [&](int port) {
     sentinel.command({"SENTINEL", "REMOVE", "mymaster"});
@@ -286,18 +286,18 @@ TEST(sentinel_names, tls_is_spoken_to_each_as_the_url_says) {
   };
   expect_a_grant(open_client(tls_url(tls_place, trust)), "both");
   expect_a_grant(open_client(tls_url(plain_place, trust + "&sentinel_tls=off")), "server only");
-  expect_said(attempt_to_open(tls_url(tls_place, trust + "&sentinel_tls_name=other.example.org")),
+  expect_text(attempt_to_open(tls_url(tls_place, trust + "&sentinel_tls_name=other.example.org")),
               {"is not for \"other.example.org\""});
-  expect_said(attempt_to_open(tls_url(tls_place, trust + "&tls_name=other.example.org")),
+  expect_text(attempt_to_open(tls_url(tls_place, trust + "&tls_name=other.example.org")),
               {"is not for \"other.example.org\""});
-  expect_said(answered_attempt(tls_url(plain_place, trust + "&command_timeout=2s")),
+  expect_text(answered_attempt(tls_url(plain_place, trust + "&command_timeout=2s")),
               {plain_place, "sentinel_tls=off"});
-  expect_said(answered_attempt(url_of({tls_place}, "command_timeout=2s")),
+  expect_text(answered_attempt(url_of({tls_place}, "command_timeout=2s")),
               {tls_place, "sentinel_tls=on"});
   watch(std::stoi(plain_port(server)));
   expect_a_grant(open_client(url_of({tls_place}, "sentinel_tls=on&" + trust)), "Sentinel only");
   watch(server.port());
-  expect_said(answered_attempt(url_of({tls_place}, "sentinel_tls=on&command_timeout=2s&" + trust)),
+  expect_text(answered_attempt(url_of({tls_place}, "sentinel_tls=on&command_timeout=2s&" + trust)),
               {"rediss+sentinel://"});
 }
 

@@ -1,5 +1,5 @@
-// A network that breaks among Sentinels: the master is cut off, with one of them and a client or
-// without, or a client is. Each server has a Sentinel beside it.
+// A network that breaks among Sentinels. The master is cut off, with or without a Sentinel and a
+// client, or a client is. Each server has a Sentinel on its host.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t servers = 3;
 
 struct networked_sentinels {
-  explicit networked_sentinels(breaking_network::medium how)
-      : network(breaking_network::make(how, all_hosts)), set({.network = network.get()}) {
-    // So that nobody waits for what becomes of a replica that is cut off.
+  explicit networked_sentinels(breaking_network::medium kind)
+      : network(breaking_network::make(kind, all_hosts)), set({.network = network.get()}) {
+    // So that no client waits for the fate of a replica that is cut off.
     for (std::size_t i = 0; i < servers; ++i) {
       set.server(i).command({"CONFIG", "SET", "repl-timeout", "2"});
     }
@@ -45,8 +45,8 @@ class sentinel_partitions : public partitions<networked_sentinels> {
     set().forget_sentinel(master);
     network().cut(side, hosts_but(side));
   }
-  // All Sentinels name one master, and all servers follow it. Sentinels let a master be that they
-  // have replaced for eight seconds and more when it is back; here it is told at once.
+  // All Sentinels name one master, and all servers follow it. Sentinels leave a replaced master
+  // alone for eight seconds and more after its return. This function reconfigures it at once.
   void heal() {
     network().join();
     set().set_patience_ms(sentinel_set::patience_ms);
@@ -60,11 +60,11 @@ class sentinel_partitions : public partitions<networked_sentinels> {
   }
   [[nodiscard]] bool follows(std::size_t server, std::size_t now) {
     const auto port = std::to_string(set().server(now).port());
-    const auto said = set().server(server).command({"ROLE"});
-    if (said.starts_with("slave\n" + network().address_of(now) + "\n" + port + "\nconnected")) {
+    const auto reply = set().server(server).command({"ROLE"});
+    if (reply.starts_with("slave\n" + network().address_of(now) + "\n" + port + "\nconnected")) {
       return true;
     }
-    if (said.starts_with("master")) {
+    if (reply.starts_with("master")) {
       set().server(server).command({"REPLICAOF", network().address_of(now), port});
     }
     return false;
@@ -73,12 +73,12 @@ class sentinel_partitions : public partitions<networked_sentinels> {
   // It has given its replicas up.
   void await_alone() {
     EXPECT_TRUE(eventually([&] {
-      const auto said = set().server(master).command({"INFO", "replication"});
-      return said.find("connected_slaves:0") != said.npos;
+      const auto reply = set().server(master).command({"INFO", "replication"});
+      return reply.find("connected_slaves:0") != reply.npos;
     }));
   }
   void expect_exclusive_with(const std::string& acks);
-  void expect_client_told(const std::vector<std::size_t>& others);
+  void expect_client_report(const std::vector<std::size_t>& others);
 
   std::size_t master = 0;
 };
@@ -87,11 +87,12 @@ void sentinel_partitions::expect_exclusive_with(const std::string& acks) {
   remote_client holder(network(), near_host, url("lease=2s&acks=" + acks));
   remote_client other(network(), far_host, url("lease=20s&acks=" + acks));
   cut_off(holder, other, [&] { cut_off_master_with_holder(); });
-  expect_told(holder);
+  expect_loss_report(holder);
   expect_next(other);
   await_alone();
-  // Nobody who could be asked is left, which is not the same as nobody who has to be (hazard 7).
-  for (int i = 0; i < 2; ++i) EXPECT_NE(told(MORTISE_OK), told(holder.ask("try order").status));
+  // No reachable replica is left, which differs from a master without replicas (hazard 7).
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NE(status_name(MORTISE_OK), status_name(holder.ask("try order").status));
   heal();
   expect_as_others(holder, other);
 }
@@ -105,45 +106,46 @@ TEST_P(sentinel_partitions, hazard_7_with_one_replica_nobody_has_what_is_held_on
   expect_exclusive_with("1");
 }
 
-// What is not promised without: a master that is cut off goes on.
+// Not promised without acknowledgements: a master that is cut off continues.
 TEST_P(sentinel_partitions, hazard_7_without_them_two_have_it_until_the_sides_are_joined) {
   remote_client holder(network(), near_host, url("lease=1s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { cut_off_master_with_holder(); });
-  const auto granted = other.hear();
-  ASSERT_EQ(told(MORTISE_OK), told(granted.status)) << granted.message;
+  const auto granted = other.receive();
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(granted.status)) << granted.message;
   EXPECT_GT(granted.token, held.token);
   heal();
-  lost = holder.hear();
-  EXPECT_EQ(told(MORTISE_LOST), told(lost.status));
+  lost = holder.receive();
+  EXPECT_EQ(status_name(MORTISE_LOST), status_name(lost.status));
   EXPECT_GT(lost.at, granted.at) << "better than the page says";
-  EXPECT_EQ(told(MORTISE_LOST), told(holder.ask("unlock order").status));
+  EXPECT_EQ(status_name(MORTISE_LOST), status_name(holder.ask("unlock order").status));
   expect_as_others(holder, other);
 }
 
-void sentinel_partitions::expect_client_told(const std::vector<std::size_t>& others) {
+void sentinel_partitions::expect_client_report(const std::vector<std::size_t>& others) {
   remote_client holder(network(), near_host, url("lease=1s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { network().cut({near_host}, others); });
-  expect_told(holder);
+  expect_loss_report(holder);
   expect_next(other);
   heal();
   expect_as_others(holder, other);
 }
 
-TEST_P(sentinel_partitions, hazard_1_a_client_that_is_cut_off_is_told_before_another_has_the_lock) {
-  expect_client_told(hosts_but({near_host}));
+TEST_P(sentinel_partitions,
+       hazard_1_a_client_that_is_cut_off_is_notified_before_another_has_the_lock) {
+  expect_client_report(hosts_but({near_host}));
 }
 
-TEST_P(sentinel_partitions, hazard_1_a_client_that_reaches_all_but_the_master_is_told_as_well) {
-  expect_client_told({master});
+TEST_P(sentinel_partitions, hazard_1_a_client_that_reaches_all_but_the_master_is_notified_as_well) {
+  expect_client_report({master});
 }
 
 // All clients reach all servers.
 TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_replaced_is_kept) {
   remote_client holder(network(), far_host, url("lease=60s", "20s"));
   held = holder.ask("acquire order 20000");
-  ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(held.status)) << held.message;
   remote_line line(network(), url("lease=20s", "20s"), [&] {
     return set().server(master).command({"LLEN", queue_key("order")});
   });
@@ -153,9 +155,9 @@ TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_r
   await_replaced();
   // A machine that stalls must not have them replace the next one, too, and lose what it granted.
   set().set_patience_ms(60'000);
-  EXPECT_EQ(told(MORTISE_OK), told(holder.ask("held order").status));
+  EXPECT_EQ(status_name(MORTISE_OK), status_name(holder.ask("held order").status));
   const auto left = holder.ask("unlock order");
-  ASSERT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
+  ASSERT_EQ(status_name(MORTISE_OK), status_name(left.status)) << left.message;
   line.expect_served_in_order(held.token);
 }
 

@@ -1,4 +1,4 @@
-// How many replicas the Sentinels tell of, and of which server they tell that.
+// The number of replicas that the Sentinels report, and the server that they report it of.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ net::address address_of(int port) {
   return at;
 }
 
-// A server that is not the master any more could take no replicas for its own (hazard 10).
+// A server that is no longer the master must not count replicas as its own (hazard 10).
 TEST(sentinels, tell_of_the_replicas_of_the_master_only) {
   sentinel_set set;
   net::reactor loop;
@@ -37,11 +37,11 @@ TEST(sentinels, tell_of_the_replicas_of_the_master_only) {
   ASSERT_TRUE(all.begin([] {}).ok());
   const auto look = [&] { return all.resolve(boot_now() + patience_ms * ns_per_ms).result.ok(); };
   const auto count_of = [&](std::size_t server) -> std::optional<std::int64_t> {
-    const auto told = all.replicas_of(address_of(set.server(server).port()));
-    if (!told) return std::nullopt;
-    EXPECT_EQ(2, told->count.all);
-    EXPECT_GE(boot_now(), told->asked_at);
-    return told->count.up;
+    const auto reported = all.replicas_of(address_of(set.server(server).port()));
+    if (!reported) return std::nullopt;
+    EXPECT_EQ(2, reported->count.all);
+    EXPECT_GE(boot_now(), reported->asked_at);
+    return reported->count.up;
   };
 
   const auto first = set.master_number();

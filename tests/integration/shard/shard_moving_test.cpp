@@ -1,4 +1,4 @@
-// A list of shards that changes: what the page about shards says is safe, and what it says is not.
+// A list of shards that changes: the changes that the page about shards calls safe, and the others.
 #include <gtest/gtest.h>
 
 #include <array>

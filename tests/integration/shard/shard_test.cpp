@@ -83,7 +83,7 @@ TEST_F(shards, one_that_is_dead_is_not_felt_by_the_names_of_others) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
 }
 
-// What hangs keeps a connection that looks well; only who asks it waits.
+// A server that hangs keeps a connection that looks healthy. Only its callers wait.
 TEST_F(shards, one_that_hangs_is_not_felt_by_the_names_of_others) {
   const auto client = open_client(url("&command_timeout=60s"));
   const auto stuck = open_lock(client, name_on(1));
@@ -201,7 +201,7 @@ TEST_F(shards, a_multi_is_held_whole_or_not_whose_servers_are_several) {
   }
 }
 
-// One that hangs, and would have to be told of the end, keeps nothing of the others back.
+// One that hangs and should get the end of the client delays none of the others.
 TEST_F(shards, the_end_of_a_client_gives_back_what_it_has_of_those_that_answer) {
   auto client = open_client(url("&lease=10m"));
   std::vector<lock_handle> held;
@@ -226,23 +226,23 @@ TEST_F(shards, all_are_checked_each_by_its_place) {
   EXPECT_NE(std::string::npos, message.find("maxmemory_policy")) << message;
 }
 
-TEST_F(shards, all_are_told_who_logs_in) {
+TEST_F(shards, all_get_the_new_login) {
   for (auto& server : servers) {
     server.command({"ACL", "SETUSER", "guest", "on", ">first", "~*", "&*", "+@all"});
   }
   const auto client = open_client(url());
-  const auto say = [&](const std::string& password) {
+  const auto attempt = [&](const std::string& password) {
     const auto error = new_error();
     mortise_client_set_credentials(client.get(), "guest", 5, password.data(), password.size(),
                                    error.get());
     return std::string(mortise_error_message(error.get()));
   };
-  EXPECT_EQ("", say("first"));
+  EXPECT_EQ("", attempt("first"));
   for (auto& server : servers) {
     EXPECT_NE(std::string::npos, server.command({"CLIENT", "LIST"}).find("user=guest"));
   }
   servers[2].command({"ACL", "SETUSER", "guest", "resetpass", ">other"});
-  const auto message = say("first");
+  const auto message = attempt("first");
   EXPECT_EQ(0U, message.find("shard \"c\": ")) << message;
 }
 

@@ -34,10 +34,10 @@ class slow_transport final : public net::transport {
   net::socket_transport socket_;
 };
 
-// Closes right after a command was submitted, and tells whether the server has carried it out.
+// Closes right after a command was submitted, and returns whether the server has executed it.
 std::string set_while_closing(test_server& server, time_ns linger_ns) {
   std::atomic<time_ns> blocked_until{0};
-  question asked;
+  test_request request;
   session client(server.socket_path(), [&](auto& config) {
     config.make_transport = [&](const std::string&) {
       return std::make_unique<slow_transport>(blocked_until);
@@ -45,10 +45,11 @@ std::string set_while_closing(test_server& server, time_ns linger_ns) {
   });
   EXPECT_TRUE(client.open().ok());
   blocked_until = boot_now() + 200 * ns_per_ms;
-  EXPECT_EQ(client.link->submit(asked, encoded({"SET", "last", "words"}), redis::flush::now),
-            status::ok);
-  client.link->close(linger_ns);
-  EXPECT_EQ(asked.ends, 1);
+  EXPECT_EQ(
+      client.connection->submit(request, encoded({"SET", "last", "words"}), redis::flush::now),
+      status::ok);
+  client.connection->close(linger_ns);
+  EXPECT_EQ(request.ends, 1);
   const auto found = server.command({"GET", "last"});
   server.command({"DEL", "last"});
   return found;

@@ -1,5 +1,5 @@
-// A connection whose server does not serve any more, or is not the one that is wanted: what becomes
-// of its requests, and where it goes. The resolver is the test's.
+// A connection whose server no longer serves, or is not the expected one: the end of its requests,
+// and its next server. The test has the resolver.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -12,7 +12,7 @@
 namespace mortise::testing::connection_failover_test {
 namespace {
 
-// Gives one answer after the other, and the last again and again.
+// Returns one result after the other, and then the last again and again.
 class scripted_name final : public net::resolver {
  public:
   explicit scripted_name(std::deque<std::vector<std::string>> paths) : paths_(std::move(paths)) {}
@@ -86,26 +86,28 @@ TEST(connection_failover, hazard_28_one_refusal_ends_the_connection_and_each_req
   });
   session client("", to({{first.socket_path()}, {next.socket_path()}}));
   ASSERT_TRUE(client.open().ok());
-  question silent;
-  question refused;
-  question late;
-  for (auto* asked : {&refused, &silent, &late}) asked->caller = &asked->wait;
-  ASSERT_EQ(client.link->submit(refused, encoded({"GET", "refused"}), redis::flush::by_io_thread),
-            status::ok);
-  ASSERT_EQ(client.link->submit(silent, encoded({"GET", "silent"}), redis::flush::by_io_thread),
-            status::ok);
-  ASSERT_TRUE(client.link->await(refused.wait, soon()));
-  ASSERT_TRUE(client.link->await(silent.wait, soon()));
+  test_request silent;
+  test_request refused;
+  test_request late;
+  for (auto* request : {&refused, &silent, &late}) request->caller = &request->wait;
+  ASSERT_EQ(
+      client.connection->submit(refused, encoded({"GET", "refused"}), redis::flush::by_io_thread),
+      status::ok);
+  ASSERT_EQ(
+      client.connection->submit(silent, encoded({"GET", "silent"}), redis::flush::by_io_thread),
+      status::ok);
+  ASSERT_TRUE(client.connection->await(refused.wait, soon()));
+  ASSERT_TRUE(client.connection->await(silent.wait, soon()));
   EXPECT_EQ(refused.answer, "-READONLY You can't write");
   EXPECT_EQ(silent.answer, "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
-  ASSERT_EQ(client.heard.downs.size(), 1U);
-  const auto& why = client.heard.downs[0];
+  ASSERT_TRUE(client.events.wait_for_ups(2));
+  ASSERT_EQ(client.events.downs.size(), 1U);
+  const auto& why = client.events.downs[0];
   EXPECT_EQ(why.code, status::refused);
   EXPECT_EQ(why.server_text, "READONLY You can't write");
   EXPECT_NE(why.message.find("db.example (unix://" + first.socket_path()), std::string::npos)
       << why.message;
-  EXPECT_TRUE(client.heard.ups[1].is_reconnect);
+  EXPECT_TRUE(client.events.ups[1].is_reconnect);
   EXPECT_EQ(client.ask({"ECHO", "here"}), "here");
 }
 
@@ -115,23 +117,23 @@ TEST(connection_failover, hazard_10_a_replica_does_not_keep_out_the_next_address
   session client("", to({{replica.socket_path(), master.socket_path()}}));
   ASSERT_TRUE(client.open().ok());
   EXPECT_EQ(replica.accepted(), 1) << "in one attempt";
-  EXPECT_EQ(client.heard.ups[0].role, "master");
+  EXPECT_EQ(client.events.ups[0].role, "master");
 }
 
-TEST(connection_failover, where_none_of_the_addresses_serves_each_is_told) {
+TEST(connection_failover, if_none_of_the_addresses_serves_each_is_named) {
   fake_server first(answer_as_replica);
   fake_server second(answer_as_replica);
   outcome result;
-  const auto is_told_of = [&](const fake_server& one) {
+  const auto is_named = [&](const fake_server& one) {
     const auto part = one.socket_path() + "): this is a read-only replica";
     return result.message.find(part) != std::string::npos;
   };
-  // The deadline may cut the last attempt, of which nothing can be told then.
-  for (int i = 0; i < 20 && !(is_told_of(first) && is_told_of(second)); ++i) {
+  // The deadline may cut the last attempt, which then has no result.
+  for (int i = 0; i < 20 && !(is_named(first) && is_named(second)); ++i) {
     session client("", to({{first.socket_path(), second.socket_path()}}));
     result = client.open(boot_now() + 300 * ns_per_ms);
   }
-  EXPECT_TRUE(is_told_of(first) && is_told_of(second)) << result.message;
+  EXPECT_TRUE(is_named(first) && is_named(second)) << result.message;
   EXPECT_EQ(result.code, status::refused);
   EXPECT_TRUE(result.is_retryable);
 }
@@ -148,13 +150,13 @@ TEST(connection_failover, hazard_10_a_name_is_looked_at_beside_a_connection_that
   EXPECT_TRUE(eventually([&] { return name->looks() > 5; }));
   EXPECT_EQ(first.accepted(), 1) << "undisturbed while nothing has changed";
   name->lead_to(next.socket_path());
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   EXPECT_EQ(next.accepted(), 1);
-  ASSERT_EQ(client.heard.downs.size(), 1U);
-  EXPECT_NE(client.heard.downs[0].message.find("(replaced) to"), std::string::npos);
+  ASSERT_EQ(client.events.downs.size(), 1U);
+  EXPECT_NE(client.events.downs[0].message.find("(replaced) to"), std::string::npos);
 }
 
-// One that connects and then says nothing leaves the next its share of the time.
+// A server that accepts and then stays silent leaves the next its share of the time.
 TEST(connection_failover, hazard_26_an_address_that_does_not_greet_leaves_time_for_the_next) {
   test_server master;
   fake_server silent([](fake_peer&, const fake_command&) {});
@@ -163,7 +165,7 @@ TEST(connection_failover, hazard_26_an_address_that_does_not_greet_leaves_time_f
   EXPECT_TRUE(result.ok()) << result.message;
 }
 
-// Else the messages of one server would be waited for at another.
+// Otherwise the client would wait at one server for the messages of another.
 TEST(connection_failover, hazard_24_the_inbox_is_where_the_commands_go) {
   test_server first({.arguments = {"--rename-command", "HELLO", ""}});
   test_server other({.arguments = {"--rename-command", "HELLO", ""}});
@@ -171,11 +173,11 @@ TEST(connection_failover, hazard_24_the_inbox_is_where_the_commands_go) {
   session client("", to({{first.socket_path()}, {first.socket_path()}, {other.socket_path()}}));
   ASSERT_TRUE(client.open().ok());
   EXPECT_EQ(first.command({"PUBLISH", "mortise:inbox", "here"}), "1");
-  EXPECT_TRUE(client.heard.wait_for_pushes(1));
+  EXPECT_TRUE(client.events.wait_for_pushes(1));
 }
 
 // A server that greets as a master and then refuses is not connected to in a tight circle.
-TEST(connection_failover, a_server_that_turns_away_again_and_again_is_given_time) {
+TEST(connection_failover, a_server_that_refuses_again_and_again_is_given_time) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (command.is("GET")) return peer.send("-CLUSTERDOWN The cluster is down\r\n");
     fake_server::answer_healthy(peer, command);

@@ -1,4 +1,4 @@
-// redis::connection when the server, the network or the client itself goes away.
+// redis::connection after the loss of the server, the network or the client itself.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -24,12 +24,12 @@ TEST(connection_faults, reconnects_after_the_server_was_killed) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.restart();
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
-  EXPECT_EQ(client.heard.downs.size(), 1U);
-  EXPECT_EQ(client.heard.downs[0].code, status::unreachable);
-  EXPECT_FALSE(client.heard.ups[0].is_reconnect);
-  EXPECT_TRUE(client.heard.ups[1].is_reconnect);
+  EXPECT_EQ(client.events.downs.size(), 1U);
+  EXPECT_EQ(client.events.downs[0].code, status::unreachable);
+  EXPECT_FALSE(client.events.ups[0].is_reconnect);
+  EXPECT_TRUE(client.events.ups[1].is_reconnect);
 }
 
 TEST(connection_faults, says_why_there_is_no_connection) {
@@ -37,9 +37,9 @@ TEST(connection_faults, says_why_there_is_no_connection) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.stop();
-  ASSERT_TRUE(client.heard.wait_for_downs(1));
+  ASSERT_TRUE(client.events.wait_for_downs(1));
   EXPECT_EQ(client.ask({"PING"}), "(unreachable)");
-  const auto problem = client.link->last_problem();
+  const auto problem = client.connection->last_problem();
   EXPECT_EQ(problem.code, status::unreachable);
   EXPECT_NE(problem.message.find(server.socket_path()), std::string::npos) << problem.message;
   server.start();
@@ -51,18 +51,18 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.pause();
-  question asked;
-  asked.caller = &asked.wait;
-  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), flush::now), status::ok);
+  test_request request;
+  request.caller = &request.wait;
+  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
   const time_ns start = boot_now();
-  EXPECT_FALSE(client.link->await(asked.wait, start + 50 * ns_per_ms));
+  EXPECT_FALSE(client.connection->await(request.wait, start + 50 * ns_per_ms));
   EXPECT_GE(boot_now(), start + 50 * ns_per_ms);
   EXPECT_LT(boot_now(), start + 5 * ns_per_s);
   server.resume();
-  // It is still open, and is answered although nobody leads for it any more.
-  EXPECT_TRUE(client.link->await(asked.wait, soon()));
-  EXPECT_EQ(asked.answer, "PONG");
-  EXPECT_EQ(client.heard.downs.size(), 0U);
+  // It is still open, and its reply comes although no caller leads for it any longer.
+  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_EQ(request.answer, "PONG");
+  EXPECT_EQ(client.events.downs.size(), 0U);
 }
 
 // A slow server answers a new connection as late as the old one.
@@ -71,16 +71,16 @@ TEST(connection_faults, keeps_the_connection_of_a_server_that_is_slow) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.pause();
-  question asked;
-  asked.caller = &asked.wait;
-  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), flush::now), status::ok);
-  EXPECT_FALSE(client.link->await(asked.wait, boot_now() + 3 * ns_per_s / 2));
+  test_request request;
+  request.caller = &request.wait;
+  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
+  EXPECT_FALSE(client.connection->await(request.wait, boot_now() + 3 * ns_per_s / 2));
   server.resume();
-  EXPECT_TRUE(client.link->await(asked.wait, soon()));
-  EXPECT_EQ(asked.answer, "PONG");
-  // Time for the answer on the second connection.
+  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_EQ(request.answer, "PONG");
+  // Time for the reply on the second connection.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_EQ(client.heard.downs.size(), 0U);
+  EXPECT_EQ(client.events.downs.size(), 0U);
 }
 
 // The server may have executed the request before the reconnect, and cannot execute it later.
@@ -91,17 +91,17 @@ TEST(connection_faults, hazard_16_leaves_a_silent_connection_when_a_new_one_is_a
     config.where = net::resolver_for_host("127.0.0.1", network.port());
   });
   ASSERT_TRUE(client.open().ok());
-  const auto before = std::to_string(client.heard.ups.at(0).client_id);
-  network.tell("forget");
+  const auto before = std::to_string(client.events.ups.at(0).client_id);
+  network.control("forget");
   EXPECT_EQ(client.ask({"SET", "a", "1"}), "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
-  EXPECT_NE(client.heard.downs.at(0).message.find("the server answers a new one"),
+  ASSERT_TRUE(client.events.wait_for_ups(2));
+  EXPECT_NE(client.events.downs.at(0).message.find("the server answers a new one"),
             std::string::npos);
   EXPECT_EQ(server.command({"CLIENT", "LIST", "ID", before}), "");
   EXPECT_EQ(client.ask_when_up({"GET", "a"}), "(nil)");
 }
 
-// Only the answer of a healthy server counts.
+// Only the reply of a healthy server counts.
 TEST(connection_faults, keeps_the_connection_if_the_server_rejects_new_ones) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() > 1) return peer.send("-ERR max number of clients reached\r\n");
@@ -110,8 +110,8 @@ TEST(connection_faults, keeps_the_connection_if_the_server_rejects_new_ones) {
   session client(server.socket_path(), [](auto& config) { config.command_timeout_ms = 2000; });
   ASSERT_TRUE(client.open().ok());
   EXPECT_EQ(client.ask({"SET", "a", "1"}), "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_downs(1));
-  EXPECT_NE(client.heard.downs.at(0).message.find("no answer within 2000 ms"), std::string::npos);
+  ASSERT_TRUE(client.events.wait_for_downs(1));
+  EXPECT_NE(client.events.downs.at(0).message.find("no answer within 2000 ms"), std::string::npos);
   EXPECT_GT(server.count("PING"), 0);
 }
 
@@ -121,9 +121,9 @@ TEST(connection_faults, counts_a_silent_server_as_gone) {
   ASSERT_TRUE(client.open().ok());
   server.pause();
   EXPECT_EQ(client.ask({"SET", "a", "1"}), "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_downs(1));
+  ASSERT_TRUE(client.events.wait_for_downs(1));
   server.resume();
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   // Hazard 16: whatever became of the old command, it has become of it before on_up.
   const auto found = client.ask_when_up({"GET", "a"});
   EXPECT_EQ(client.ask_when_up({"SET", "a", "2"}), "OK");
@@ -140,10 +140,10 @@ TEST(connection_faults, ends_the_old_client_of_the_same_server_only) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.close_all();
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   run = 2;
   server.close_all();
-  ASSERT_TRUE(client.heard.wait_for_ups(3));
+  ASSERT_TRUE(client.events.wait_for_ups(3));
   std::vector<std::string> kills;
   for (const auto& command : server.received()) {
     if (command.is("CLIENT", "KILL")) kills.push_back(command.text());
@@ -180,15 +180,15 @@ TEST(connection_faults, hazard_16_ends_the_old_client_where_the_server_hides_its
     config.command_timeout_ms = 500;
   });
   ASSERT_TRUE(client.open().ok());
-  const auto before = std::to_string(client.heard.ups.at(0).client_id);
+  const auto before = std::to_string(client.events.ups.at(0).client_id);
   ASSERT_NE(server.command({"CLIENT", "LIST", "ID", before}), "");
   name->is_direct = true;
-  network.tell("freeze");
+  network.control("freeze");
   EXPECT_EQ(client.ask({"SET", "held back", "1"}), "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
-  EXPECT_EQ(client.heard.ups.at(1).run_id, "");
+  ASSERT_TRUE(client.events.wait_for_ups(2));
+  EXPECT_EQ(client.events.ups.at(1).run_id, "");
   EXPECT_EQ(server.command({"CLIENT", "LIST", "ID", before}), "");
-  network.tell("thaw");
+  network.control("thaw");
   EXPECT_EQ(client.ask_when_up({"GET", "held back"}), "(nil)");
 }
 
@@ -205,14 +205,14 @@ TEST(connection_faults, hazard_16_spares_whoever_has_the_number_after_a_restart)
     config.where = net::resolver_for_host("127.0.0.1", network.port());
   });
   ASSERT_TRUE(client.open().ok());
-  const auto before = std::to_string(client.heard.ups.at(0).client_id);
-  network.tell("refuse");
+  const auto before = std::to_string(client.events.ups.at(0).client_id);
+  network.control("refuse");
   server.restart();
   connect_others(40);
   ASSERT_NE(server.command({"CLIENT", "LIST", "ID", before}), "");
-  network.tell("accept");
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
-  EXPECT_GT(client.heard.ups.at(1).client_id, client.heard.ups.at(0).client_id);
+  network.control("accept");
+  ASSERT_TRUE(client.events.wait_for_ups(2));
+  EXPECT_GT(client.events.ups.at(1).client_id, client.events.ups.at(0).client_id);
   EXPECT_NE(server.command({"CLIENT", "LIST", "ID", before}), "") << "a stranger was ended";
 }
 
@@ -223,14 +223,14 @@ TEST(connection_faults, tells_every_open_request_that_it_broke) {
   });
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked(50);
-  for (auto& one : asked) {
-    ASSERT_EQ(client.link->submit(one, encoded({"SET", "a", "1"}), flush::by_io_thread),
+  std::deque<test_request> requests(50);
+  for (auto& one : requests) {
+    ASSERT_EQ(client.connection->submit(one, encoded({"SET", "a", "1"}), flush::by_io_thread),
               status::ok);
   }
   EXPECT_EQ(client.ask({"DEL", "a"}), "(broken, sent)");
-  ASSERT_TRUE(client.heard.wait_for_downs(1));
-  for (const auto& one : asked) {
+  ASSERT_TRUE(client.events.wait_for_downs(1));
+  for (const auto& one : requests) {
     EXPECT_EQ(one.answer, "(broken, sent)");
     EXPECT_EQ(one.ends, 1);
   }
@@ -238,20 +238,20 @@ TEST(connection_faults, tells_every_open_request_that_it_broke) {
 
 TEST(connection_faults, knows_what_was_never_sent) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
-    // With the server's thread held here, the socket's buffers fill up.
+    // While the server's thread is held, the socket's buffers fill up.
     if (command.is("SET")) return (void)std::this_thread::sleep_for(std::chrono::seconds(1));
     fake_server::answer_healthy(peer, command);
   });
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked(4);
+  std::deque<test_request> requests(4);
   const auto large = encoded({"SET", "a", std::string(900U << 10U, 'x')});
-  for (auto& one : asked) {
-    ASSERT_EQ(client.link->submit(one, large, flush::now), status::ok);
+  for (auto& one : requests) {
+    ASSERT_EQ(client.connection->submit(one, large, flush::now), status::ok);
   }
-  client.link->close();
-  EXPECT_EQ(asked.front().answer, "(broken, sent)");
-  EXPECT_EQ(asked.back().answer, "(broken, not sent)");
+  client.connection->close();
+  EXPECT_EQ(requests.front().answer, "(broken, sent)");
+  EXPECT_EQ(requests.back().answer, "(broken, not sent)");
 }
 
 TEST(connection_faults, answers_limit_when_a_bound_is_hit) {
@@ -263,20 +263,21 @@ TEST(connection_faults, answers_limit_when_a_bound_is_hit) {
     config.output_limit_bytes = 1000;
   });
   ASSERT_TRUE(client.open().ok());
-  question large;
-  EXPECT_EQ(client.link->submit(large, encoded({"SET", "a", std::string(1000, 'x')}), flush::now),
-            status::limit);
-  std::deque<question> asked(3);
-  for (auto& one : asked) {
-    EXPECT_EQ(client.link->submit(one, encoded({"PING"}), flush::now), status::ok);
+  test_request large;
+  EXPECT_EQ(
+      client.connection->submit(large, encoded({"SET", "a", std::string(1000, 'x')}), flush::now),
+      status::limit);
+  std::deque<test_request> requests(3);
+  for (auto& one : requests) {
+    EXPECT_EQ(client.connection->submit(one, encoded({"PING"}), flush::now), status::ok);
   }
-  question extra;
-  EXPECT_EQ(client.link->submit(extra, encoded({"PING"}), flush::now), status::limit);
-  client.link->close();
+  test_request extra;
+  EXPECT_EQ(client.connection->submit(extra, encoded({"PING"}), flush::now), status::limit);
+  client.connection->close();
   EXPECT_EQ(large.ends + extra.ends, 0);
 }
 
-// Hazard 31: what is not the protocol ends the connection, and the next one works.
+// Hazard 31: a violation of the protocol ends the connection, and the next one works.
 TEST(connection_faults, breaks_off_when_the_protocol_is_broken) {
   const std::string deep = "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n";
   const std::string nested(40, '*');
@@ -292,9 +293,9 @@ TEST(connection_faults, breaks_off_when_the_protocol_is_broken) {
     session client(server.socket_path());
     ASSERT_TRUE(client.open().ok());
     client.ask({"PING"});
-    ASSERT_TRUE(client.heard.wait_for_downs(1)) << garbage;
+    ASSERT_TRUE(client.events.wait_for_downs(1)) << garbage;
     EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
-    const auto why = client.heard.downs[0];
+    const auto why = client.events.downs[0];
     EXPECT_EQ(why.code, status::unreachable);
     EXPECT_NE(why.message.find("server"), std::string::npos) << why.message;
   }
@@ -322,49 +323,50 @@ TEST(connection_faults, ends_waits_when_it_is_closed) {
   ASSERT_TRUE(client.open().ok());
   server.pause();
   std::vector<std::thread> threads;
-  std::deque<question> asked(16);
+  std::deque<test_request> requests(16);
   std::atomic<int> submitted{0};
-  for (auto& one : asked) {
+  for (auto& one : requests) {
     one.caller = &one.wait;
     threads.emplace_back([&] {
-      EXPECT_EQ(client.link->submit(one, encoded({"PING"}), flush::now), status::ok);
+      EXPECT_EQ(client.connection->submit(one, encoded({"PING"}), flush::now), status::ok);
       ++submitted;
-      EXPECT_TRUE(client.link->await(one.wait, soon()));
+      EXPECT_TRUE(client.connection->await(one.wait, soon()));
       EXPECT_EQ(one.answer, "(broken, sent)");
     });
   }
   while (submitted.load() < 16) std::this_thread::yield();
-  client.link->close();
+  client.connection->close();
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(client.ask({"PING"}), "(unreachable)");
-  EXPECT_EQ(client.link->last_problem().code, status::closed);
-  client.link->close();
+  EXPECT_EQ(client.connection->last_problem().code, status::closed);
+  client.connection->close();
 }
 
 TEST(connection_faults, sends_what_is_pending_before_it_closes) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked(5000);
-  for (auto& one : asked) {
-    ASSERT_EQ(client.link->submit(one, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+  std::deque<test_request> requests(5000);
+  for (auto& one : requests) {
+    ASSERT_EQ(client.connection->submit(one, encoded({"INCR", "n"}), flush::by_io_thread),
+              status::ok);
   }
-  client.link->close(generous_ns);
+  client.connection->close(generous_ns);
   EXPECT_EQ(server.command({"GET", "n"}), "5000");
-  EXPECT_EQ(asked.back().ends, 1);
+  EXPECT_EQ(requests.back().ends, 1);
 }
 
-TEST(connection_faults, lingers_no_longer_than_it_is_told) {
+TEST(connection_faults, lingers_no_longer_than_its_limit) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.pause();
-  question asked;
-  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), flush::now), status::ok);
+  test_request request;
+  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
   const time_ns start = boot_now();
-  client.link->close(100 * ns_per_ms);
+  client.connection->close(100 * ns_per_ms);
   EXPECT_LT(boot_now(), start + 5 * ns_per_s);
-  EXPECT_EQ(asked.answer, "(broken, sent)");
+  EXPECT_EQ(request.answer, "(broken, sent)");
   server.resume();
 }
 
@@ -375,9 +377,9 @@ TEST(connection_faults, closes_while_it_connects) {
     ASSERT_TRUE(client.open().ok());
     server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
     if (i % 2 == 0) {
-      EXPECT_TRUE(client.heard.wait_for_downs(1));
+      EXPECT_TRUE(client.events.wait_for_downs(1));
     }
-    client.link->close();
+    client.connection->close();
   }
 }
 
@@ -385,14 +387,14 @@ TEST(connection_faults, a_dead_server_holds_up_nobody_else) {
   test_server dead;
   test_server alive;
   session client(alive.socket_path());
-  recorder heard;
+  recorder events;
   redis::connection_config config;
   config.where = net::resolver_for_path(dead.socket_path());
   ASSERT_TRUE(client.open().ok());
-  redis::connection other(client.loop, config, heard);
+  redis::connection other(client.loop, config, events);
   ASSERT_TRUE(other.open(soon()).ok());
   dead.pause();
-  std::deque<question> stuck(100);
+  std::deque<test_request> stuck(100);
   for (auto& one : stuck) {
     ASSERT_EQ(other.submit(one, encoded({"PING"}), flush::by_io_thread), status::ok);
   }
@@ -411,13 +413,14 @@ TEST(connection_faults, gives_every_request_one_end_through_many_breaks) {
   for (int t = 0; t < 6; ++t) {
     threads.emplace_back([&, key = "n" + std::to_string(t)] {
       while (!is_over.load()) {
-        question asked;
-        asked.caller = &asked.wait;
-        const auto how = key == "n0" ? flush::by_io_thread : flush::now;
-        if (client.link->submit(asked, encoded({"INCR", key}), how) != status::ok) continue;
-        ASSERT_TRUE(client.link->await(asked.wait, soon()));
-        ASSERT_EQ(asked.ends, 1);
-        if (!asked.answer.starts_with("(")) ++answered;
+        test_request request;
+        request.caller = &request.wait;
+        const auto mode = key == "n0" ? flush::by_io_thread : flush::now;
+        if (client.connection->submit(request, encoded({"INCR", key}), mode) != status::ok)
+          continue;
+        ASSERT_TRUE(client.connection->await(request.wait, soon()));
+        ASSERT_EQ(request.ends, 1);
+        if (!request.answer.starts_with("(")) ++answered;
       }
     });
   }
@@ -425,7 +428,7 @@ TEST(connection_faults, gives_every_request_one_end_through_many_breaks) {
     const int before = answered.load();
     while (answered.load() < before + 20) std::this_thread::yield();
     server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
-    ASSERT_TRUE(client.heard.wait_for_ups(breaks + 1));
+    ASSERT_TRUE(client.events.wait_for_ups(breaks + 1));
   }
   is_over = true;
   for (auto& thread : threads) thread.join();

@@ -1,5 +1,5 @@
-// What the tests of redis::connection share: a connection with its reactor, a listener that writes
-// down what it hears, and requests that do the same.
+// The common parts of the tests of redis::connection: a connection with its reactor, a listener
+// that records its events, and requests that record their replies.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@
 
 namespace mortise::testing {
 
-// Nothing here takes anywhere near as long, except when it fails.
+// Nothing takes anywhere near as long, except a failure.
 inline constexpr time_ns generous_ns = 20 * ns_per_s;
 inline time_ns soon() { return boot_now() + generous_ns; }
 
@@ -98,8 +98,8 @@ class recorder final : public redis::session_listener {
   }
 };
 
-// A request that somebody blocks for, or not; it has to outlive its end.
-class question : public redis::request {
+// A request with or without a blocked caller. It has to outlive its end.
+class test_request : public redis::request {
  public:
   void on_reply(const redis::value& reply, time_ns) noexcept override {
     answer = text_of(reply);
@@ -133,26 +133,26 @@ class session {
     config.command_timeout_ms = generous_ns / ns_per_ms;
     if (adjust) adjust(config);
     started_ = loop.start();
-    link = std::make_unique<redis::connection>(loop, std::move(config), heard);
+    connection = std::make_unique<redis::connection>(loop, std::move(config), events);
   }
   ~session() {
-    link.reset();
+    connection.reset();
     loop.stop();
   }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
   outcome open(time_ns deadline = soon()) {
-    return started_.ok() ? link->open(deadline) : started_;
+    return started_.ok() ? connection->open(deadline) : started_;
   }
-  outcome begin() { return started_.ok() ? link->begin() : started_; }
+  outcome begin() { return started_.ok() ? connection->begin() : started_; }
   // Submits for a blocked caller, waits, and gives the reply as text, or what became of it.
   std::string ask(std::initializer_list<std::string_view> words, time_ns deadline = soon()) {
-    question asked;
-    asked.caller = &asked.wait;
-    const auto code = link->submit(asked, encoded(words), redis::flush::before_await);
+    test_request request;
+    request.caller = &request.wait;
+    const auto code = connection->submit(request, encoded(words), redis::flush::before_await);
     if (code != status::ok) return std::string("(") + status_text(code) + ")";
-    if (link->await(asked.wait, deadline)) return asked.answer;
+    if (connection->await(request.wait, deadline)) return request.answer;
     ADD_FAILURE() << "no answer, and the request is still open";
     std::abort();
   }
@@ -167,8 +167,8 @@ class session {
   }
 
   net::reactor loop;
-  recorder heard;
-  std::unique_ptr<redis::connection> link;
+  recorder events;
+  std::unique_ptr<redis::connection> connection;
 
  private:
   outcome started_;

@@ -22,11 +22,11 @@ class flooded_transport final : public net::transport {
   net::io_result finish_connect() noexcept override { return socket_.finish_connect(); }
   net::io_result send(std::string_view bytes) noexcept override { return socket_.send(bytes); }
   net::io_result receive(char* into, std::size_t room) noexcept override {
-    if (said_ == 0 && boot_now() >= flood_until_.load()) return socket_.receive(into, room);
+    if (position_ == 0 && boot_now() >= flood_until_.load()) return socket_.receive(into, room);
     for (std::size_t i = 0; i < room; ++i) {
-      into[i] = message[said_];
-      said_ = (said_ + 1) % message.size();
-      if (said_ == 0 && boot_now() >= flood_until_.load()) return {net::io_state::done, i + 1};
+      into[i] = message[position_];
+      position_ = (position_ + 1) % message.size();
+      if (position_ == 0 && boot_now() >= flood_until_.load()) return {net::io_state::done, i + 1};
     }
     return {net::io_state::done, room};
   }
@@ -42,7 +42,7 @@ class flooded_transport final : public net::transport {
       ">3\r\n$7\r\nmessage\r\n$15\r\nmortise:inbox:a\r\n$4\r\nW xx\r\n";
   std::atomic<time_ns>& flood_until_;
   net::socket_transport socket_;
-  std::size_t said_ = 0;  // bytes of the current message
+  std::size_t position_ = 0;  // bytes of the current message
 };
 
 class flooded_session {
@@ -68,15 +68,16 @@ class flooded_session {
 TEST(connection_flood, keeps_no_caller_beyond_its_deadline) {
   flooded_session flooded;
   auto& client = flooded.client;
-  question asked;
-  asked.caller = &asked.wait;
+  test_request request;
+  request.caller = &request.wait;
   flooded.begin();
-  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), redis::flush::before_await), status::ok);
-  EXPECT_FALSE(client.link->await(asked.wait, boot_now() + 50 * ns_per_ms));
+  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), redis::flush::before_await),
+            status::ok);
+  EXPECT_FALSE(client.connection->await(request.wait, boot_now() + 50 * ns_per_ms));
   EXPECT_TRUE(flooded.is_flooded());
   flooded.end();
-  EXPECT_TRUE(client.link->await(asked.wait, soon()));
-  EXPECT_EQ(asked.answer, "PONG");
+  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_EQ(request.answer, "PONG");
 }
 
 TEST(connection_flood, keeps_the_io_thread_from_no_timer) {
@@ -86,17 +87,17 @@ TEST(connection_flood, keeps_the_io_thread_from_no_timer) {
   } timer;
   flooded_session flooded;
   auto& client = flooded.client;
-  question asked;
+  test_request request;
   flooded.begin();
-  ASSERT_EQ(client.link->submit(asked, encoded({"PING"}), redis::flush::now), status::ok);
-  ASSERT_TRUE(client.heard.wait_for_pushes(1));
+  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), redis::flush::now), status::ok);
+  ASSERT_TRUE(client.events.wait_for_pushes(1));
   client.loop.schedule(timer, boot_now() + 50 * ns_per_ms);
   while (flooded.is_flooded() && !timer.has_come) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_TRUE(flooded.is_flooded());
   flooded.end();
-  EXPECT_TRUE(client.link->await(asked.wait, soon()));
+  EXPECT_TRUE(client.connection->await(request.wait, soon()));
   client.loop.cancel(timer);
 }
 

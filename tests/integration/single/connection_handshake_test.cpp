@@ -1,4 +1,4 @@
-// How redis::connection greets a server, and what it says when that fails.
+// The handshake of redis::connection with a server, and the messages when it fails.
 #include <atomic>
 
 #include "integration/single/connection_fixture.hpp"
@@ -32,8 +32,8 @@ TEST(handshake, learns_who_the_server_is) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  ASSERT_EQ(client.heard.ups.size(), 1U);
-  const auto& facts = client.heard.ups[0];
+  ASSERT_EQ(client.events.ups.size(), 1U);
+  const auto& facts = client.events.ups[0];
   EXPECT_EQ(facts.protocol, 3);
   EXPECT_EQ(facts.role, "master");
   EXPECT_GT(facts.client_id, 0);
@@ -52,7 +52,7 @@ TEST(handshake, logs_in) {
   expect_refusal(opened(server.socket_path()), "requires a password");
 }
 
-// As where a token has its end: the next connection says what is the password by then.
+// Like a token that expires: the next connection uses the password of that moment.
 TEST(handshake, logs_in_anew_where_the_server_has_logged_it_out) {
   fake_server server([](fake_peer& peer, const fake_command& command) {
     if (peer.number() == 1 && command.is("PING")) {
@@ -65,7 +65,7 @@ TEST(handshake, logs_in_anew_where_the_server_has_logged_it_out) {
   ASSERT_TRUE(client.open().ok());
   identity->replace({"", secret("second")});
   EXPECT_EQ(client.ask({"PING"}), "-NOAUTH Authentication required.");
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   EXPECT_EQ(client.ask({"PING"}), "PONG");
   std::string logins;
   for (const auto& command : server.received()) {
@@ -127,20 +127,20 @@ TEST(handshake, uses_two_sockets_where_there_is_no_resp3) {
   session client(server.socket_path(), [](auto& config) { config.database = 2; });
   const auto result = client.open();
   ASSERT_TRUE(result.ok()) << result.message;
-  EXPECT_EQ(client.heard.ups[0].protocol, 2);
-  EXPECT_EQ(client.heard.ups[0].role, "master");
-  EXPECT_EQ(client.heard.ups[0].run_id.size(), 40U);
+  EXPECT_EQ(client.events.ups[0].protocol, 2);
+  EXPECT_EQ(client.events.ups[0].role, "master");
+  EXPECT_EQ(client.events.ups[0].run_id.size(), 40U);
   EXPECT_EQ(client.ask({"GET", "where"}), "in database 2");
   EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "one"}), "1");
-  ASSERT_TRUE(client.heard.wait_for_pushes(1));
+  ASSERT_TRUE(client.events.wait_for_pushes(1));
   // Either socket's end is the end of both.
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   EXPECT_EQ(client.ask_when_up({"GET", "where"}), "in database 2");
   EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "two"}), "1");
-  ASSERT_TRUE(client.heard.wait_for_pushes(2));
-  EXPECT_EQ(client.heard.pushes[1].second, "two");
-  EXPECT_EQ(client.heard.downs.size(), 1U);
+  ASSERT_TRUE(client.events.wait_for_pushes(2));
+  EXPECT_EQ(client.events.pushes[1].second, "two");
+  EXPECT_EQ(client.events.downs.size(), 1U);
 }
 
 TEST(handshake, logs_in_without_resp3) {
@@ -168,7 +168,7 @@ TEST(handshake, falls_back_for_every_way_of_refusing_hello) {
     session client(server.socket_path());
     const auto result = client.open();
     ASSERT_TRUE(result.ok()) << result.message;
-    EXPECT_EQ(client.heard.ups[0].protocol, 2);
+    EXPECT_EQ(client.events.ups[0].protocol, 2);
     EXPECT_EQ(client.ask({"PING"}), "PONG");
   }
 }
@@ -269,7 +269,7 @@ TEST(handshake, tries_until_the_deadline_where_nobody_listens_and_says_so) {
   EXPECT_NE(unknown.find("no-such-host.invalid"), std::string::npos) << unknown;
 }
 
-// The deadline is far away.
+// The deadline is far in the future.
 TEST(handshake, ends_at_once_where_trying_on_is_no_use) {
   const time_ns start = boot_now();
   const auto nowhere = opened(std::string(200, 'x'));
@@ -293,10 +293,10 @@ TEST(handshake, waits_for_a_server_that_comes_later) {
     [[nodiscard]] bool is_immediate() const noexcept override { return true; }
     [[nodiscard]] std::string text() const override { return "late.example"; }
     net::resolution resolve(time_ns) override {
-      if (++asked < 4) return {outcome::of(status::unreachable, "not known"), {}};
+      if (++query_count < 4) return {outcome::of(status::unreachable, "not known"), {}};
       return {{}, {found_}};
     }
-    int asked = 0;
+    int query_count = 0;
     net::address found_;
   };
   net::address where;
@@ -324,7 +324,7 @@ TEST(handshake, connects_in_the_background) {
   });
   session client(server.socket_path());
   ASSERT_TRUE(client.begin().ok());
-  EXPECT_TRUE(client.heard.wait_for_ups(1));
+  EXPECT_TRUE(client.events.wait_for_ups(1));
   EXPECT_EQ(server.accepted(), 3);
   EXPECT_EQ(client.ask({"PING"}), "PONG");
 }

@@ -1,5 +1,5 @@
-// Who reads: callers that lead from their submit on, leads that rest, callers that wait for
-// anything, and callers that are woken together.
+// The thread that reads: callers that lead from their submit on, leads that rest, callers that wait
+// for anything, and callers that are woken together.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace {
 
 using redis::flush;
 
-// Messages are read although the lead rests: soon when nobody is known to wait for one, and at once
-// when somebody is.
+// Messages are read although the lead rests: soon without a known waiter for one, and at once with
+// one.
 TEST(connection_lead, hears_messages_behind_a_call) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (std::size_t i = 1; i <= 40; ++i) {
-    if (i == 20) client.link->expect_messages(1);
+    if (i == 20) client.connection->expect_messages(1);
     EXPECT_EQ(client.ask({"PING"}), "PONG");
     EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "hello"}), "1");
-    ASSERT_TRUE(client.heard.wait_for_pushes(i));
+    ASSERT_TRUE(client.events.wait_for_pushes(i));
   }
-  client.link->expect_messages(-1);
+  client.connection->expect_messages(-1);
 }
 
 TEST(connection_lead, notices_a_break_behind_a_call) {
@@ -41,8 +41,8 @@ TEST(connection_lead, notices_a_break_behind_a_call) {
     EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
     server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
-    ASSERT_TRUE(client.heard.wait_for_downs(i));
-    ASSERT_TRUE(client.heard.wait_for_ups(i + 1));
+    ASSERT_TRUE(client.events.wait_for_downs(i));
+    ASSERT_TRUE(client.events.wait_for_ups(i + 1));
   }
 }
 
@@ -52,10 +52,11 @@ TEST(connection_lead, answers_requests_of_nobody_behind_a_call) {
   ASSERT_TRUE(client.open().ok());
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(2 * i + 1));
-    question asked;
-    ASSERT_EQ(client.link->submit(asked, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
-    EXPECT_TRUE(client.link->await(asked.wait, soon()));
-    EXPECT_EQ(asked.answer, std::to_string(2 * i + 2));
+    test_request request;
+    ASSERT_EQ(client.connection->submit(request, encoded({"INCR", "n"}), flush::by_io_thread),
+              status::ok);
+    EXPECT_TRUE(client.connection->await(request.wait, soon()));
+    EXPECT_EQ(request.answer, std::to_string(2 * i + 2));
   }
 }
 
@@ -65,28 +66,28 @@ TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked;
+  std::deque<test_request> requests;
   for (int i = 0; i < 50; ++i) {
-    auto& one = asked.emplace_back();
+    auto& one = requests.emplace_back();
     one.caller = &one.wait;
-    ASSERT_EQ(client.link->submit(one, encoded({"PING"}), flush::before_await), status::ok);
+    ASSERT_EQ(client.connection->submit(one, encoded({"PING"}), flush::before_await), status::ok);
     one.wait.finish();
-    EXPECT_TRUE(client.link->await(one.wait, soon()));
+    EXPECT_TRUE(client.connection->await(one.wait, soon()));
     EXPECT_EQ(client.ask({"ECHO", "x"}), "x");
   }
-  client.link->close();
-  for (const auto& one : asked) EXPECT_EQ(one.answer, "PONG");
+  client.connection->close();
+  for (const auto& one : requests) EXPECT_EQ(one.answer, "PONG");
 }
 
-// As a thread at a queue: it reads for requests in nobody's name, and what it submits in between is
-// sent, whether it comes back or not.
+// Like a thread at a queue: it reads for requests without a caller. Requests that it submits in
+// between are sent, whether it comes back or not.
 TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (int i = 1; i <= 200; ++i) {
     net::caller anything(net::caller::wish::anything);
-    struct told final : question {
+    struct notified final : test_request {
       void end() override {
         ++ends;
         (reader != nullptr ? *reader : wait).finish();
@@ -94,35 +95,38 @@ TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
       net::caller* reader = nullptr;
     } first, second;
     first.reader = &anything;
-    ASSERT_EQ(client.link->submit(first, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
-    ASSERT_TRUE(client.link->await(anything, soon()));
+    ASSERT_EQ(client.connection->submit(first, encoded({"INCR", "n"}), flush::by_io_thread),
+              status::ok);
+    ASSERT_TRUE(client.connection->await(anything, soon()));
     EXPECT_EQ(first.answer, std::to_string(2 * i - 1));
-    ASSERT_EQ(client.link->submit(second, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+    ASSERT_EQ(client.connection->submit(second, encoded({"INCR", "n"}), flush::by_io_thread),
+              status::ok);
     // Not by connection::await, which would send it.
     if (i % 2 == 0) {
       EXPECT_TRUE(second.wait.wait(soon()));
     } else {
-      EXPECT_TRUE(client.link->await(second.wait, soon()));
+      EXPECT_TRUE(client.connection->await(second.wait, soon()));
     }
     EXPECT_EQ(second.answer, std::to_string(2 * i));
   }
 }
 
-TEST(connection_lead, sends_a_burst_of_a_caller_that_stays_away) {
+TEST(connection_lead, sends_a_burst_of_a_caller_that_does_not_return) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   net::caller anything(net::caller::wish::anything);
-  question first;
-  client.heard.when_pushed = [&] { anything.finish(); };
-  ASSERT_EQ(
-      client.link->submit(first, encoded({"PUBLISH", "mortise:inbox", "x"}), flush::by_io_thread),
-      status::ok);
-  ASSERT_TRUE(client.link->await(anything, soon()));
+  test_request first;
+  client.events.when_pushed = [&] { anything.finish(); };
+  ASSERT_EQ(client.connection->submit(first, encoded({"PUBLISH", "mortise:inbox", "x"}),
+                                      flush::by_io_thread),
+            status::ok);
+  ASSERT_TRUE(client.connection->await(anything, soon()));
   const std::string value(1000, 'v');
-  std::deque<question> burst(100);
+  std::deque<test_request> burst(100);
   for (auto& one : burst) {
-    ASSERT_EQ(client.link->submit(one, encoded({"ECHO", value}), flush::by_io_thread), status::ok);
+    ASSERT_EQ(client.connection->submit(one, encoded({"ECHO", value}), flush::by_io_thread),
+              status::ok);
   }
   for (auto& one : burst) {
     EXPECT_TRUE(one.wait.wait(soon()));
@@ -161,7 +165,7 @@ TEST(connection_lead, keeps_a_finished_caller_until_it_is_woken) {
       net::caller short_lived;
       shown = &short_lived;
       short_lived.wait(boot_now() + ns_per_ms);
-      // Finished now or soon: the destructor must wait for whoever is at it.
+      // Finished now or soon: the destructor must wait for the thread that finishes it.
       while (!short_lived.wait(boot_now() + ns_per_ms)) {
       }
     });

@@ -13,11 +13,11 @@ TEST(rest, lasts_until_it_is_resumed) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (std::size_t turn = 1; turn < 4; ++turn) {
-    client.link->rest();
-    ASSERT_TRUE(client.heard.wait_for_downs(turn));
+    client.connection->rest();
+    ASSERT_TRUE(client.events.wait_for_downs(turn));
     EXPECT_EQ("(unreachable)", client.ask({"PING"}));
-    client.link->resume();
-    ASSERT_TRUE(client.heard.wait_for_ups(turn + 1));
+    client.connection->resume();
+    ASSERT_TRUE(client.events.wait_for_ups(turn + 1));
     EXPECT_EQ("PONG", client.ask({"PING"}));
   }
 }
@@ -27,15 +27,15 @@ TEST(rest, ends_the_attempts_to_connect) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   server.kill();
-  ASSERT_TRUE(client.heard.wait_for_downs(1));
-  client.link->rest();
+  ASSERT_TRUE(client.events.wait_for_downs(1));
+  client.connection->rest();
   server.start();
-  client.link->resume();
-  ASSERT_TRUE(client.heard.wait_for_ups(2));
+  client.connection->resume();
+  ASSERT_TRUE(client.events.wait_for_ups(2));
   EXPECT_EQ("PONG", client.ask({"PING"}));
 }
 
-// Nothing is to be had while it lives.
+// No descriptor is available while it lives.
 class no_descriptors {
  public:
   no_descriptors() {
@@ -54,32 +54,32 @@ class no_descriptors {
 
 struct beginning final : net::task {
   void run() noexcept override {
-    how = link->begin();
+    result = connection->begin();
     wait.finish();
   }
-  redis::connection* link = nullptr;
-  outcome how;
+  redis::connection* connection = nullptr;
+  outcome result;
   net::caller wait;
 };
 
-// The I/O thread connects to servers of a cluster that it hears of, so it must not wait for itself.
+// The I/O thread connects to new servers of a cluster, so it must not wait for itself.
 TEST(rest, begins_where_there_is_no_descriptor_and_nobody_blocks) {
   session other("/nowhere");
-  recorder heard;
+  recorder events;
   redis::connection_config config;
   config.where = net::resolver_for_path("/nowhere");
   std::unique_ptr<redis::connection> scarce;
   {
     const no_descriptors now;
-    scarce = std::make_unique<redis::connection>(other.loop, config, heard);
+    scarce = std::make_unique<redis::connection>(other.loop, config, events);
   }
   beginning on_io_thread;
-  on_io_thread.link = scarce.get();
+  on_io_thread.connection = scarce.get();
   other.loop.post(on_io_thread);
   ASSERT_TRUE(on_io_thread.wait.wait(soon()));
-  EXPECT_EQ(status::limit, on_io_thread.how.code);
+  EXPECT_EQ(status::limit, on_io_thread.result.code);
   EXPECT_EQ(status::limit, scarce->last_problem().code);
-  scarce->resume();  // in vain
+  scarce->resume();  // without a descriptor
   EXPECT_EQ(status::limit, scarce->last_problem().code);
   other.loop.cancel(on_io_thread);
 }

@@ -27,7 +27,7 @@ TEST(connection, answers_a_command_and_an_error_alike) {
   const std::string nowhere(40, '0');
   EXPECT_TRUE(client.ask({"EVALSHA", nowhere, "0"}).starts_with("-NOSCRIPT No matching script."));
   EXPECT_EQ(client.ask({"CLIENT", "GETNAME"}), "mortise-test");
-  EXPECT_TRUE(client.link->last_problem().ok());
+  EXPECT_TRUE(client.connection->last_problem().ok());
 }
 
 TEST(connection, works_over_tcp_by_name_and_by_number) {
@@ -45,15 +45,15 @@ TEST(connection, answers_in_the_order_of_sending_without_waiting) {
   test_server server;
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked(3000);
-  for (auto& one : asked) {
-    const auto how = &one == &asked.front() ? flush::now : flush::by_io_thread;
-    ASSERT_EQ(client.link->submit(one, encoded({"INCR", "n"}), how), status::ok);
+  std::deque<test_request> requests(3000);
+  for (auto& one : requests) {
+    const auto mode = &one == &requests.front() ? flush::now : flush::by_io_thread;
+    ASSERT_EQ(client.connection->submit(one, encoded({"INCR", "n"}), mode), status::ok);
   }
-  ASSERT_TRUE(client.link->await(asked.back().wait, soon()));
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    ASSERT_EQ(asked[i].answer, std::to_string(i + 1));
-    ASSERT_EQ(asked[i].ends, 1);
+  ASSERT_TRUE(client.connection->await(requests.back().wait, soon()));
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    ASSERT_EQ(requests[i].answer, std::to_string(i + 1));
+    ASSERT_EQ(requests[i].ends, 1);
   }
 }
 
@@ -75,18 +75,18 @@ TEST(connection, serves_many_blocked_threads) {
 }
 
 // Asks again from inside the reply, so many times.
-class chain final : public question {
+class chain final : public test_request {
  public:
-  chain(redis::connection& link, std::string key, int rounds)
-      : link_(link), bytes_(encoded({"INCR", key})), left_(rounds) {}
-  status go() noexcept { return link_.submit(*this, bytes_, flush::by_io_thread); }
+  chain(redis::connection& connection, std::string key, int rounds)
+      : connection_(connection), bytes_(encoded({"INCR", key})), left_(rounds) {}
+  status go() noexcept { return connection_.submit(*this, bytes_, flush::by_io_thread); }
 
  private:
   void end() override {
     if (--left_ > 0 && go() == status::ok) return;
-    question::end();
+    test_request::end();
   }
-  redis::connection& link_;
+  redis::connection& connection_;
   const std::string bytes_;
   int left_;
 };
@@ -96,7 +96,8 @@ TEST(connection, mixes_blocked_callers_with_chains_that_nobody_waits_for) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   std::deque<chain> chains;
-  for (int i = 0; i < 20; ++i) chains.emplace_back(*client.link, "c" + std::to_string(i), 300);
+  for (int i = 0; i < 20; ++i)
+    chains.emplace_back(*client.connection, "c" + std::to_string(i), 300);
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 4; ++t) {
@@ -109,7 +110,7 @@ TEST(connection, mixes_blocked_callers_with_chains_that_nobody_waits_for) {
   for (auto& one : chains) ASSERT_EQ(one.go(), status::ok);
   for (auto& thread : threads) thread.join();
   for (auto& one : chains) {
-    ASSERT_TRUE(client.link->await(one.wait, soon()));
+    ASSERT_TRUE(client.connection->await(one.wait, soon()));
     EXPECT_EQ(one.answer, "300");
   }
   EXPECT_EQ(wrong, 0);
@@ -121,18 +122,18 @@ TEST(connection, gives_the_last_reply_of_several_or_the_first_error) {
   ASSERT_TRUE(client.open().ok());
   const auto multi = encoded({"MULTI"});
   const auto exec = encoded({"EXEC"});
-  question good;
+  test_request good;
   good.caller = &good.wait;
   good.reply_count = 4;
   ASSERT_EQ(
-      client.link->submit(good, multi + encoded({"SET", "a", "1"}) + encoded({"INCR", "a"}) + exec,
-                          flush::now),
+      client.connection->submit(
+          good, multi + encoded({"SET", "a", "1"}) + encoded({"INCR", "a"}) + exec, flush::now),
       status::ok);
-  question bad;
+  test_request bad;
   bad.caller = &bad.wait;
   bad.reply_count = 4;
-  ASSERT_EQ(client.link->submit(bad, multi + encoded({"SET", "a"}) + encoded({"INCR", "a"}) + exec,
-                                flush::now),
+  ASSERT_EQ(client.connection->submit(
+                bad, multi + encoded({"SET", "a"}) + encoded({"INCR", "a"}) + exec, flush::now),
             status::ok);
   EXPECT_EQ(client.ask({"GET", "a"}), "2");
   EXPECT_EQ(good.answer, "OK 2");
@@ -160,9 +161,9 @@ TEST(connection, hears_messages_between_replies) {
     const auto text = std::to_string(i);
     EXPECT_EQ(client.ask({"EVAL", script, "1", "mortise:inbox", text}), text);
   }
-  ASSERT_TRUE(client.heard.wait_for_pushes(200));
-  EXPECT_EQ(client.heard.pushes[199].first, "mortise:inbox");
-  EXPECT_EQ(client.heard.pushes[199].second, "199");
+  ASSERT_TRUE(client.events.wait_for_pushes(200));
+  EXPECT_EQ(client.events.pushes[199].first, "mortise:inbox");
+  EXPECT_EQ(client.events.pushes[199].second, "199");
 }
 
 TEST(connection, hears_messages_while_nobody_asks) {
@@ -170,33 +171,33 @@ TEST(connection, hears_messages_while_nobody_asks) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "hello"}), "1");
-  EXPECT_TRUE(client.heard.wait_for_pushes(1));
+  EXPECT_TRUE(client.events.wait_for_pushes(1));
 }
 
 // As a waiter for a grant: its request is answered at once, its end comes as a message.
 TEST(connection, finishes_a_caller_that_sleeps_without_an_open_request) {
   test_server server;
   session client(server.socket_path());
-  struct answered final : question {
+  struct answered final : test_request {
     void end() override {
       ++ends;
       // Only now may the message come.
       is_answered.store(true);
     }
     std::atomic<bool> is_answered{false};
-  } asked;
-  asked.caller = &asked.wait;
-  client.heard.when_pushed = [&] { asked.wait.finish(); };
+  } request;
+  request.caller = &request.wait;
+  client.events.when_pushed = [&] { request.wait.finish(); };
   ASSERT_TRUE(client.open().ok());
   std::thread caller([&] {
-    EXPECT_EQ(client.link->submit(asked, encoded({"PING"}), flush::now), status::ok);
-    EXPECT_TRUE(client.link->await(asked.wait, soon()));
+    EXPECT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
+    EXPECT_TRUE(client.connection->await(request.wait, soon()));
   });
-  while (!asked.is_answered.load()) std::this_thread::yield();
+  while (!request.is_answered.load()) std::this_thread::yield();
   EXPECT_EQ(client.ask({"PING"}), "PONG");
   server.command({"PUBLISH", "mortise:inbox", "granted"});
   caller.join();
-  EXPECT_TRUE(asked.wait.is_done());
+  EXPECT_TRUE(request.wait.is_done());
 }
 
 TEST(connection, finishes_a_leading_caller_from_another_thread) {
@@ -206,20 +207,20 @@ TEST(connection, finishes_a_leading_caller_from_another_thread) {
   });
   session client(server.socket_path(), [](auto& config) { config.is_silence_normal = true; });
   ASSERT_TRUE(client.open().ok());
-  std::deque<question> asked;
+  std::deque<test_request> requests;
   for (int i = 1; i <= 200; ++i) {
-    auto& one = asked.emplace_back();
+    auto& one = requests.emplace_back();
     one.caller = &one.wait;
     std::thread caller([&] {
-      EXPECT_EQ(client.link->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
-      EXPECT_TRUE(client.link->await(one.wait, soon()));
+      EXPECT_EQ(client.connection->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
+      EXPECT_TRUE(client.connection->await(one.wait, soon()));
     });
     ASSERT_TRUE(server.wait_for("ECHO", i));
     one.wait.finish();
     caller.join();
   }
-  client.link->close();
-  for (const auto& one : asked) EXPECT_EQ(one.answer, "(broken, sent)");
+  client.connection->close();
+  for (const auto& one : requests) EXPECT_EQ(one.answer, "(broken, sent)");
 }
 
 TEST(connection, passes_the_lead_on_when_the_leader_is_finished) {
@@ -229,25 +230,25 @@ TEST(connection, passes_the_lead_on_when_the_leader_is_finished) {
   session client(server.socket_path(), [](auto& config) { config.is_silence_normal = true; });
   ASSERT_TRUE(client.open().ok());
   std::vector<std::thread> threads;
-  std::deque<question> asked(8);
-  for (auto& one : asked) {
+  std::deque<test_request> requests(8);
+  for (auto& one : requests) {
     one.caller = &one.wait;
     threads.emplace_back([&] {
-      EXPECT_EQ(client.link->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
-      EXPECT_TRUE(client.link->await(one.wait, soon()));
+      EXPECT_EQ(client.connection->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
+      EXPECT_TRUE(client.connection->await(one.wait, soon()));
     });
   }
   ASSERT_TRUE(server.wait_for("ECHO", 8));
   for (std::size_t i = 0; i < 7; ++i) {
-    asked[i].wait.finish();
+    requests[i].wait.finish();
     threads[i].join();
   }
-  // One is left to read the answers to all eight.
+  // One is left to read the replies to all eight.
   for (int i = 0; i < 8; ++i) server.send_to_all("$1\r\nx\r\n");
   threads[7].join();
-  client.link->close();
-  for (const auto& one : asked) EXPECT_EQ(one.ends, 1);
-  EXPECT_EQ(asked[7].answer, "x");
+  client.connection->close();
+  for (const auto& one : requests) EXPECT_EQ(one.ends, 1);
+  EXPECT_EQ(requests[7].answer, "x");
 }
 
 TEST(connection, lets_a_request_in_the_name_of_a_sleeping_caller_end_its_wait) {
@@ -255,18 +256,19 @@ TEST(connection, lets_a_request_in_the_name_of_a_sleeping_caller_end_its_wait) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (int i = 0; i < 100; ++i) {
-    question asked;
-    asked.caller = &asked.wait;
+    test_request request;
+    request.caller = &request.wait;
     std::thread other([&] {
-      EXPECT_EQ(client.link->submit(asked, encoded({"PING"}), flush::by_io_thread), status::ok);
+      EXPECT_EQ(client.connection->submit(request, encoded({"PING"}), flush::by_io_thread),
+                status::ok);
     });
-    EXPECT_TRUE(client.link->await(asked.wait, soon()));
+    EXPECT_TRUE(client.connection->await(request.wait, soon()));
     other.join();
-    EXPECT_EQ(asked.answer, "PONG");
+    EXPECT_EQ(request.answer, "PONG");
   }
 }
 
-TEST(connection, spins_when_it_is_told_to) {
+TEST(connection, spins_if_it_is_configured) {
   test_server server;
   for (const std::int64_t busy_poll_us : {0, 200, -1}) {
     session client(server.socket_path(), [&](auto& config) { config.busy_poll_us = busy_poll_us; });
@@ -276,8 +278,8 @@ TEST(connection, spins_when_it_is_told_to) {
   }
 }
 
-// Hazard 24: who is told that there is no connection waits for on_up, so nobody may be told it when
-// on_up has begun.
+// Hazard 24: a caller that is refused without a connection waits for on_up, so none may be refused
+// after on_up has begun.
 TEST(connection, admits_everybody_before_on_up) {
   for (const bool has_resp3 : {true, false}) {
     fake_server server([&](fake_peer& peer, const fake_command& command) {
@@ -285,12 +287,12 @@ TEST(connection, admits_everybody_before_on_up) {
       fake_server::answer_healthy(peer, command);
     });
     session client(server.socket_path());
-    question first;
-    question second;
-    client.heard.when_up = [&] {
-      EXPECT_EQ(client.link->submit(first, encoded({"PING"}), flush::now), status::ok);
+    test_request first;
+    test_request second;
+    client.events.when_up = [&] {
+      EXPECT_EQ(client.connection->submit(first, encoded({"PING"}), flush::now), status::ok);
       std::thread other([&] {
-        EXPECT_EQ(client.link->submit(second, encoded({"PING"}), flush::now), status::ok);
+        EXPECT_EQ(client.connection->submit(second, encoded({"PING"}), flush::now), status::ok);
       });
       other.join();
     };

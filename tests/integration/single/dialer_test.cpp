@@ -1,5 +1,5 @@
-// How a connection finds its server: several addresses, servers that do not answer, and what the
-// kernel is told about each socket.
+// How a connection finds its server: several addresses, servers that do not answer, and the options
+// of each socket.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,7 +34,7 @@ class several_addresses final : public net::resolver {
   std::vector<net::address> found_;
 };
 
-// A port on which nobody listens: it was just ours.
+// A port without a listener: it was just ours.
 int closed_port() {
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -86,7 +86,7 @@ TEST(dialer, says_what_came_of_each_address) {
   }
 }
 
-// A unix socket whose queue of new connections is full says so at once, and may have room soon.
+// A unix socket whose queue of new connections is full refuses at once, and may have room soon.
 TEST(dialer, tries_a_full_unix_socket_until_the_deadline) {
   char folder[] = "/tmp/mortise-full-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);
@@ -141,7 +141,7 @@ TEST(transport, names_addresses_as_urls_do) {
   EXPECT_EQ(where.text(), "unix:///run/redis.sock");
 }
 
-// A peer that vanished is noticed within half a minute, and no small command waits for an answer.
+// A peer that vanished is noticed within half a minute, and no small command waits for a reply.
 TEST(transport, tells_the_kernel_to_look_after_tcp_connections) {
   test_server server({.arguments = {"--port", "free"}});
   const auto client = open_client(server.tcp_url());

@@ -1,5 +1,5 @@
-// Health checks of real servers, each finding made good and not good by what is really set, and of
-// fake ones in the shape of managed services.
+// Health checks of real servers, with settings that make each finding good or bad, and of fake
+// servers that imitate managed services.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,15 +19,15 @@ using protocol::finding_severity;
 
 std::shared_ptr<client::client> opened(const std::string& url) {
   auto made = std::make_shared<client::client>(settings());
-  const auto how = made->open(url);
-  EXPECT_TRUE(how.ok()) << how.message;
+  const auto result = made->open(url);
+  EXPECT_TRUE(result.ok()) << result.message;
   return made;
 }
 
 protocol::health check_health(client::client& by) {
   protocol::health found;
-  const auto how = by.check_health(found);
-  EXPECT_TRUE(how.ok()) << how.message;
+  const auto result = by.check_health(found);
+  EXPECT_TRUE(result.ok()) << result.message;
   return found;
 }
 
@@ -40,7 +40,7 @@ const protocol::finding& of(const protocol::health& found, const std::string& na
 
 class health : public ::testing::Test {
  protected:
-  void say(std::initializer_list<std::string> words) { server_.command(words); }
+  void run(std::initializer_list<std::string> words) { server_.command(words); }
   const protocol::finding& find(const std::string& name) {
     found_ = check_health(*client_);
     return of(found_, name);
@@ -57,17 +57,17 @@ class health : public ::testing::Test {
   protocol::health found_;
 };
 
-#define EXPECT_FINDING(name, wanted)                                                  \
-  do {                                                                                \
-    const auto& seen = find(name);                                                    \
-    EXPECT_EQ(seen.severity, finding_severity::wanted) << name << ": " << seen.value; \
+#define EXPECT_FINDING(name, expected)                                                  \
+  do {                                                                                  \
+    const auto& seen = find(name);                                                      \
+    EXPECT_EQ(seen.severity, finding_severity::expected) << name << ": " << seen.value; \
   } while (false)
 
 TEST_F(health, hazard_12_sees_what_evicts) {
   EXPECT_FINDING("maxmemory_policy", ok);
-  say({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
   EXPECT_FINDING("maxmemory_policy", ok);
-  say({"CONFIG", "SET", "maxmemory", "1gb"});
+  run({"CONFIG", "SET", "maxmemory", "1gb"});
   EXPECT_FINDING("maxmemory_policy", bad);
   EXPECT_FINDING("evictions", ok);
 }
@@ -75,9 +75,9 @@ TEST_F(health, hazard_12_sees_what_evicts) {
 TEST_F(health, hazard_11_sees_what_a_restart_forgets) {
   EXPECT_FINDING("persistence", warn);
   EXPECT_FINDING("uptime", warn);
-  say({"CONFIG", "SET", "appendonly", "yes"});
+  run({"CONFIG", "SET", "appendonly", "yes"});
   EXPECT_FINDING("persistence", warn);
-  say({"CONFIG", "SET", "appendfsync", "always"});
+  run({"CONFIG", "SET", "appendfsync", "always"});
   EXPECT_FINDING("persistence", ok);
   EXPECT_FINDING("uptime", ok);
 }
@@ -93,16 +93,16 @@ TEST_F(health, hazard_10_sees_replicas) {
   EXPECT_FINDING("replica_lag", ok);
   EXPECT_FINDING("replicas", warn);
   EXPECT_FINDING("min_replicas", warn);
-  say({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  run({"CONFIG", "SET", "min-replicas-to-write", "1"});
   EXPECT_FINDING("min_replicas", ok);
-  say({"CONFIG", "SET", "min-replicas-to-write", "2"});
+  run({"CONFIG", "SET", "min-replicas-to-write", "2"});
   EXPECT_FINDING("writes", bad);
   EXPECT_EQ(find("writes").value, "refused with NOREPLICAS");
 }
 
 TEST_F(health, hazard_13_sees_a_full_server) {
   EXPECT_FINDING("writes", ok);
-  say({"CONFIG", "SET", "maxmemory", "1"});
+  run({"CONFIG", "SET", "maxmemory", "1"});
   EXPECT_FINDING("writes", bad);
   EXPECT_EQ(find("writes").value, "refused with OOM");
   EXPECT_FINDING("rights", ok);
@@ -111,38 +111,38 @@ TEST_F(health, hazard_13_sees_a_full_server) {
 TEST_F(health, hazard_30_sees_other_writers_of_the_fence) {
   EXPECT_FINDING("fence", ok);
   EXPECT_FINDING("clock_step", ok);
-  say({"SET", "mortise:fence", "2000000000000000", "PX", "1000000"});
+  run({"SET", "mortise:fence", "2000000000000000", "PX", "1000000"});
   EXPECT_FINDING("clock_step", warn);
-  say({"SET", "mortise:fence", "1500000000000000", "PX", "1000000"});
+  run({"SET", "mortise:fence", "1500000000000000", "PX", "1000000"});
   EXPECT_FINDING("fence", bad);
-  say({"SET", "mortise:fence", "5"});
+  run({"SET", "mortise:fence", "5"});
   EXPECT_FINDING("fence", bad);
-  say({"DEL", "mortise:fence"});
+  run({"DEL", "mortise:fence"});
   EXPECT_FINDING("fence", warn);
-  say({"RPUSH", "mortise:fence", "5"});
+  run({"RPUSH", "mortise:fence", "5"});
   EXPECT_FINDING("fence", bad);
 }
 
 TEST_F(health, sees_what_else_is_in_the_database_and_how_long_scripts_may_take) {
   EXPECT_FINDING("shared_database", ok);
-  say({"SET", "session:1", "x", "PX", "1000000"});
+  run({"SET", "session:1", "x", "PX", "1000000"});
   EXPECT_FINDING("shared_database", warn);
   EXPECT_FINDING("script_time_limit", ok);
-  say({"CONFIG", "SET", "lua-time-limit", "0"});
+  run({"CONFIG", "SET", "lua-time-limit", "0"});
   EXPECT_FINDING("script_time_limit", warn);
 }
 
-TEST_F(health, sees_rights_that_are_taken_away) {
+TEST_F(health, sees_rights_that_are_removed) {
   EXPECT_FINDING("rights", ok);
-  // A part of a command cannot be taken away before 7.0, only given.
-  say({"ACL", "SETUSER", "default", "-client", "+client|setname", "+client|id", "-publish"});
+  // Before 7.0 the right to a part of a command can only be given, and not removed.
+  run({"ACL", "SETUSER", "default", "-client", "+client|setname", "+client|id", "-publish"});
   EXPECT_FINDING("rights", warn);
   EXPECT_EQ(find("rights").value, "missing: +client|kill +publish");
   EXPECT_FINDING("client_kill", warn);
-  say({"ACL", "SETUSER", "default", "-eval", "-lpop"});
+  run({"ACL", "SETUSER", "default", "-eval", "-lpop"});
   EXPECT_FINDING("eval", bad);
   EXPECT_EQ(find("rights").value, "missing: +eval +client|kill +publish +lpop");
-  say({"ACL", "SETUSER", "default", "resetkeys", "~mortise:*"});
+  run({"ACL", "SETUSER", "default", "resetkeys", "~mortise:*"});
   EXPECT_NE(find("rights").value.find("~{mortise:*"), std::string::npos);
 }
 
@@ -150,7 +150,7 @@ TEST_F(health, knows_all_with_the_rights_of_its_own_rule) {
   EXPECT_EQ("OK", server_.command(rights_on_page("docs/server.md")));
   for (const auto& rule : further_rights_on_page("docs/server.md")) server_.command(rule);
   const auto user = opened("unix://locker:PASSWORD@" + server_.socket_path());
-  say({"CONFIG", "SET", "appendonly", "yes"});
+  run({"CONFIG", "SET", "appendonly", "yes"});
   test_server replica;
   replica.command({"REPLICAOF", "127.0.0.1", std::to_string(server_.port())});
   const auto end = boot_now() + 60 * ns_per_s;
@@ -171,7 +171,7 @@ TEST_F(health, knows_all_with_the_rights_of_its_own_rule) {
 }
 
 TEST_F(health, leaves_the_server_and_its_own_connection_as_they_were) {
-  say({"SET", "{mortise:health}", "somebody's"});
+  run({"SET", "{mortise:health}", "somebody's"});
   check_health(*client_);
   EXPECT_EQ(server_.command({"GET", "{mortise:health}"}), "somebody's");
   EXPECT_TRUE(client_->ping().ok());
@@ -230,7 +230,7 @@ TEST(health_check_of_services, client_kill_that_is_forbidden_is_a_warning) {
   EXPECT_EQ(of(found, "client_kill").severity, finding_severity::warn);
 }
 
-TEST(health_check_of_services, a_connection_that_ends_meanwhile_is_told) {
+TEST(health_check_of_services, a_connection_that_ends_meanwhile_is_reported) {
   fake_server service([](fake_peer& peer, const fake_command& command) {
     if (command.is("EVAL")) return peer.send(":1\r\n");
     if (command.is("TIME")) return peer.close();
@@ -238,8 +238,8 @@ TEST(health_check_of_services, a_connection_that_ends_meanwhile_is_told) {
   });
   const auto by = opened(service.url());
   protocol::health found;
-  const auto how = by->check_health(found);
-  EXPECT_EQ(how.code, status::unknown) << how.message;
+  const auto result = by->check_health(found);
+  EXPECT_EQ(result.code, status::unknown) << result.message;
   EXPECT_TRUE(found.findings.empty());
 }
 

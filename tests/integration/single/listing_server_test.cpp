@@ -1,4 +1,4 @@
-// A listing of a real server: pages, how often a client answers, and what it does not tell.
+// A listing of a real server: pages, how often a client answers, and what it does not reveal.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -71,9 +71,9 @@ TEST(listing, a_question_that_is_heard_twice_is_answered_once) {
     ASSERT_EQ("1", server.command({"PUBLISH", inbox, text}));
   }
   for (const std::uint64_t round : {1U, 2U}) {
-    const auto told = asker.read_reply();
-    const auto page = protocol::read_page(told.substr(told.find("\nA ") + 1));
-    ASSERT_TRUE(page) << told;
+    const auto message = asker.read_reply();
+    const auto page = protocol::read_page(message.substr(message.find("\nA ") + 1));
+    ASSERT_TRUE(page) << message;
     EXPECT_EQ(round, page->round);
   }
 }
@@ -88,10 +88,10 @@ TEST(listing, an_answer_has_no_owner_token) {
   raw_client asker(server.socket_path());
   asker.command({"SUBSCRIBE", "mortise:inbox:asker"});
   ASSERT_EQ("1", server.command({"PUBLISH", inbox, question(1, 1)}));
-  const auto told = asker.read_reply();
-  EXPECT_NE(std::string::npos, told.find("\nx\r\n")) << told;
-  EXPECT_EQ(std::string::npos, told.find(owner)) << told;
-  EXPECT_EQ(std::string::npos, told.find("m1:")) << told;
+  const auto text = asker.read_reply();
+  EXPECT_NE(std::string::npos, text.find("\nx\r\n")) << text;
+  EXPECT_EQ(std::string::npos, text.find(owner)) << text;
+  EXPECT_EQ(std::string::npos, text.find("m1:")) << text;
 }
 
 // What draws a queue: the order from a query, and how long each has waited from a listing.
@@ -221,7 +221,7 @@ TEST(key_scan, tells_each_who_shares_a_lock) {
   EXPECT_EQ(21, holds);
 }
 
-// One that is never reached is not looked through, which is said.
+// A server that is never reached is not scanned, and the listing reports that.
 TEST(key_scan, says_which_servers_it_has_not_seen) {
   test_server servers[2];
   const auto client = open_client("shard:" + servers[0].url() + "," + servers[1].url());

@@ -36,7 +36,7 @@ class order {
     return fault::none();
   }
   // What was taken and given back since the last look: "abc cba".
-  std::string told() {
+  std::string text() {
     const std::lock_guard guard(mutex_);
     return std::exchange(taken_, "") + " " + std::exchange(given_back_, "");
   }
@@ -62,7 +62,7 @@ TEST(multi, takes_its_members_in_order_and_gives_them_back_in_reverse) {
   }
   ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi.get(), patience_ms, nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_multi_unlock(multi.get(), nullptr));
-  EXPECT_EQ("abcd dcba", seen.told());
+  EXPECT_EQ("abcd dcba", seen.text());
 
   // The same when one stands in the way.
   const auto direct = open_client(server.url());
@@ -70,14 +70,14 @@ TEST(multi, takes_its_members_in_order_and_gives_them_back_in_reverse) {
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(other.get(), nullptr));
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_multi_try(multi.get(), nullptr));
   ASSERT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));  // it comes behind them
-  EXPECT_EQ("abcd cba", seen.told());
+  EXPECT_EQ("abcd cba", seen.text());
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(other.get(), nullptr));
 
   // And when it is freed while it holds.
   ASSERT_EQ(MORTISE_OK, mortise_multi_acquire(multi.get(), patience_ms, nullptr));
   multi.reset();
   ASSERT_EQ(MORTISE_OK, mortise_client_ping(client.get(), nullptr));
-  EXPECT_EQ("abcd dcba", seen.told());
+  EXPECT_EQ("abcd dcba", seen.text());
 }
 
 }  // namespace

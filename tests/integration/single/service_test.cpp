@@ -78,7 +78,7 @@ TEST(service, one_that_answers_no_ping_may_still_become_a_server) {
   EXPECT_NO_THROW(open_client(server.url() + "?command_timeout=1m"));
 }
 
-// The check gets an answer to HELLO, so whatever ended the connections before is over.
+// The check gets a reply to HELLO, so the cause of the earlier ends is over.
 TEST(service, one_that_is_well_by_the_time_of_the_check_is_served) {
   std::atomic<int> hellos{0};
   fake_server server([&](fake_peer& peer, const fake_command& command) {
@@ -172,7 +172,7 @@ TEST(service, one_that_looks_at_scripts_runs_those_of_locks) {
   expect_refusal(mortise_client_list_locks(client.get(), 5000, error.get()));
 }
 
-// A service that is stricter still: it was not carried out, and says so.
+// A stricter service: the command was not executed, and the error reports that.
 TEST(service, hazard_28_a_script_that_is_refused_before_it_runs_leaves_nothing_unknown) {
   const test_server server;
   const proxy between(server.socket_path(), [](const fake_command& command) {

@@ -1,5 +1,4 @@
-// rediss:// where something is not as it should be: each case has its own message, which says what
-// to fix, and none hangs.
+// Faults of rediss://. Each has its own message with the remedy, and none hangs.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,8 +15,9 @@
 namespace mortise::testing::tls_refusal_test {
 namespace {
 
-void expect_said(const std::string& said, std::initializer_list<std::string_view> parts) {
-  for (const auto part : parts) EXPECT_NE(said.find(part), said.npos) << part << " in: " << said;
+void expect_text(const std::string& message, std::initializer_list<std::string_view> parts) {
+  for (const auto part : parts)
+    EXPECT_NE(message.find(part), message.npos) << part << " in: " << message;
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -59,7 +59,7 @@ class openssl_server {
   int port_ = 0;
 };
 
-// A port that takes connections and says what it is to say to each, which may be nothing.
+// A port that accepts connections and sends each a given text, or nothing.
 class curt_port {
  public:
   explicit curt_port(std::string says, bool ends = false)
@@ -107,24 +107,24 @@ TEST(tls_refusal, an_unknown_authority) {
   const tls_server server;
   make_certificates(server.folder(), "other --signer other");
   const auto other = server.file("other.pem");
-  expect_said(attempt_to_open(server.host_url() + "?tls_ca_file=" + other),
+  expect_text(attempt_to_open(server.host_url() + "?tls_ca_file=" + other),
               {"unreachable: ", "127.0.0.1:", "signed by \"ca\", which is not in \"" + other + "\"",
                "tls_ca_file"});
-  expect_said(attempt_to_open(server.host_url()), {"not in the system's list of authorities"});
+  expect_text(attempt_to_open(server.host_url()), {"not in the system's list of authorities"});
 }
 
 TEST(tls_refusal, a_certificate_that_signs_itself) {
   tls_server server;
   make_certificates(server.folder(), "server --signer server");
   server.restart();
-  expect_said(attempt_to_open(server.trusting_url()), {"signed by \"server\"", "tls_ca_file"});
+  expect_text(attempt_to_open(server.trusting_url()), {"signed by \"server\"", "tls_ca_file"});
 }
 
 TEST(tls_refusal, an_expired_certificate) {
   tls_server server;
   make_certificates(server.folder(), "server --expired");
   server.restart();
-  expect_said(attempt_to_open(server.trusting_url()),
+  expect_text(attempt_to_open(server.trusting_url()),
               {"the server's certificate has expired: 20", " UTC; renew it"});
 }
 
@@ -133,7 +133,7 @@ TEST(tls_refusal, an_expired_authority) {
   make_certificates(server.folder(), "ca --signer ca --expired");
   make_certificates(server.folder(), "server");
   server.restart();
-  expect_said(attempt_to_open(server.trusting_url()),
+  expect_text(attempt_to_open(server.trusting_url()),
               {"the certificate of its authority \"ca\" has expired: 20"});
 }
 
@@ -141,10 +141,10 @@ TEST(tls_refusal, a_certificate_of_another_name) {
   tls_server server;
   make_certificates(server.folder(), "server --names DNS:redis.example,DNS:other.example,IP:::1");
   server.restart();
-  expect_said(
+  expect_text(
       attempt_to_open(server.trusting_url()),
       {"is not for \"127.0.0.1\", but for \"redis.example\", \"other.example\", ::1", "tls_name"});
-  expect_said(attempt_to_open(server.trusting_url("&tls_name=wrong.example")),
+  expect_text(attempt_to_open(server.trusting_url("&tls_name=wrong.example")),
               {"is not for \"wrong.example\", but for \"redis.example\""});
 }
 
@@ -153,19 +153,19 @@ TEST(tls_refusal, a_certificate_of_another_name) {
 TEST(tls_refusal, no_certificate_where_one_is_wanted) {
   for (const char* version : {"TLSv1.2", "TLSv1.3"}) {
     const tls_server server({"--tls-auth-clients", "yes", "--tls-protocols", version});
-    expect_said(attempt_to_open(server.trusting_url()),
+    expect_text(attempt_to_open(server.trusting_url()),
                 {"requires a ", "certificate", "tls_certificate_file and tls_key_file"});
   }
 }
 
-// Redis ends the connection without a word; others say what they lack.
+// Redis closes the connection without a message. Other servers name the fault.
 TEST(tls_refusal, no_certificate_where_one_is_asked_for_by_an_alert) {
   const scratch_folder folder;
   make_certificates(folder.path());
   for (const char* version : {"-tls1_2", "-tls1_3"}) {
     const openssl_server server(folder.path(), std::string("-Verify 1 ") + version);
     const time_ns begin = boot_now();
-    expect_said(attempt_to_open(server.url() + "?tls_verify=off&command_timeout=60s"),
+    expect_text(attempt_to_open(server.url() + "?tls_verify=off&command_timeout=60s"),
                 {"client's certificate", "tls_certificate_file and tls_key_file"});
     EXPECT_LT(ms_since(begin), patience_ms) << "it is definite";
   }
@@ -175,13 +175,13 @@ TEST(tls_refusal, a_certificate_that_the_server_does_not_know) {
   const tls_server server({"--tls-auth-clients", "yes"});
   make_certificates(server.folder(), "other --signer other");
   make_certificates(server.folder(), "stranger --signer other");
-  expect_said(attempt_to_open(server.trusting_url(server.showing("stranger"))),
+  expect_text(attempt_to_open(server.trusting_url(server.showing("stranger"))),
               {"if the server requires a client's certificate, give one"});
 }
 
 TEST(tls_refusal, a_key_of_another_certificate) {
   const tls_server server;
-  expect_said(
+  expect_text(
       attempt_to_open(server.trusting_url("&tls_certificate_file=" + server.file("client.pem") +
                                           "&tls_key_file=" + server.file("server.key"))),
       {"invalid argument: tls_key_file: \"" + server.file("server.key") +
@@ -192,7 +192,7 @@ TEST(tls_refusal, a_key_of_another_certificate) {
 TEST(tls_refusal, an_encrypted_key) {
   const tls_server server;
   make_certificates(server.folder(), "locked --password secret");
-  expect_said(attempt_to_open(server.trusting_url(server.showing("locked"))),
+  expect_text(attempt_to_open(server.trusting_url(server.showing("locked"))),
               {"invalid argument: tls_key_file: \"" + server.file("locked.key") + "\" is encrypted",
                "openssl pkey"});
 }
@@ -226,47 +226,47 @@ TEST(tls_refusal, files_that_are_not_what_they_should_be) {
                {server.file("missing"), "No such file or directory"}};
   for (const auto& item : cases) {
     const auto& path = item.path;
-    expect_said(attempt_to_open(server.host_url() + "?tls_ca_file=" + path),
+    expect_text(attempt_to_open(server.host_url() + "?tls_ca_file=" + path),
                 {"invalid argument: tls_ca_file: \"" + path + "\" ", item.problem, "; "});
-    expect_said(attempt_to_open(server.trusting_url("&tls_certificate_file=" + path +
+    expect_text(attempt_to_open(server.trusting_url("&tls_certificate_file=" + path +
                                                     "&tls_key_file=" + server.file("client.key"))),
                 {"invalid argument: tls_certificate_file: \"" + path + "\" ", item.problem});
-    expect_said(
+    expect_text(
         attempt_to_open(server.trusting_url("&tls_certificate_file=" + server.file("client.pem") +
                                             "&tls_key_file=" + path)),
         {"invalid argument: tls_key_file: \"" + path + "\" ", item.problem});
   }
 }
 
-// Root reads everything, so this is somebody else.
+// Root reads everything, so this process has another user.
 TEST(tls_refusal, a_file_that_this_user_may_not_read) {
   const tls_server server;
   ASSERT_EQ(::chmod(server.folder().c_str(), 0755), 0);
   ASSERT_EQ(::chmod(server.file("ca.pem").c_str(), 0), 0);
   const auto url = server.trusting_url();
   child somebody([&](child_end& test) {
-    if (::geteuid() == 0 && ::setuid(65534) != 0) return test.say("setuid failed");
-    test.say(attempt_to_open(url));
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return test.send("setuid failed");
+    test.send(attempt_to_open(url));
   });
-  expect_said(somebody.hear(),
+  expect_text(somebody.receive(),
               {"invalid argument: tls_ca_file: \"" + server.file("ca.pem") + "\" cannot be read: ",
                "Permission denied", "; "});
 }
 
 TEST(tls_refusal, a_folder_that_is_none_or_is_not_hashed) {
   const tls_server server;
-  expect_said(attempt_to_open(server.host_url() + "?tls_ca_folder=" + server.folder()),
+  expect_text(attempt_to_open(server.host_url() + "?tls_ca_folder=" + server.folder()),
               {"invalid argument: tls_ca_folder: ", "openssl rehash"});
-  expect_said(attempt_to_open(server.host_url() + "?tls_ca_folder=/missing"),
+  expect_text(attempt_to_open(server.host_url() + "?tls_ca_folder=/missing"),
               {"invalid argument: tls_ca_folder: \"/missing\" cannot be read: ", "No such file"});
 }
 
-// ---- what is no TLS, or too old ----------------------------------------------------------------
+// ---- without TLS, or with an old version -------------------------------------------------------
 
 TEST(tls_refusal, a_port_without_tls) {
   const test_server server({.arguments = {"--port", "free"}});
   const auto url = "rediss://127.0.0.1:" + std::to_string(server.port());
-  expect_said(attempt_to_open(url + "?tls_verify=off&command_timeout=1s"),
+  expect_text(attempt_to_open(url + "?tls_verify=off&command_timeout=1s"),
               {"unreachable: ", "if the port does not speak TLS, give redis://"});
 }
 
@@ -275,7 +275,7 @@ TEST(tls_refusal, an_answer_that_is_no_tls) {
                             "SSH-2.0-OpenSSH_9.2\r\n"}) {
     const curt_port port(words);
     const time_ns begin = boot_now();
-    expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=60s"),
+    expect_text(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=60s"),
                 {"the answer is not TLS", "if the port does not speak TLS, give redis://"});
     EXPECT_LT(ms_since(begin), patience_ms) << "it is definite";
   }
@@ -283,7 +283,7 @@ TEST(tls_refusal, an_answer_that_is_no_tls) {
 
 TEST(tls_refusal, a_server_that_ends_the_handshake) {
   const curt_port port("", true);
-  expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
+  expect_text(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
               {"closed the connection during the TLS handshake", "if the port does not speak TLS"});
 }
 
@@ -291,7 +291,7 @@ TEST(tls_refusal, a_server_that_ends_the_handshake) {
 TEST(tls_refusal, a_server_that_stops_in_the_handshake) {
   const curt_port port(std::string("\x16\x03\x03\x00\x7a\x02", 6));
   const time_ns begin = boot_now();
-  expect_said(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
+  expect_text(attempt_to_open(port.url() + "?tls_verify=off&command_timeout=300ms"),
               {"no answer in the TLS handshake", "if the port does not speak TLS"});
   EXPECT_LT(ms_since(begin), patience_ms);
 }
@@ -300,23 +300,23 @@ TEST(tls_refusal, a_server_of_old_versions_only) {
   const scratch_folder folder;
   make_certificates(folder.path());
   const openssl_server server(folder.path(), "-tls1_1 -cipher DEFAULT@SECLEVEL=0");
-  expect_said(attempt_to_open(server.url() + "?tls_verify=off"),
+  expect_text(attempt_to_open(server.url() + "?tls_verify=off"),
               {"no version or cipher in common", "TLS 1.2 or 1.3"});
 }
 
 TEST(tls_refusal, redis_on_a_port_with_tls) {
   const tls_server server;
   const auto url = "redis://127.0.0.1:" + std::to_string(server.port());
-  expect_said(attempt_to_open(url + "?command_timeout=300ms"),
+  expect_text(attempt_to_open(url + "?command_timeout=300ms"),
               {"unreachable: ", "; if the port speaks TLS, the URL begins with rediss://"});
 }
 
-// A server that is not ours answers in the words of TLS.
+// A foreign server answers in TLS.
 TEST(tls_refusal, redis_on_a_port_that_answers_with_an_alert) {
   const curt_port port(std::string("\x15\x03\x01\x00\x02\x02\x46", 7));
   auto url = port.url();
   url.erase(url.find("rediss") + 5, 1);
-  expect_said(attempt_to_open(url), {"the port speaks TLS; give rediss://"});
+  expect_text(attempt_to_open(url), {"the port speaks TLS; give rediss://"});
 }
 
 // ---- the wrong place ---------------------------------------------------------------------------
@@ -329,18 +329,18 @@ TEST(tls_refusal, an_option_of_tls_with_another_scheme) {
     EXPECT_EQ(
         attempt_to_open(server.url() + "?" + option),
         "invalid argument: " + key + ": not supported with unix:; give rediss://, or omit it");
-    expect_said(attempt_to_open("redis://127.0.0.1:1/?" + std::string(option)),
+    expect_text(attempt_to_open("redis://127.0.0.1:1/?" + std::string(option)),
                 {"invalid argument: " + key + ": not supported with redis:;"});
-    expect_said(attempt_to_open("local:?" + std::string(option)),
+    expect_text(attempt_to_open("local:?" + std::string(option)),
                 {"invalid argument: " + key + ": not supported with local:;"});
   }
 }
 
 TEST(tls_refusal, values_that_are_none) {
-  expect_said(attempt_to_open("rediss://h?tls_ca_file=ca.pem"),
+  expect_text(attempt_to_open("rediss://h?tls_ca_file=ca.pem"),
               {"invalid argument: tls_ca_file: \"ca.pem\" does not begin with '/'"});
-  expect_said(attempt_to_open("rediss://h?tls_name=a/b"), {"invalid argument: tls_name: \"a/b\""});
-  expect_said(attempt_to_open("rediss://h?tls_verify=no"),
+  expect_text(attempt_to_open("rediss://h?tls_name=a/b"), {"invalid argument: tls_name: \"a/b\""});
+  expect_text(attempt_to_open("rediss://h?tls_verify=no"),
               {"invalid argument: tls_verify: \"no\" is not known; give \"on\" or \"off\""});
 }
 

@@ -1,5 +1,5 @@
-// Revocation lists: where there is one, who is on it is not connected to, nor whoever may be on one
-// that is missing or too old.
+// Revocation lists. With a list, a client refuses revoked servers. It also refuses servers that may
+// be on a list that is missing or too old.
 #include <fstream>
 
 #include "support/tls_fixture.hpp"
@@ -10,7 +10,7 @@ namespace {
 // A server, and what its clients trust: a file of several that tests/support/certificates made.
 class tls_revocation : public ::testing::Test {
  protected:
-  // What is new appears as a whole.
+  // A new file appears as a whole.
   void trust(const std::vector<std::string>& names) const {
     std::ofstream whole(trusted() + ".new");
     for (const auto& name : names) whole << std::ifstream(server.file(name + ".pem")).rdbuf();
@@ -25,13 +25,13 @@ class tls_revocation : public ::testing::Test {
   // As soon as the server has shown its certificate.
   void expect_refused(const std::string& url, const std::string& why) const {
     const time_ns begin = boot_now();
-    const auto said = attempt_to_open(url);
-    EXPECT_TRUE(said.starts_with("unreachable: ")) << said;
-    EXPECT_NE(said.find(why), said.npos) << why << " in: " << said;
+    const auto message = attempt_to_open(url);
+    EXPECT_TRUE(message.starts_with("unreachable: ")) << message;
+    EXPECT_NE(message.find(why), message.npos) << why << " in: " << message;
     EXPECT_LT(ms_since(begin), patience_ms) << "it is definite";
   }
 
-  // Whoever is connected stays so, until the server ends that.
+  // An open connection stays open until the server ends it.
   void end_connections() { EXPECT_EQ(server.command({"CLIENT", "KILL", "TYPE", "pubsub"}), "1"); }
   static void expect_soon_revoked(const client_handle& client) {
     const auto error = new_error();
@@ -41,8 +41,8 @@ class tls_revocation : public ::testing::Test {
         mortise_lock_unlock(lock.get(), nullptr);
         return false;
       }
-      const std::string said = mortise_error_message(error.get());
-      return said.find("has been revoked") != said.npos;
+      const std::string message = mortise_error_message(error.get());
+      return message.find("has been revoked") != message.npos;
     })) << mortise_error_message(error.get());
   }
 
@@ -79,7 +79,7 @@ TEST_F(tls_revocation, nothing_is_asked_for_without_verification) {
   expect_a_grant(open_client(url() + "&tls_verify=off"), "a");
 }
 
-// Who is on the next list is not known.
+// The contents of the next list are unknown.
 TEST_F(tls_revocation, an_expired_list_is_refused) {
   make("list --list --expired");
   trust({"ca", "list"});
@@ -98,7 +98,7 @@ TEST_F(tls_revocation, a_list_of_another_authority_alone_is_refused) {
                      trusted() + "\"" + remedy_list);
 }
 
-// Somebody has written it who has no key of the authority.
+// The author of the list has no key of the authority.
 TEST_F(tls_revocation, a_list_that_the_authority_has_not_signed_is_refused) {
   std::filesystem::create_directory(server.file("forged"));
   make_certificates(server.file("forged"));
@@ -109,21 +109,21 @@ TEST_F(tls_revocation, a_list_that_the_authority_has_not_signed_is_refused) {
                             remedy_list);
 }
 
-// Whoever it revokes would be let in.
+// A server that the list revokes would be accepted.
 TEST_F(tls_revocation, a_list_that_is_cut_off_is_refused) {
   make("list --revokes server");
   trust({"ca", "list"});
   for (const std::size_t missing : {4U, 20U, 60U, 100U}) {
     trust({"ca", "list"});
     std::filesystem::resize_file(trusted(), std::filesystem::file_size(trusted()) - missing);
-    const auto said = attempt_to_open(url());
-    EXPECT_TRUE(said.starts_with("invalid argument: tls_ca_file: \"" + trusted() +
-                                 "\" cannot be read to its end: "))
-        << missing << ": " << said;
+    const auto message = attempt_to_open(url());
+    EXPECT_TRUE(message.starts_with("invalid argument: tls_ca_file: \"" + trusted() +
+                                    "\" cannot be read to its end: "))
+        << missing << ": " << message;
   }
 }
 
-// Who has the key of one between could sign for any server.
+// The owner of an intermediate key could sign for any server.
 TEST_F(tls_revocation, the_authorities_in_between_are_checked_too) {
   make("between --authority");
   make("server --signer between");
@@ -165,7 +165,7 @@ TEST_F(tls_revocation, lists_in_a_folder_count) {
   expect_refused(in_folder, "the server's certificate has been revoked by \"ca\"");
 }
 
-// Also by a ticket of before nobody gets past it.
+// A ticket from before does not bypass the list either.
 TEST_F(tls_revocation, a_new_list_counts_from_the_next_connect) {
   make("list --list");
   trust({"ca", "list"});

@@ -31,7 +31,7 @@ class watched_session {
             return made;
           };
         }) {
-    session_.heard.when_up = [this] { resumed_.push_back(last_->is_resumed()); };
+    session_.events.when_up = [this] { resumed_.push_back(last_->is_resumed()); };
   }
 
   session& operator*() { return session_; }
@@ -40,12 +40,12 @@ class watched_session {
   void reconnect(tls_server& server) {
     const auto ups = resumed().size();
     end_connections(server);
-    EXPECT_TRUE(session_.heard.wait_for_ups(ups + 1));
+    EXPECT_TRUE(session_.events.wait_for_ups(ups + 1));
     EXPECT_EQ(session_.ask_when_up({"PING"}), "PONG");
   }
   // Of each connection so far, whether a ticket had shortened its handshake.
   std::vector<bool> resumed() {
-    const std::lock_guard guard(session_.heard.mutex);
+    const std::lock_guard guard(session_.events.mutex);
     return resumed_;
   }
 
@@ -103,7 +103,7 @@ TEST(tls_session, a_server_without_resp3_that_refuses_its_own_tickets_is_spoken_
   expect_a_grant(client, "a");
 }
 
-// It would let in whom only the old files knew.
+// It would admit servers that only the old files trusted.
 TEST(tls_session, a_ticket_goes_when_the_files_change) {
   tls_server server;
   make_certificates(server.folder(), "other --signer other");
@@ -124,13 +124,13 @@ TEST(tls_session, an_authority_that_is_gone_is_trusted_no_longer) {
   ASSERT_TRUE(client->open().ok());
   replace(server.file("ca.pem"), server.file("other.pem"));
   end_connections(server);
-  ASSERT_TRUE(client->heard.wait_for_downs(1));
+  ASSERT_TRUE(client->events.wait_for_downs(1));
   ASSERT_TRUE(eventually([&] {
-    return client->link->last_problem().message.find("which is not in") != std::string::npos;
-  })) << client->link->last_problem().message;
+    return client->connection->last_problem().message.find("which is not in") != std::string::npos;
+  })) << client->connection->last_problem().message;
 }
 
-// Clients share the system's list as it is, and nobody one of before.
+// Clients share the system's present list, and no client keeps an earlier one.
 TEST(tls_session, the_systems_authorities_are_those_of_now) {
   const tls_server server;
   const auto list = server.file("system.pem");
@@ -154,7 +154,8 @@ TEST(tls_session, a_hold_outlives_the_rotation_of_all_files) {
   tls_server server({"--tls-auth-clients", "yes"});
   const auto client = open_client(server.trusting_url(server.showing("client") + "&lease=2s"));
   const auto lock = open_lock(client, "a");
-  ASSERT_EQ(told(mortise_lock_acquire(lock.get(), patience_ms, nullptr)), told(MORTISE_OK));
+  ASSERT_EQ(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)),
+            status_name(MORTISE_OK));
   // The server takes the new files over at once, the client's with its next connection.
   make_certificates(server.folder());
   for (const char* what : {"cert-file", "key-file", "ca-cert-file"}) {
@@ -167,10 +168,10 @@ TEST(tls_session, a_hold_outlives_the_rotation_of_all_files) {
   EXPECT_TRUE(
       eventually([&] { return mortise_lock_extend(lock.get(), 2000, nullptr) == MORTISE_OK; }));
   EXPECT_EQ(mortise_lock_is_held(lock.get()), 1);
-  EXPECT_EQ(told(mortise_lock_unlock(lock.get(), nullptr)), told(MORTISE_OK));
+  EXPECT_EQ(status_name(mortise_lock_unlock(lock.get(), nullptr)), status_name(MORTISE_OK));
 }
 
-// Who rotates writes one file after the other.
+// A rotation writes one file after the other.
 TEST(tls_session, what_does_not_belong_together_leaves_the_last_good_in_force) {
   tls_server server({"--tls-auth-clients", "yes"});
   auto terms = server.terms();
@@ -202,11 +203,11 @@ TEST(tls_session, a_failure_says_that_the_files_of_now_are_not_in_force) {
   make_certificates(server.folder(), "server --expired");
   server.restart();
   ASSERT_TRUE(eventually([&] {
-    const auto said = client->link->last_problem().message;
-    return said.find("has expired") != said.npos &&
-           said.find("tls_key_file: \"" + server.file("client.key") + "\" does not belong to") !=
-               said.npos;
-  })) << client->link->last_problem().message;
+    const auto message = client->connection->last_problem().message;
+    return message.find("has expired") != message.npos &&
+           message.find("tls_key_file: \"" + server.file("client.key") + "\" does not belong to") !=
+               message.npos;
+  })) << client->connection->last_problem().message;
 }
 
 // ---- faults ------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ TEST(tls_session, comes_back_after_the_server_was_killed) {
 }
 
 // A reply of several megabytes, so many records in one go, and as many bytes on the way there.
-TEST(tls_session, large_requests_and_replies_arrive_whole) {
+TEST(tls_session, large_requests_and_replies_are_complete) {
   const tls_server server;
   watched_session client(server, server.terms());
   ASSERT_TRUE(client->open().ok());
@@ -238,10 +239,10 @@ TEST(tls_session, thousands_of_requests_at_once_are_answered_in_order) {
   watched_session client(server, server.terms());
   ASSERT_TRUE(client->open().ok());
   constexpr std::size_t count = 20'000;
-  struct numbered final : question {
+  struct numbered final : test_request {
     std::atomic<std::size_t>* left = nullptr;
     void end() override {
-      question::end();
+      test_request::end();
       left->fetch_sub(1);
     }
   };
@@ -250,7 +251,7 @@ TEST(tls_session, thousands_of_requests_at_once_are_answered_in_order) {
   for (std::size_t i = 0; i < count; ++i) {
     all[i].left = &left;
     const auto bytes = encoded({"ECHO", std::to_string(i) + std::string(i % 300, '.')});
-    ASSERT_EQ(client->link->submit(all[i], bytes, redis::flush::now), status::ok);
+    ASSERT_EQ(client->connection->submit(all[i], bytes, redis::flush::now), status::ok);
   }
   ASSERT_TRUE(eventually([&] { return left == 0; }));
   for (std::size_t i = 0; i < count; ++i) {
@@ -263,16 +264,17 @@ TEST(tls_session, a_client_that_closes_is_answered_first) {
   const tls_server server;
   watched_session client(server, server.terms());
   ASSERT_TRUE(client->open().ok());
-  std::vector<question> all(200);
+  std::vector<test_request> all(200);
   for (auto& one : all) {
-    ASSERT_EQ(client->link->submit(one, encoded({"PING"}), redis::flush::by_io_thread), status::ok);
+    ASSERT_EQ(client->connection->submit(one, encoded({"PING"}), redis::flush::by_io_thread),
+              status::ok);
   }
-  client->link->close(generous_ns);
+  client->connection->close(generous_ns);
   for (const auto& one : all) EXPECT_EQ(one.answer, "PONG");
 }
 
-// Wherever the network ends the connection, in the handshake, in the handshake or in the middle of
-// a record: what was asked has an end, and the next connection works.
+// Wherever the network ends the connection, in the handshake or in the middle of a record: each
+// request has an end, and the next connection works.
 TEST(tls_session, a_network_that_cuts_at_any_time_is_survived) {
   const tls_server server;
   tcp_proxy network("127.0.0.1:" + std::to_string(server.port()));
@@ -281,7 +283,7 @@ TEST(tls_session, a_network_that_cuts_at_any_time_is_survived) {
   std::atomic<bool> is_over{false};
   std::thread cutter([&] {
     for (int round = 0; round < 60; ++round) {
-      network.tell("cut");
+      network.control("cut");
       std::this_thread::sleep_for(std::chrono::milliseconds(round % 17));
     }
     is_over = true;
@@ -304,12 +306,12 @@ TEST(tls_session, a_frozen_network_holds_nobody_up_past_his_deadline) {
   tcp_proxy network("127.0.0.1:" + std::to_string(server.port()));
   const auto client = open_client("rediss://127.0.0.1:" + std::to_string(network.port()) +
                                   "?tls_ca_file=" + server.file("ca.pem"));
-  network.tell("freeze");
+  network.control("freeze");
   const auto lock = open_lock(client, "a");
   const time_ns begin = boot_now();
-  EXPECT_NE(told(mortise_lock_acquire(lock.get(), 200, nullptr)), told(MORTISE_OK));
+  EXPECT_NE(status_name(mortise_lock_acquire(lock.get(), 200, nullptr)), status_name(MORTISE_OK));
   EXPECT_LT(ms_since(begin), patience_ms / 2);
-  network.tell("thaw");
+  network.control("thaw");
   expect_a_grant(client, "b");
 }
 
@@ -318,18 +320,19 @@ TEST(tls_session, a_child_says_forked_and_makes_a_client_of_its_own) {
   const auto url = server.trusting_url();
   const auto client = open_client(url);
   const auto lock = open_lock(client, "a");
-  ASSERT_EQ(told(mortise_lock_acquire(lock.get(), patience_ms, nullptr)), told(MORTISE_OK));
+  ASSERT_EQ(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)),
+            status_name(MORTISE_OK));
   child forked([&](child_end& test) {
-    test.say(told(mortise_lock_unlock(lock.get(), nullptr)));
+    test.send(status_name(mortise_lock_unlock(lock.get(), nullptr)));
     const auto own = open_client(url);
     const auto other = open_lock(own, "b");
-    test.say(told(mortise_lock_acquire(other.get(), patience_ms, nullptr)));
-    test.say(told(mortise_lock_unlock(other.get(), nullptr)));
+    test.send(status_name(mortise_lock_acquire(other.get(), patience_ms, nullptr)));
+    test.send(status_name(mortise_lock_unlock(other.get(), nullptr)));
   });
-  EXPECT_EQ(forked.hear(), told(MORTISE_FORKED));
-  EXPECT_EQ(forked.hear(), told(MORTISE_OK));
-  EXPECT_EQ(forked.hear(), told(MORTISE_OK));
-  EXPECT_EQ(told(mortise_lock_unlock(lock.get(), nullptr)), told(MORTISE_OK));
+  EXPECT_EQ(forked.receive(), status_name(MORTISE_FORKED));
+  EXPECT_EQ(forked.receive(), status_name(MORTISE_OK));
+  EXPECT_EQ(forked.receive(), status_name(MORTISE_OK));
+  EXPECT_EQ(status_name(mortise_lock_unlock(lock.get(), nullptr)), status_name(MORTISE_OK));
 }
 
 }  // namespace

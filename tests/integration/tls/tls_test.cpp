@@ -71,7 +71,8 @@ TEST(tls, a_server_without_resp3_is_spoken_to) {
   const auto other = open_client(server.trusting_url());
   const auto waiter = open_lock(other, "b");
   std::thread waiting([&] {
-    EXPECT_EQ(told(mortise_lock_acquire(waiter.get(), patience_ms, nullptr)), told(MORTISE_OK));
+    EXPECT_EQ(status_name(mortise_lock_acquire(waiter.get(), patience_ms, nullptr)),
+              status_name(MORTISE_OK));
   });
   EXPECT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("b")}) == "1"; }));
   EXPECT_EQ(mortise_lock_unlock(holder.get(), nullptr), MORTISE_OK);
@@ -90,14 +91,16 @@ TEST(tls, many_threads_use_one_connection) {
       const auto contended = open_lock(client, "contended");
       const auto own = open_lock(client, "own " + std::to_string(i));
       for (int round = 0; round < 40; ++round) {
-        ASSERT_EQ(told(mortise_lock_acquire(contended.get(), patience_ms, nullptr)),
-                  told(MORTISE_OK));
+        ASSERT_EQ(status_name(mortise_lock_acquire(contended.get(), patience_ms, nullptr)),
+                  status_name(MORTISE_OK));
         EXPECT_EQ(inside.fetch_add(1), 0);
         inside.fetch_sub(1);
         ++entered;
-        ASSERT_EQ(told(mortise_lock_unlock(contended.get(), nullptr)), told(MORTISE_OK));
-        ASSERT_EQ(told(mortise_lock_acquire(own.get(), patience_ms, nullptr)), told(MORTISE_OK));
-        ASSERT_EQ(told(mortise_lock_unlock(own.get(), nullptr)), told(MORTISE_OK));
+        ASSERT_EQ(status_name(mortise_lock_unlock(contended.get(), nullptr)),
+                  status_name(MORTISE_OK));
+        ASSERT_EQ(status_name(mortise_lock_acquire(own.get(), patience_ms, nullptr)),
+                  status_name(MORTISE_OK));
+        ASSERT_EQ(status_name(mortise_lock_unlock(own.get(), nullptr)), status_name(MORTISE_OK));
       }
     });
   }

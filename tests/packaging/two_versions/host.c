@@ -46,7 +46,7 @@ int main(int count, char **arguments) {
   expect(plugin_try() == MORTISE_OK, "the plugin holds");
 
   expect(dlclose(plugin) == 0, "the plugin is unloaded");
-  /* Longer than the lease: somebody renews it. */
+  /* Longer than the lease, so that it is renewed. */
   expect(mortise_lock_acquire(lock, 6500, NULL) == MORTISE_TIMED_OUT,
          "the plugin's thread goes on");
   expect(plugin_unlock() == MORTISE_OK, "the plugin has kept what it held");

@@ -51,7 +51,7 @@ void link::connect() {
 
 void link::fail() {
   if (is_closed_ || is_resting_) return;
-  hears_.on_failed(problem(), false);
+  listener_.on_failed(problem(), false);
   auto& world = of_.around();
   const auto window = std::min(10 * ns_per_ms << std::min(failures_++, 3), 80 * ns_per_ms);
   later(world.time.now() + world.dice.below(window), [this] { connect(); });
@@ -69,7 +69,7 @@ void link::come_up() {
   facts.compare_and_delete = node_.redis.compare_and_delete;
   facts.is_reconnect = std::exchange(was_up_, true);
   later(of_.around().time.now() + timeout_ns_ / 8, [this] { watch_silence(); });
-  hears_.on_up(facts);
+  listener_.on_up(facts);
 }
 
 void link::end_session() {
@@ -93,7 +93,7 @@ void link::cut() {
   if (!is_up_ || is_closed_) return;
   end_session();
   break_open();
-  hears_.on_down(problem());
+  listener_.on_down(problem());
   auto& world = of_.around();
   later(world.time.now() + world.dice.below(20 * ns_per_ms), [this] { connect(); });
 }
@@ -103,7 +103,7 @@ void link::close() {
   end_session();
   is_closed_ = true;
   break_open();
-  if (was_up) hears_.on_down(problem());
+  if (was_up) listener_.on_down(problem());
 }
 
 void link::forget() {
@@ -120,7 +120,7 @@ void link::watch_silence() {
   later(now + timeout_ns_ / 8, [this, era = era_] {
     if (era == era_) watch_silence();
   });
-  if (silence >= timeout_ns_ / 3) hears_.on_overdue();
+  if (silence >= timeout_ns_ / 3) listener_.on_overdue();
 }
 
 // ---- there and back -------------------------------------------------------------------------
@@ -129,20 +129,21 @@ status link::submit(redis::request& item, std::string_view bytes) {
   if (!is_up_) return status::unreachable;
   auto& world = of_.around();
   open_.push_back({&item, item.reply_count, world.time.now(), {}});
-  world.time.at(world.arrival(to_node_), [self = weak_from_this(), era = era_,
-                                          process_era = node_.era, said = std::string(bytes)] {
-    if (const auto me = self.lock()) me->arrive(era, process_era, said);
-  });
+  world.time.at(
+      world.delivery_time(to_node_),
+      [self = weak_from_this(), era = era_, process_era = node_.era, copy = std::string(bytes)] {
+        if (const auto me = self.lock()) me->receive(era, process_era, copy);
+      });
   return status::ok;
 }
 
-// Also when its client is dead, or has gone on, as long as that is not connected anew (hazard 16).
-void link::arrive(std::uint64_t era, std::uint64_t process_era, const std::string& bytes) {
+// Also after its client has died or continued, until that client has reconnected (hazard 16).
+void link::receive(std::uint64_t era, std::uint64_t process_era, const std::string& bytes) {
   if (process_era != node_.era || era != era_ || is_closed_) return;
   auto& world = of_.around();
   if (node_.hangs()) {
     world.time.at(node_.works_at, [self = weak_from_this(), era, process_era, bytes] {
-      if (const auto me = self.lock()) me->arrive(era, process_era, bytes);
+      if (const auto me = self.lock()) me->receive(era, process_era, bytes);
     });
     return;
   }
@@ -156,7 +157,7 @@ void link::arrive(std::uint64_t era, std::uint64_t process_era, const std::strin
 }
 
 void link::send_back(std::uint64_t era, const std::string& bytes) {
-  later(of_.around().arrival(to_client_), [this, era, bytes] {
+  later(of_.around().delivery_time(to_client_), [this, era, bytes] {
     if (era == era_) deliver(bytes);
   });
 }
@@ -169,17 +170,17 @@ void link::deliver(const std::string& bytes) {
   if (!take_message(parser.reply())) take_reply(parser.reply(), bytes);
 }
 
-bool link::take_message(const redis::value& said) {
-  if (said.type() != redis::kind::push || said.at(0).text() == "ssubscribe") return false;
-  if (said.at(0).text() == "sunsubscribe") {
-    hears_.on_channel_moved(said.at(1).text());
+bool link::take_message(const redis::value& message) {
+  if (message.type() != redis::kind::push || message.at(0).text() == "ssubscribe") return false;
+  if (message.at(0).text() == "sunsubscribe") {
+    listener_.on_channel_moved(message.at(1).text());
   } else {
-    hears_.on_push(said.at(1).text(), said.at(2).text(), of_.now());
+    listener_.on_push(message.at(1).text(), message.at(2).text(), of_.now());
   }
   return true;
 }
 
-// The request may be gone once it was told the last.
+// The request may be destroyed with its last reply.
 void link::take_reply(const redis::value& reply, const std::string& bytes) {
   if (open_.empty()) return of_.around().violate("a reply to nobody: " + bytes);
   auto& front = open_.front();
@@ -191,10 +192,10 @@ void link::take_reply(const redis::value& reply, const std::string& bytes) {
   }
   if (front.reply.empty() && (reply.is_error() || is_last)) front.reply = bytes;
   if (!is_last) return;
-  const auto said = std::exchange(front.reply, {});
+  const auto last_reply = std::exchange(front.reply, {});
   open_.pop_front();
   redis::parser parser;
-  static_cast<void>(parser.parse(said));
+  static_cast<void>(parser.parse(last_reply));
   by->on_reply(parser.reply(), of_.now());
 }
 
@@ -227,7 +228,7 @@ extern "C" {
 using namespace mortise;
 
 using constructor = void(redis::connection* self, net::reactor& loop,
-                         redis::connection_config& config, redis::session_listener& hears);
+                         redis::connection_config& config, redis::session_listener& listener);
 constructor real_connection __asm__(
     "__real__ZN7mortise5redis10connectionC1ERNS_3net7reactorENS0_17connection_"
     "configERNS0_16session_listenerE");
@@ -235,16 +236,16 @@ constructor borrowed_connection __asm__(
     "__wrap__ZN7mortise5redis10connectionC1ERNS_3net7reactorENS0_17connection_"
     "configERNS0_16session_listenerE");
 void borrowed_connection(redis::connection* self, net::reactor& loop,
-                         redis::connection_config& config, redis::session_listener& hears) {
+                         redis::connection_config& config, redis::session_listener& listener) {
   using namespace mortise::cluster_simulation;
   auto& of = *process_simulation::acting_process();
   auto& all = *servers.at(&of);
   int number = 0;
   while (node_set::address_of(number) != config.where->text()) ++number;
-  links.push_back(std::make_shared<cluster_simulation::link>(of, all.at(number), hears,
+  links.push_back(std::make_shared<cluster_simulation::link>(of, all.at(number), listener,
                                                              config.command_timeout_ms));
   places[self] = links.back().get();
-  real_connection(self, loop, config, hears);
+  real_connection(self, loop, config, listener);
 }
 
 outcome borrowed_begin(redis::connection* self) __asm__(
@@ -277,12 +278,12 @@ outcome borrowed_problem(const redis::connection* self) {
 }
 
 using submitting = status(redis::pipeline* self, redis::request& item, std::string_view bytes,
-                          redis::flush how);
+                          redis::flush mode);
 submitting borrowed_submit __asm__(
     "__wrap__ZN7mortise5redis8pipeline6submitERNS0_7requestESt17basic_string_viewIcSt11char_"
     "traitsIcEENS0_5flushE");
 status borrowed_submit(redis::pipeline* self, redis::request& item, std::string_view bytes,
-                       redis::flush /*how*/) {
+                       redis::flush /*result*/) {
   return cluster_simulation::link_of(self).submit(item, bytes);
 }
 

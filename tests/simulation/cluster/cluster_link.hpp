@@ -21,23 +21,23 @@ using process_simulation::process;
 
 class link final : public std::enable_shared_from_this<link> {
  public:
-  link(process& of, node& to, redis::session_listener& hears, std::int64_t timeout_ms)
-      : of_(of), node_(to), hears_(hears), timeout_ns_(timeout_ms * ns_per_ms) {}
+  link(process& of, node& to, redis::session_listener& listener, std::int64_t timeout_ms)
+      : of_(of), node_(to), listener_(listener), timeout_ns_(timeout_ms * ns_per_ms) {}
 
   void begin();
   status submit(redis::request& item, std::string_view bytes);
-  // Ends soon, to begin anew.
+  // Ends soon, to begin again.
   void leave();
   // Is not there until resume().
   void rest();
   void resume();
   void close();
-  // Loses any of what is under way. Both sides notice.
+  // Loses any part of what is in flight. Both ends notice.
   void cut();
   void run_cut() {
     of_.run([self = shared_from_this()] { self->cut(); });
   }
-  // Its process is dead: what is under way may still arrive.
+  // Its process is dead. What is in flight may still arrive.
   void forget();
   [[nodiscard]] outcome problem() const;
   [[nodiscard]] const process& owner() const { return of_; }
@@ -55,18 +55,18 @@ class link final : public std::enable_shared_from_this<link> {
   void connect();
   void fail();
   void come_up();
-  void arrive(std::uint64_t era, std::uint64_t process_era, const std::string& bytes);
+  void receive(std::uint64_t era, std::uint64_t process_era, const std::string& bytes);
   void send_back(std::uint64_t era, const std::string& bytes);
   void deliver(const std::string& bytes);
   void take_reply(const redis::value& reply, const std::string& bytes);
-  bool take_message(const redis::value& said);
+  bool take_message(const redis::value& message);
   void watch_silence();
   void end_session();
   void break_open();
 
   process& of_;
   node& node_;
-  redis::session_listener& hears_;
+  redis::session_listener& listener_;
   const time_ns timeout_ns_;
   session* session_ = nullptr;
   bool is_up_ = false, was_up_ = false, is_closed_ = false, is_resting_ = false;

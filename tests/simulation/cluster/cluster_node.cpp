@@ -48,20 +48,21 @@ bool node::hangs() const { return all_.around().time.now() < works_at; }
 void node::execute(session& from, const arguments& words) {
   const auto answers = from.send;
   if (all_.around().is_verbose) {
-    from.send = [&](const std::string& said) {
-      all_.around().say("   at " + std::to_string(number) + ", " + std::to_string(from.id) +
-                        process_simulation::describe(words, said));
-      answers(said);
+    from.send = [&](const std::string& message) {
+      all_.around().log("   at " + std::to_string(number) + ", " + std::to_string(from.id) +
+                        process_simulation::describe(words, message));
+      answers(message);
     };
   }
   if (words[0] == "ASKING") {
     asking_[from.id] = true;
-    say(from, reply::status("OK"));
+    send_reply(from, reply::status("OK"));
   } else if (words[0] == "CLUSTER") {
     const bool is_map = is_word(words[1], "SLOTS");
-    say(from, is_map ? slots() : reply::error("NOPERM this user has no right to CLUSTER NODES"));
-  } else if (const auto elsewhere = redirection(words, from); !elsewhere.empty()) {
-    refuse(from, words, elsewhere);
+    send_reply(from,
+               is_map ? slots() : reply::error("NOPERM this user has no right to CLUSTER NODES"));
+  } else if (const auto redirect = redirection(words, from); !redirect.empty()) {
+    refuse(from, words, redirect);
   } else {
     redis.execute(from, words);
     note();
@@ -69,7 +70,7 @@ void node::execute(session& from, const arguments& words) {
   from.send = answers;
 }
 
-void node::say(session& from, const reply& what) {
+void node::send_reply(session& from, const reply& what) {
   std::string bytes;
   what.write(bytes, from.protocol);
   from.send(bytes);
@@ -79,7 +80,7 @@ void node::say(session& from, const reply& what) {
 void node::refuse(session& from, const arguments& words, const std::string& error) {
   from.is_aborted = from.is_in_multi;
   if (words[0] == "EXEC") from.is_in_multi = false;
-  say(from, reply::error(error));
+  send_reply(from, reply::error(error));
 }
 
 // Empty where this one is to carry it out.
@@ -142,7 +143,7 @@ reply node::slots() const {
   return reply::list(std::move(ranges));
 }
 
-// For whoever is its replica when it fails.
+// For the replica that follows it when it fails.
 void node::note() {
   if (all_.terms_.lag_ns == 0) return;
   const auto now = all_.around().time.now();
@@ -165,11 +166,11 @@ node_set::node_set(world& around, const cluster_terms& made) : world_(around), t
     owners_[static_cast<std::size_t>(slot)] =
         static_cast<std::int8_t>(slot * made.masters / cluster::slot_count);
   }
-  for (auto& one : nodes_) hear(*one);
+  for (auto& one : nodes_) gossip(*one);
 }
 
-// It learns how things are. Who listens to channels of slots that it had is told that it has not.
-void node_set::hear(node& one) {
+// It learns the present state. Subscribers to channels of slots that it had are notified.
+void node_set::gossip(node& one) {
   const bool was_master =
       !one.masters.empty() && one.masters[static_cast<std::size_t>(one.number)] == one.number;
   for (auto& session : one.redis.sessions()) {
@@ -195,17 +196,17 @@ void node_set::hear(node& one) {
   if (was_master && one.master != one.number) one.redis.load(at(one.master).redis.all_data());
 }
 
-void node_set::hear_late() {
+void node_set::gossip_late() {
   for (const auto& each : nodes_) {
     auto& one = *each;
     const auto known = std::max({world_.time.now(), one.up_at, one.works_at});
-    world_.time.at(known + world_.dice.spread(terms_.gossip_ns), [this, &one] { hear(one); });
+    world_.time.at(known + world_.dice.spread(terms_.gossip_ns), [this, &one] { gossip(one); });
   }
 }
 
 int node_set::replica_of(int master) {
   for (const auto& one : nodes_) {
-    // And it has heard that it is one.
+    // And it has learned that it is one.
     const bool is_one = one->number != master && one->master == master &&
                         one->masters[static_cast<std::size_t>(one->number)] == master;
     if (is_one && !one->is_dead() && !one->hangs()) return one->number;
@@ -226,14 +227,14 @@ int node_set::other_master(int slot) {
       world_.dice.below(static_cast<std::int64_t>(others.size())))];
 }
 
-// Who gives and who takes know of it at once, and the others in time.
+// Source and target know of it at once, and the others in time.
 void node_set::give(int slot, int to) {
   const auto from = owner_of(slot);
-  world_.say("---- slot " + std::to_string(slot) + " is " + std::to_string(to) + "'s");
+  world_.log("---- slot " + std::to_string(slot) + " is " + std::to_string(to) + "'s");
   owners_[static_cast<std::size_t>(slot)] = static_cast<std::int8_t>(to);
-  hear(at(to));
-  hear(at(from));
-  hear_late();
+  gossip(at(to));
+  gossip(at(from));
+  gossip_late();
 }
 
 void node_set::move(int slot) {
@@ -246,7 +247,7 @@ void node_set::move(int slot) {
   give(slot, to);
 }
 
-// What is left of its life goes along.
+// The rest of its TTL moves with it.
 void node_set::move_key(int slot, int from, int to, const std::string& key) {
   auto& source = at(from).redis;
   auto& target = at(to).redis;
@@ -266,7 +267,7 @@ void node_set::move_slowly(int slot, time_ns lasting) {
   const auto to = other_master(slot);
   if (to < 0 || at(from).is_dead() || at(from).hangs()) return;
   if (at(from).migrating.count(slot) != 0) return;
-  world_.say("---- slot " + std::to_string(slot) + " goes from " + std::to_string(from) + " to " +
+  world_.log("---- slot " + std::to_string(slot) + " goes from " + std::to_string(from) + " to " +
              std::to_string(to));
   at(to).importing[slot] = from;
   at(from).migrating[slot] = to;
@@ -296,8 +297,8 @@ void node_set::end_move(int slot, int from, int to) {
 
 // ---- failovers ------------------------------------------------------------------------------
 
-// What its replica has heard of it: what was there some time ago.
-simulated_redis::data node_set::heard_of(node& master) {
+// The data of its replica: those of some time ago.
+simulated_redis::data node_set::data_from(node& master) {
   auto heard = master.redis.all_data();
   const auto until = world_.time.now() - world_.dice.below(terms_.lag_ns);
   for (const auto& [when, what] : master.past) {
@@ -307,7 +308,7 @@ simulated_redis::data node_set::heard_of(node& master) {
 }
 
 void node_set::promote(int replica, int before, const simulated_redis::data& with) {
-  world_.say("---- " + std::to_string(replica) + " takes over from " + std::to_string(before));
+  world_.log("---- " + std::to_string(replica) + " takes over from " + std::to_string(before));
   auto& one = at(replica);
   one.master = replica;
   for (const auto& other : nodes_) {
@@ -323,12 +324,12 @@ void node_set::promote(int replica, int before, const simulated_redis::data& wit
   }
   for (const auto& other : nodes_) {
     other->is_down = false;
-    // Whoever moves slots gives up where it may have met what has failed.
+    // The migration stops where it may have met a failed node.
     if (terms_.lag_ns > 0) other->migrating.clear();
     if (terms_.lag_ns > 0) other->importing.clear();
   }
-  hear(one);
-  hear_late();
+  gossip(one);
+  gossip_late();
 }
 
 void node_set::fail_over(int master) {
@@ -342,7 +343,7 @@ void node_set::fail_over(int master) {
   world_.time.at(one.works_at - 1, [this, master, replica] {
     if (at(master).is_dead() || at(replica).is_dead() || at(replica).master != master) return;
     promote(replica, master, at(master).redis.all_data());
-    hear(at(master));
+    gossip(at(master));
   });
 }
 
@@ -357,21 +358,21 @@ void node_set::promote_later(int master) {
   world_.time.after(delay / 2, [this, is_seen = world_.dice.happens(500)] {
     for (const auto& other : nodes_) other->is_down = other->is_down || is_seen;
   });
-  world_.time.after(delay, [this, master, replica, heard = heard_of(one)] {
+  world_.time.after(delay, [this, master, replica, heard = data_from(one)] {
     for (const auto& other : nodes_) other->is_down = false;
     auto& lost = at(master);
     if (lost.master != master || at(replica).is_dead() || at(replica).master != master) return;
     promote(replica, master, heard);
-    // Else it takes itself for the master until it hears, and goes on where it hung.
-    if (terms_.lag_ns == 0) hear(lost);
+    // Otherwise it takes itself for the master until it learns better, and continues where it hung.
+    if (terms_.lag_ns == 0) gossip(lost);
   });
 }
 
-// CLUSTER FAILOVER TAKEOVER: whatever the replica has missed, and whatever the master does until it
-// hears of it, is lost.
+// CLUSTER FAILOVER TAKEOVER loses the writes that the replica has missed, and those of the master
+// until it learns of it.
 void node_set::take_over(int master) {
   auto& one = at(master);
-  if (terms_.lag_ns > 0 && may_fail(one)) promote(replica_of(master), master, heard_of(one));
+  if (terms_.lag_ns > 0 && may_fail(one)) promote(replica_of(master), master, data_from(one));
 }
 
 // A slot that is half-way when one of both fails is lost in parts, as a replica knows nothing of
@@ -385,7 +386,7 @@ bool node_set::may_fail(const node& one) {
 void node_set::kill(int master) {
   auto& one = at(master);
   if (!may_fail(one)) return;
-  world_.say("---- " + std::to_string(master) + " dies");
+  world_.log("---- " + std::to_string(master) + " dies");
   ++one.era;
   one.up_at = world_.time.now() + world_.dice.between(1, 5000) * ns_per_ms;
   promote_later(master);
@@ -396,7 +397,7 @@ void node_set::kill(int master) {
 void node_set::hang(int master) {
   auto& one = at(master);
   if (!may_fail(one)) return;
-  world_.say("---- " + std::to_string(master) + " hangs");
+  world_.log("---- " + std::to_string(master) + " hangs");
   one.works_at = world_.time.now() + world_.dice.between(1, 5000) * ns_per_ms;
   promote_later(master);
 }

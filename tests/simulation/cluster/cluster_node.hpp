@@ -1,5 +1,5 @@
-// A cluster of simulated servers: who has which slots, and what each of them believes of that;
-// slots that are moved as a whole or key by key, replicas that are behind, and failovers.
+// A cluster of simulated servers. Each has its own view of the owners of slots. Slots move as a
+// whole or key by key, replicas lag behind, and masters fail over.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class node {
  public:
   node(node_set& of, int as, std::int64_t drift_ppm, time_ns offset);
 
-  // Carries out a command, or says who else might. What it answers goes to the session.
+  // Executes a command, or redirects it. The reply goes to the session.
   void execute(session& from, const arguments& words);
   [[nodiscard]] bool is_dead() const;
   [[nodiscard]] bool hangs() const;
@@ -44,18 +44,18 @@ class node {
   time_ns works_at = 0;   // it hangs until then
   std::uint64_t era = 0;  // of its process
   bool is_down = false;   // it takes the cluster for broken
-  // What it believes: who has each slot, and who is whose replica.
+  // Its view: the owner of each slot, and the master of each replica.
   std::array<std::int8_t, cluster::slot_count> owners{};
   std::vector<int> masters;
-  // By slot, while it is moved key by key: to whom, and who has it still.
+  // By slot, while it moves key by key: its target, and its source.
   std::map<int, int> migrating;
   std::map<int, int> importing;
-  // What it has had, as its replicas may have heard by then.
+  // Its earlier data, which its replicas may have by then.
   std::deque<std::pair<time_ns, simulated_redis::data>> past;
 
  private:
   void refuse(session& from, const arguments& words, const std::string& error);
-  void say(session& from, const simulation::reply& what);
+  void send_reply(session& from, const simulation::reply& what);
   [[nodiscard]] std::string redirection(const arguments& words, const session& from);
   [[nodiscard]] std::string redirection_of(const std::vector<std::string>& keys, bool is_channel,
                                            bool is_asking);
@@ -109,16 +109,16 @@ class node_set {
   [[nodiscard]] int replica_of(int master);
   [[nodiscard]] bool may_fail(const node& one);
   // It learns how things are.
-  void hear(node& one);
+  void gossip(node& one);
   int other_master(int slot);
   void give(int slot, int to);
-  void hear_late();
+  void gossip_late();
   void move_key(int slot, int from, int to, const std::string& key);
   void move_on(int slot, int from, int to, time_ns pause);
   void end_move(int slot, int from, int to);
   void promote(int replica, int before, const simulated_redis::data& with);
   void promote_later(int master);
-  [[nodiscard]] simulated_redis::data heard_of(node& master);
+  [[nodiscard]] simulated_redis::data data_from(node& master);
 
   world& world_;
   const cluster_terms terms_;

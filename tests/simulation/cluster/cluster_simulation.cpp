@@ -1,6 +1,6 @@
-// Runs histories of a cluster, each made from a seed, until one breaks a promise: the real code of
-// src/deployment and src/cluster and the real scripts, with slots that move, servers that die, hang
-// and are replaced, replicas that have missed something, and processes that die and stop.
+// Runs histories of a cluster, each made from a seed, until one breaks a promise. The code of
+// src/deployment/cluster and the scripts are real. Slots move; servers die, hang and are replaced;
+// replicas lag behind; processes die and stop.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -53,8 +53,8 @@ plan make_plan(std::uint64_t seed) {
       dice.one_of({redis::compare_and_delete::none, redis::compare_and_delete::delifeq});
   made.moves = dice.between(100, 3000) * ns_per_ms;
   if (dice.happens(300)) {
-    // What is done by hand loses nothing. The clocks of the servers may be apart where leases are
-    // lives of keys, which go along; those of parts are times of the server's.
+    // A migration by hand loses nothing. The clocks of the servers may differ where leases are TTLs
+    // of keys, which move along. The times of parts are times of the server's clock.
     if (made.rw_names == 0) made.servers.clock_spread_ns = dice.spread(10 * ns_per_s);
     return made;
   }
@@ -69,7 +69,7 @@ plan make_plan(std::uint64_t seed) {
   if (dice.happens(600)) return made;
   made.takeovers = dice.between(100, 2000) * ns_per_ms;
   made.servers.lag_ns = dice.between(100, 1000) * ns_per_ms;
-  // Then whoever has seen a token gets no lower one, and others may get the same.
+  // Then no client gets a token below one that it has seen. Others may get the same.
   if (dice.happens(500)) made.servers.clock_spread_ns = dice.spread(10 * ns_per_s);
   return made;
 }
@@ -102,7 +102,7 @@ class run final : public process_simulation::run {
     return around;
   }
   std::unique_ptr<deployment::deployment> make_deployment(process& of, net::reactor& loop,
-                                                          deployment::listener& hears) override;
+                                                          deployment::listener& listener) override;
   void on_death(process& of) override {
     for (const auto& one : all_links()) {
       if (&one->owner() == &of) one->forget();
@@ -124,14 +124,14 @@ class run final : public process_simulation::run {
 };
 
 std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::reactor& loop,
-                                                             deployment::listener& hears) {
+                                                             deployment::listener& listener) {
   set_servers(of, servers_);
   redis::endpoint_url url;
   url.scheme = redis::url_scheme::cluster;
   url.cluster.push_back({"10.0.0.1", 6379});
   url.cluster.push_back({"10.0.0.2", 6379});
   settings terms;
-  return deployment::make_cluster(url, {}, loop, terms, of.id(), hears);
+  return deployment::make_cluster(url, {}, loop, terms, of.id(), listener);
 }
 
 // Of those that are in use.
@@ -205,7 +205,7 @@ void run::check_keys() {
 
 int main(int argc, char** argv) {
   using namespace mortise::cluster_simulation;
-  return mortise::process_simulation::play_seeds(
+  return mortise::process_simulation::run_seeds(
       argc, argv, "cluster_simulation", 80,
       [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
         run one(make_plan(seed), is_verbose);

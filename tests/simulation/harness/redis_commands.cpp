@@ -26,7 +26,7 @@ std::int64_t size_of(const std::deque<std::string>& items) {
 }  // namespace
 
 const simulated_redis::command_row* simulated_redis::find_command(std::string_view name) const {
-  using how = redis::compare_and_delete;
+  using spelling = redis::compare_and_delete;
   using self = simulated_redis;
   static constexpr std::array rows{
       command_row{"exists", -2, false, false, true, false, &self::exists},
@@ -73,16 +73,16 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
   for (const auto& row : rows) {
     const std::string_view known(row.name);
     if (known.size() == name.size() && strncasecmp(row.name, name.data(), name.size()) == 0) {
-      if (known == "delifeq" && compare_and_delete != how::delifeq) return nullptr;
-      if (known == "delex" && compare_and_delete != how::delex) return nullptr;
+      if (known == "delifeq" && compare_and_delete != spelling::delifeq) return nullptr;
+      if (known == "delex" && compare_and_delete != spelling::delex) return nullptr;
       return &row;
     }
   }
   return nullptr;
 }
 
-bool simulated_redis::is_wrong_type(const entry* found, entry::kind wanted) const {
-  return found != nullptr && found->type != wanted;
+bool simulated_redis::is_wrong_type(const entry* found, entry::kind expected) const {
+  return found != nullptr && found->type != expected;
 }
 
 // ---- strings --------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ reply simulated_redis::pubsub(const arguments& command) {
   std::vector<reply> counts;
   for (std::size_t i = 2; i < command.size(); ++i) {
     counts.push_back(reply::bulk(command[i]));
-    counts.push_back(reply::number(hearers(command[i])));
+    counts.push_back(reply::number(subscribers(command[i])));
   }
   return reply::list(std::move(counts));
 }

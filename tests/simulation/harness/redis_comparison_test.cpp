@@ -110,10 +110,11 @@ class redis_comparison : public ::testing::Test {
     simulated_.queues_reads_without_memory = real_->command({"GET", "k"}) == "QUEUED";
     real_->command({"DISCARD"});
     real_->command({"CONFIG", "SET", "maxmemory", "0"});
-    using how = redis::compare_and_delete;
-    if (real_->command({"DELIFEQ", "k", ""}) == "0") simulated_.compare_and_delete = how::delifeq;
+    using spelling = redis::compare_and_delete;
+    if (real_->command({"DELIFEQ", "k", ""}) == "0")
+      simulated_.compare_and_delete = spelling::delifeq;
     if (real_->command({"DELEX", "k", "IFEQ", ""}) == "0")
-      simulated_.compare_and_delete = how::delex;
+      simulated_.compare_and_delete = spelling::delex;
     // Two clients with an inbox; the third has died.
     for (const auto* client : {"a", "b"}) {
       const arguments subscribe{"SUBSCRIBE", std::string("mortise:inbox:") + client};
@@ -188,10 +189,10 @@ class redis_comparison : public ::testing::Test {
   }
 
   arguments plain_command() {
-    using how = redis::compare_and_delete;
+    using spelling = redis::compare_and_delete;
     const auto known = simulated_.compare_and_delete;
-    if (known == how::delifeq && dice_.happens(50)) return {"DELIFEQ", key(), owner()};
-    if (known == how::delex && dice_.happens(50)) return {"DELEX", key(), "IFEQ", owner()};
+    if (known == spelling::delifeq && dice_.happens(50)) return {"DELIFEQ", key(), owner()};
+    if (known == spelling::delex && dice_.happens(50)) return {"DELEX", key(), "IFEQ", owner()};
     if (dice_.happens(250)) return set_command();
     if (dice_.happens(200)) return hash_command();
     switch (dice_.below(17)) {

@@ -26,7 +26,7 @@ std::string score_text(double score) {
   return text;
 }
 
-// A range of scores, its ends included; "(" is not used. An empty text counts as 0 here.
+// A range of scores, with its ends; "(" is not used. An empty text counts as 0.
 struct score_range {
   double least = 0;
   double most = 0;

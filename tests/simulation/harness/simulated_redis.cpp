@@ -119,7 +119,7 @@ reply simulated_redis::call_from_script(const arguments& command) {
   }
   if (!row->in_scripts) return reply::error("ERR This Redis command is not allowed from script");
   if (row->writes && !fault.refuse_writes.empty()) return reply::error(fault.refuse_writes);
-  // As in Redis: once a script has written, memory is no reason any more to stop it half-way.
+  // As in Redis: after its first write, a script is no longer stopped for lack of memory.
   if (row->needs_memory && fault.is_out_of_memory && !script_has_written_) {
     return reply::error(out_of_memory);
   }
@@ -213,7 +213,7 @@ std::vector<std::string> simulated_redis::keys() {
   return names;
 }
 
-std::int64_t simulated_redis::hearers(std::string_view channel) const {
+std::int64_t simulated_redis::subscribers(std::string_view channel) const {
   return std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& item) {
     return item.second->is_open && item.second->channels.contains(channel);
   });

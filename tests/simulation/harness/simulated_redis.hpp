@@ -67,7 +67,7 @@ class simulated_redis {
   void disconnect(session& gone);
   // Carries out one command and sends the reply to its session.
   void execute(session& from, const arguments& command);
-  // Carries out one command for nobody, as an administrator's or from inside a script.
+  // Executes one command without a connection, as an administrator or inside a script.
   reply call(const arguments& command, session* from = nullptr);
   // The same with the rules for a command inside a script.
   reply call_from_script(const arguments& command);
@@ -99,7 +99,7 @@ class simulated_redis {
   };
   using data = std::map<std::string, entry, std::less<>>;
   [[nodiscard]] const data& all_data() const { return entries_; }
-  // Another process with these data, which knows no script. Who was connected is not.
+  // Another process with these data and without scripts. All connections have ended.
   void restart(data with);
   // What came from another server instead of its own.
   void load(data with) { entries_ = std::move(with); }
@@ -110,13 +110,13 @@ class simulated_redis {
   std::int64_t started_us = 0;
   // The living entry of a key, or nullptr.
   const entry* find(std::string_view key);
-  // Deletes what has expired, and names what is left.
+  // Deletes expired keys, and returns the others.
   std::vector<std::string> keys();
   void flush_scripts();
   // All that there have been.
   [[nodiscard]] std::vector<session*> sessions() const;
   // How many connections listen on a channel.
-  [[nodiscard]] std::int64_t hearers(std::string_view channel) const;
+  [[nodiscard]] std::int64_t subscribers(std::string_view channel) const;
   [[nodiscard]] std::int64_t now_us() const { return now_us_(); }
   [[nodiscard]] std::int64_t now_ms() const { return now_us_() / 1000; }
   [[nodiscard]] std::uint64_t commands() const { return commands_; }
@@ -137,7 +137,7 @@ class simulated_redis {
   reply run_multi(session& from, const arguments& command, const command_row* row);
   reply connection_command(const arguments& command, session* from, bool& is_one);
   entry* live(std::string_view key);
-  bool is_wrong_type(const entry* found, entry::kind wanted) const;
+  bool is_wrong_type(const entry* found, entry::kind expected) const;
 
   reply exists(const arguments& command);
   reply get(const arguments& command);

@@ -27,7 +27,7 @@ class virtual_time {
       now_ = end > now_ ? end : now_;
       return false;
     }
-    // The top of a priority_queue is const, but it is popped right away.
+    // The top of a priority_queue is const, but it is popped right after.
     auto what = std::move(const_cast<plan&>(plans_.top()).what);
     now_ = plans_.top().when;
     plans_.pop();
@@ -67,7 +67,7 @@ class drifting_clock {
     while (read(truth) < reading) truth += (reading - read(truth) + 1) / 2;
     return truth;
   }
-  // Somebody sets it.
+  // The caller sets it.
   void step(time_ns by) noexcept { offset_ += by; }
 
  private:

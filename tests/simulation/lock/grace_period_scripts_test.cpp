@@ -1,5 +1,5 @@
-// What handshakes note of a server that has changed or of connections that were lost, and how the
-// steps treat those whom nobody hears in the meantime.
+// What handshakes record after a server restart or the loss of connections, and how the steps treat
+// waiters without a subscription in the meantime.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,25 +20,25 @@ class grace_period_scripts : public shared_scripts {
  protected:
   grace_period_scripts() {
     greet("new");
-    for (int number = 0; number < deaths; ++number) arrive("d" + std::to_string(number));
+    for (int number = 0; number < deaths; ++number) subscribe("d" + std::to_string(number));
   }
   void greet(const std::string& who) {
-    const auto said = server_.call(
+    const auto command = server_.call(
         {"EVAL", std::string(scripts::seed.text), "2", "mortise:server", "fence", who, "0"});
-    ASSERT_EQ(said.integer, now_us_);
+    ASSERT_EQ(command.integer, now_us_);
   }
   // For how long it is noted to be in its grace period.
   std::int64_t noted_ms() { return server_.call({"PTTL", "fence"}).integer - life_ms; }
-  // The server comes back with its data, and whoever lives is on its way.
+  // The server comes back with its data, and live clients reconnect.
   void come_back() {
     for (const auto* client : {"a", "b", "c"}) die(client);
     server_.restart(server_.all_data());
   }
   std::int64_t queued(const redis::script& script, const std::string& owner,
                       const std::string& mode = "again") {
-    const auto said = server_.call(
+    const auto command = server_.call(
         {"EVAL", std::string(script.text), "3", "mutex", "fence", "mutex:q", owner, "500", mode});
-    return said.items.empty() ? said.integer : said.items[0].integer;
+    return command.items.empty() ? command.integer : command.items[0].integer;
   }
   bool ask(const std::string& owner) { return queued(scripts::queued_acquire, owner) == 1; }
   std::string mutex() {
@@ -275,7 +275,7 @@ TEST_F(grace_period_scripts, a_head_that_nobody_hears_is_passed_by_nobody) {
   EXPECT_FALSE(read(carol, "try"));
   EXPECT_FALSE(read(carol));
   EXPECT_FALSE(read(dave));
-  // The time for which the server was away is no silence of those who wait.
+  // The time for which the server was down does not count as silence of its waiters.
   server_.call({"PEXPIRE", "lock:rq", "200000"});
   EXPECT_FALSE(read(carol, "again"));
 }
@@ -351,7 +351,7 @@ TEST_F(grace_period_scripts, a_silent_head_is_asked_before_it_loses_its_place) {
   EXPECT_FALSE(read(carol));
   const auto look = [&] { return renew(alice, "1") && read(carol, "again"); };
   EXPECT_EQ(flap_until(look), 2000 + 1000);
-  EXPECT_TRUE(was_told("N 0 " + bob)) << told_;
+  EXPECT_TRUE(was_sent("N 0 " + bob)) << published_;
 }
 
 }  // namespace

@@ -47,22 +47,23 @@ head_watch::condition head_watch::condition_of(const std::deque<std::string>& qu
                    [&](const auto& entry) { return is_well(entry); })) {
     return condition::fine;
   }
-  return redis_.hearers(protocol::inbox_channel(client_of(head))) == 0 ? condition::dead
-                                                                       : condition::silent;
+  return redis_.subscribers(protocol::inbox_channel(client_of(head))) == 0 ? condition::dead
+                                                                           : condition::silent;
 }
 
-// What is promised, and on top what the network takes and clocks are off.
+// The promise, plus network delays and clock drift.
 time_ns head_watch::bound(condition state) const {
   const auto promised = state == condition::silent ? 5 * ns_per_s : 2 * ns_per_s;
   return (promised + 16 * world_.plan.latency_ns) * 106 / 100;
 }
 
 void head_watch::look(const std::string& lock_key, const std::string& queue_key) {
-  // What an old connection had still under way can enqueue somebody who does not know of it.
+  // The commands of an old connection that are still in flight can enqueue a client that does not
+  // know of it.
   if (!world_.plan.is_exclusive || !world_.plan.kills_old_sessions) return;
   const auto now = world_.time.now();
   auto& seen = names_[lock_key];
-  if (arrivals_.is_in_grace_period()) seen.grace_until = now;
+  if (grace_period_.is_in_grace_period()) seen.grace_until = now;
   const auto* const queue = redis_.find(queue_key);
   if (queue == nullptr) {
     seen.head.clear();

@@ -1,5 +1,5 @@
-// That nobody who is gone stands for long at the head of a queue of readers, writers or permits
-// while somebody waits behind it, and that nobody waits there for whom there is room.
+// Checks the heads of queues of readers, writers or permits. No dead waiter stands there for long
+// while others wait behind it. No waiter waits there although it fits.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class head_watch {
              const std::vector<std::unique_ptr<simulated_client>>& clients)
       : world_(around),
         redis_(server.redis),
-        arrivals_(server.watch.arrivals()),
+        grace_period_(server.watch.grace_period()),
         clients_(clients) {}
 
   // Looks at a lock as it is now.
@@ -44,7 +44,7 @@ class head_watch {
 
   world& world_;
   simulated_redis& redis_;
-  const arrivals_watch& arrivals_;
+  const grace_period_watch& grace_period_;
   const std::vector<std::unique_ptr<simulated_client>>& clients_;
   std::map<std::string, facts> names_;
 };

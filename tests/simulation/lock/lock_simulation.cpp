@@ -1,4 +1,4 @@
-// Runs seeds of the simulation until one fails; `lock_simulation --help` tells which.
+// Runs seeds of the simulation until one fails; `lock_simulation --help` lists its options.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -20,7 +20,7 @@ struct request {
   bool is_verbose = false;
 };
 
-// Of the runs of one kind. A stall is the time for which somebody healthy waits and nobody holds.
+// Of the runs of one kind. A stall is the time for which a healthy waiter waits without a holder.
 struct kind_facts {
   long long runs = 0;
   mortise::time_ns worst_stall = 0;
@@ -48,10 +48,10 @@ void print_failure(std::uint64_t seed, const std::string& kind,
   std::fflush(stdout);
 }
 
-void run_seed(std::uint64_t seed, const request& wanted, totals& all) {
+void run_seed(std::uint64_t seed, const request& expected, totals& all) {
   const auto plan = make_plan(seed);
-  if (!wanted.kind.empty() && plan.kind != wanted.kind) return;
-  run one(plan, wanted.is_verbose);
+  if (!expected.kind.empty() && plan.kind != expected.kind) return;
+  run one(plan, expected.is_verbose);
   const auto& violations = one.go();
   all.seen.add(one.seen());
   auto& kind = all.kinds[plan.kind];
@@ -65,12 +65,12 @@ void run_seed(std::uint64_t seed, const request& wanted, totals& all) {
   print_failure(seed, plan.kind, violations);
 }
 
-int run_seeds(const request& wanted) {
+int run_seeds(const request& expected) {
   const auto start = std::chrono::steady_clock::now();
   totals all;
-  for (; all.runs < wanted.seeds && all.failed == 0; ++all.runs) {
-    if (wanted.seconds > 0 && seconds_since(start) > wanted.seconds) break;
-    run_seed(wanted.first_seed + all.runs, wanted, all);
+  for (; all.runs < expected.seeds && all.failed == 0; ++all.runs) {
+    if (expected.seconds > 0 && seconds_since(start) > expected.seconds) break;
+    run_seed(expected.first_seed + all.runs, expected, all);
   }
   for (const auto& [kind, facts] : all.kinds) {
     std::printf("%-16s %7lld runs, longest stall %lld ms (seed %llu)\n", kind.c_str(), facts.runs,
@@ -95,30 +95,30 @@ std::string is_number(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  request wanted;
+  request expected;
   std::uint64_t seed = 0;
   CLI::App line("Runs histories, each made from a seed, until one breaks a promise.",
                 "lock_simulation");
   const auto add_number = [&](const char* name, auto& value, const char* what) {
     return line.add_option(name, value, what)->check(is_number)->type_name("N");
   };
-  auto* seeds = add_number("--seeds", wanted.seeds, "how many; default 1000");
-  auto* seconds = add_number("--seconds", wanted.seconds, "how long, in place of how many");
-  auto* first = add_number("--first-seed", wanted.first_seed, "where to begin; default 1");
+  auto* seeds = add_number("--seeds", expected.seeds, "how many; default 1000");
+  auto* seconds = add_number("--seconds", expected.seconds, "how long, in place of how many");
+  auto* first = add_number("--first-seed", expected.first_seed, "where to begin; default 1");
   auto* single = add_number("--seed", seed, "this one again");
   seconds->excludes(seeds);
   single->excludes(seeds)->excludes(seconds)->excludes(first);
-  line.add_option("--kind", wanted.kind, "only seeds whose plan is of that kind, such as silent");
-  line.add_flag("--verbose", wanted.is_verbose, "tell all that happens");
+  line.add_option("--kind", expected.kind, "only seeds whose plan is of that kind, such as silent");
+  line.add_flag("--verbose", expected.is_verbose, "tell all that happens");
   try {
     line.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return line.exit(problem) == 0 ? 0 : 2;
   }
   if (!single->empty()) {
-    wanted.first_seed = seed;
-    wanted.seeds = 1;
+    expected.first_seed = seed;
+    expected.seeds = 1;
   }
-  if (!seconds->empty()) wanted.seeds = UINT64_MAX / 4;
-  return run_seeds(wanted);
+  if (!seconds->empty()) expected.seeds = UINT64_MAX / 4;
+  return run_seeds(expected);
 }

@@ -12,7 +12,7 @@ void plan_calm(plan& made, chance& dice) {
   made.duration = dice.between(5, 40) * ns_per_s;
 }
 
-// Many waiters and nothing else, to count what the server is asked.
+// Many waiters and nothing else, to count the requests to the server.
 void plan_contended(plan& made, chance& dice) {
   made.kind = "contended";
   made.clients = static_cast<int>(dice.between(5, 12));
@@ -21,7 +21,7 @@ void plan_contended(plan& made, chance& dice) {
   made.leases_ms = {30'000};
   made.think_ns = dice.between(1, 50) * ns_per_us;
   made.latency_ns = dice.between(20, 2000) * ns_per_us;
-  // Long enough that there is always somebody in the queue.
+  // So long that the queue always has a waiter.
   made.hold_ns = 4 * made.latency_ns + dice.spread(20 * ns_per_ms);
   made.duration =
       std::clamp<time_ns>(200 * (made.hold_ns + made.latency_ns), ns_per_s / 2, 10 * ns_per_s);
@@ -66,7 +66,7 @@ void plan_faulty(plan& made, chance& dice) {
   if (dice.happens(200)) made.changes = dice.between(500, 8000) * ns_per_ms;
 }
 
-// Processes die and stop, and nothing else is wrong that would excuse a long wait.
+// Processes die and stop, and no other fault excuses a long wait.
 void plan_silent(plan& made, chance& dice) {
   made.kind = "silent";
   made.duration = dice.between(20, 60) * ns_per_s;
@@ -79,8 +79,8 @@ void plan_silent(plan& made, chance& dice) {
   made.crashes = dice.happens(300) ? 0 : dice.between(2, 15) * ns_per_s;
 }
 
-// The server comes and goes with its queues, processes die, and nothing else is wrong that would
-// excuse whom it passes over.
+// The server goes down and comes back with its queues, processes die, and no other fault excuses a
+// waiter that is passed over.
 void plan_grace_period(plan& made, chance& dice) {
   made.kind = "grace_period";
   made.duration = dice.between(10, 40) * ns_per_s;

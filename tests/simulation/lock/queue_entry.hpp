@@ -1,4 +1,4 @@
-// What an entry of a queue says: its owner token, which follows a weight in a `shared` queue.
+// An entry of a queue: its owner token, which follows a weight in a `shared` queue.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ class queued_scripts : public ::testing::Test {
       auto& listener = server_.connect();
       server_.call({"SUBSCRIBE", std::string("mortise:inbox:") + client}, &listener);
       inboxes_[client] = &listener;
-      listener.send = [this](std::string bytes) { told_ += bytes; };
+      listener.send = [this](std::string bytes) { published_ += bytes; };
     }
   }
   reply run(const redis::script& script, const arguments& values) {
@@ -51,10 +51,10 @@ class queued_scripts : public ::testing::Test {
   std::int64_t cancel(const std::string& owner) {
     return run(scripts::queued_cancel, {owner}).integer;
   }
-  // Nobody hears any more what is published to this client.
+  // This client is no longer subscribed.
   void die(const std::string& client) { server_.disconnect(*inboxes_.at(client)); }
-  [[nodiscard]] bool was_told(const std::string& message) const {
-    return told_.find(message) != std::string::npos;
+  [[nodiscard]] bool was_sent(const std::string& message) const {
+    return published_.find(message) != std::string::npos;
   }
   void pass_ms(std::int64_t ms) { now_us_ += ms * 1000; }
   std::string held() {
@@ -65,12 +65,11 @@ class queued_scripts : public ::testing::Test {
   std::int64_t now_us_ = 1'790'000'000'000'000;
   simulated_redis server_{[this] { return now_us_; }};
   std::map<std::string, session*> inboxes_;
-  std::string told_;
+  std::string published_;
 };
 
-// A lease ended while somebody waited, and another took the free lock by the cheap way. When it
-// asks again, because its answer was lost, it has to learn that others wait: its lock is not
-// marked.
+// A lease ended during a wait, and another client took the free lock by the cheap way. When it asks
+// again, because its reply was lost, it must learn of the waiters, because its lock has no mark.
 TEST_F(queued_scripts, an_owner_who_slipped_in_learns_that_others_wait) {
   server_.call({"RPUSH", "lock:q", bob});
   take(alice);
@@ -82,7 +81,7 @@ TEST_F(queued_scripts, an_owner_who_slipped_in_learns_that_others_wait) {
   EXPECT_EQ(held(), bob);
 }
 
-// The end of a lease belongs to those who wait: no newcomer takes the lock before the head has
+// The end of a lease belongs to the waiters: no new client takes the lock before the head has
 // looked.
 TEST_F(queued_scripts, a_newcomer_cannot_slip_in_when_the_lease_of_a_lock_with_waiters_ends) {
   take(alice);
@@ -95,21 +94,22 @@ TEST_F(queued_scripts, a_newcomer_cannot_slip_in_when_the_lease_of_a_lock_with_w
   EXPECT_EQ(held(), bob);
 }
 
-// Who hands over to a waiter before it that may be silent is told when that grant ends.
+// A holder that hands over to an earlier waiter that may be silent is notified when that grant
+// ends.
 TEST_F(queued_scripts, hazard_24_who_hands_over_learns_when_the_grant_ends) {
   take(alice);
   EXPECT_FALSE(ask(bob));
   EXPECT_FALSE(ask(carol));
   pass_ms(501);
-  const auto said = run(scripts::queued_acquire, {carol, "500", "again"});
-  ASSERT_EQ(said.items.size(), 5U);
-  EXPECT_EQ(said.items[3].integer, 550);
-  EXPECT_EQ(said.items[4].integer, 0);
+  const auto text = run(scripts::queued_acquire, {carol, "500", "again"});
+  ASSERT_EQ(text.items.size(), 5U);
+  EXPECT_EQ(text.items[3].integer, 550);
+  EXPECT_EQ(text.items[4].integer, 0);
   pass_ms(551);
   EXPECT_TRUE(ask(carol));
 }
 
-// The mark keeps a lock beyond its lease, for those who wait; nobody does any more.
+// The mark keeps a lock beyond its lease, for waiters. There is none any longer.
 TEST_F(queued_scripts, the_last_who_gives_up_takes_the_mark_off_and_leaves_the_lease) {
   take(alice);
   EXPECT_FALSE(ask(bob));
@@ -183,15 +183,15 @@ TEST_F(queued_scripts, hazard_17_a_lease_that_is_over_is_not_renewed_in_the_queu
   EXPECT_TRUE(ask(bob));
 }
 
-TEST_F(queued_scripts, a_lock_is_handed_over_marked_when_more_wait_and_the_next_head_is_told) {
+TEST_F(queued_scripts, a_lock_is_handed_over_marked_when_more_wait_and_the_next_head_is_notified) {
   take(alice);
   EXPECT_FALSE(ask(bob));
   EXPECT_FALSE(ask(carol));
   EXPECT_EQ(release_alone(alice), 3);
   EXPECT_EQ(release(alice), 2);
-  EXPECT_TRUE(was_told("G ")) << told_;
-  EXPECT_TRUE(was_told("N 550 " + carol)) << told_;
-  // Whoever does not know of those behind may not delete the lock.
+  EXPECT_TRUE(was_sent("G ")) << published_;
+  EXPECT_TRUE(was_sent("N 550 " + carol)) << published_;
+  // A client that does not know of the waiters behind it may not delete the lock.
   EXPECT_EQ(release_alone(bob), 3);
   EXPECT_EQ(release(bob), 2);
   EXPECT_EQ(held(), carol);
@@ -199,37 +199,37 @@ TEST_F(queued_scripts, a_lock_is_handed_over_marked_when_more_wait_and_the_next_
   EXPECT_EQ(held(), "");
 }
 
-TEST_F(queued_scripts, the_next_head_is_told_when_the_head_gives_up) {
+TEST_F(queued_scripts, the_next_head_is_notified_when_the_head_gives_up) {
   take(alice);
   EXPECT_FALSE(ask(bob));
   EXPECT_FALSE(ask(carol));
   pass_ms(200);
-  EXPECT_FALSE(was_told("N 300 " + carol)) << told_;
+  EXPECT_FALSE(was_sent("N 300 " + carol)) << published_;
   EXPECT_EQ(run(scripts::queued_cancel, {bob}).integer, 1);
-  EXPECT_TRUE(was_told("N 300 " + carol)) << told_;
+  EXPECT_TRUE(was_sent("N 300 " + carol)) << published_;
   // Only the head's end makes a new head.
   EXPECT_FALSE(ask(bob));
-  told_.clear();
+  published_.clear();
   EXPECT_EQ(run(scripts::queued_cancel, {bob}).integer, 1);
-  EXPECT_EQ(told_, "");
+  EXPECT_EQ(published_, "");
 }
 
-// Only the hold that was named, and its owner hears of it behind whoever has the lock now.
+// Only the named hold is released. Its owner is notified after the next holder.
 TEST_F(queued_scripts, hazard_17_force_ends_the_hold_that_was_named_and_tells_its_owner) {
   take(alice);
   EXPECT_EQ(run(scripts::queued_release, {bob, "0", "force"}).integer, 0);
   EXPECT_EQ(held(), alice);
-  EXPECT_FALSE(was_told("R "));
+  EXPECT_FALSE(was_sent("R "));
   server_.call({"RPUSH", "lock:q", bob});
   EXPECT_EQ(run(scripts::queued_release, {alice, "0", "force"}).integer, 2);
   EXPECT_EQ(held(), bob);
-  EXPECT_TRUE(was_told("R " + alice)) << told_;
-  EXPECT_LT(told_.find("G "), told_.find("R "));
+  EXPECT_TRUE(was_sent("R " + alice)) << published_;
+  EXPECT_LT(published_.find("G "), published_.find("R "));
   EXPECT_FALSE(renew(alice));
-  told_.clear();
+  published_.clear();
   EXPECT_EQ(run(scripts::queued_release, {bob, "0", "force"}).integer, 1);
   EXPECT_EQ(held(), "");
-  EXPECT_TRUE(was_told("R " + bob));
+  EXPECT_TRUE(was_sent("R " + bob));
 }
 
 }  // namespace

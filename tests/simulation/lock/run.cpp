@@ -11,7 +11,7 @@ namespace mortise::simulation {
 namespace {
 
 constexpr time_ns look_every_ns = 20 * ns_per_ms;
-// Longer than the five minutes after which a queue that nobody looks at is gone.
+// Longer than the five minutes after which a queue expires that no client looks at.
 constexpr time_ns forgetting_ns = 400 * ns_per_s;
 constexpr std::int64_t most_attempts = 700;
 
@@ -20,13 +20,13 @@ constexpr std::int64_t most_events = 20'000'000;
 }  // namespace
 
 void world::violate(const std::string& what) {
-  say("VIOLATION: %s", what.c_str());
+  log("VIOLATION: %s", what.c_str());
   if (violations.size() < 20) {
     violations.push_back("at " + std::to_string(time.now() / ns_per_us) + " us: " + what);
   }
 }
 
-void world::say(const char* format, ...) {
+void world::log(const char* format, ...) {
   if (!is_verbose) return;
   std::printf("%12.3f ms  ", static_cast<double>(time.now()) / 1e6);
   va_list values;
@@ -86,7 +86,7 @@ const std::vector<std::string>& run::go() {
   heal();
   const auto longest = *std::max_element(plan.leases_ms.begin(), plan.leases_ms.end());
   const auto recovery = plan.has_faults() ? 20 * ns_per_s + longest * 3 / 2 * ns_per_ms : 0;
-  // Users who were busy need not be watched at that pace while the system recovers.
+  // Users that were busy need not be watched at that pace while the system recovers.
   if (is_enough()) world_.plan.think_ns = std::max(world_.plan.think_ns, ns_per_s);
   live(world_.time.now() + recovery);
   wind_up();
@@ -132,7 +132,7 @@ std::vector<std::string> run::waiters(const watched_name& of) {
   return tokens;
 }
 
-// Whether a lease that the server knows of belongs to somebody who can't give it back.
+// Whether a lease at the server belongs to an owner that cannot release it.
 bool run::is_stuck(const watched_name& of) {
   const auto all = holders(of);
   return std::any_of(all.begin(), all.end(), [&](const auto& token) {
@@ -143,8 +143,8 @@ bool run::is_stuck(const watched_name& of) {
   });
 }
 
-// While somebody healthy waits and nobody holds, the lock has to come to somebody soon, as soon as
-// the lease of whoever died or was paused with it has ended.
+// While a healthy waiter waits without a holder, it must be granted the lock soon after the lease
+// of the dead or paused holder has ended.
 void run::watch_name(watched_name& watched) {
   const auto now = world_.time.now();
   auto waits_since = now;
@@ -160,16 +160,16 @@ void run::watch_name(watched_name& watched) {
   if (is_stuck(watched)) watched.idle_since = now;
   const auto stall = now - std::max({waits_since, watched.idle_since, world_.healthy_since});
   if (stall > worst_stall_)
-    world_.say("stall of %ld us at %s", stall / ns_per_us, watched.name.c_str());
+    world_.log("stall of %ld us at %s", stall / ns_per_us, watched.name.c_str());
   worst_stall_ = std::max(worst_stall_, stall);
-  // After faults a waiter may have to find out by itself, and a grant to somebody who gave up has
-  // to lapse. Who waits while the data are lost looks again after 15 s at the latest.
+  // After faults a waiter may have to find out by itself, and a grant to an owner that gave up has
+  // to lapse. A client that waits while the data are lost looks again after 15 s at the latest.
   auto bound = (world_.plan.is_exclusive ? 4 : 24) * ns_per_s;
   const auto& leases_ms = world_.plan.leases_ms;
   const auto longest_ns = to_ns(*std::max_element(leases_ms.begin(), leases_ms.end()));
-  // An old connection whose last commands come late may take the lock for nobody.
+  // An old connection whose last commands come late may take the lock without a holder.
   if (!world_.plan.kills_old_sessions) bound += 2 * longest_ns;
-  // A replica that has not heard of a release keeps the lock for who had it.
+  // A replica that has not received a release keeps the lock for its earlier holder.
   if (world_.plan.promotions > 0) bound += 2 * longest_ns;
   if (!world_.plan.has_faults()) bound = 300 * ns_per_ms + 20 * world_.plan.latency_ns;
   if (stall > bound) {
@@ -202,12 +202,12 @@ void run::heal() {
   world_.is_healed = true;
   server_.redis.fault = {};
   for (const auto& client : clients_) client->wake();
-  world_.say("---- healed");
+  world_.log("---- healed");
   world_.disturb(world_.time.now());
 }
 
 void run::wind_up() {
-  world_.say("---- winding up");
+  world_.log("---- winding up");
   for (const auto& who : users_) who->retire();
   live(world_.time.now() + 2 * ns_per_s);
   for (const auto& who : users_) {

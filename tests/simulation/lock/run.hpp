@@ -31,7 +31,7 @@ class run {
   struct watched_name;
   const watched_name& some_name();
   void resize();
-  // The owner tokens of those who hold and those who wait, as the server has them.
+  // The owner tokens of holders and waiters at the server.
   std::vector<std::string> holders(const watched_name& of);
   std::vector<std::string> waiters(const watched_name& of);
 
@@ -60,7 +60,7 @@ class run {
     std::string name;
     std::string lock_key;
     std::string queue_key;
-    time_ns idle_since = 0;  // since when nobody holds
+    time_ns idle_since = 0;  // since when there is no holder
   };
   bool is_stuck(const watched_name& of);
   void watch_name(watched_name& watched);

@@ -56,7 +56,7 @@ void run::resize() {
   if (chosen.kind != lock::lock_kind::semaphore) return;
   ++world_.seen[count::resizes];
   const auto permits = std::to_string(world_.dice.between(1, chosen.limit));
-  world_.say("---- %s has %s permits", chosen.name.c_str(), permits.c_str());
+  world_.log("---- %s has %s permits", chosen.name.c_str(), permits.c_str());
   arguments command{"EVAL", std::string(scripts::semaphore_resize.text), "4"};
   for (auto& key : chosen.rules().keys(chosen.name)) command.push_back(std::move(key));
   command.insert(command.end(), {"", "0", "resize", "1", permits});
@@ -115,14 +115,14 @@ void run::close_client() {
 void run::pause_server() {
   ++world_.seen[count::server_pauses];
   const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
-  world_.say("---- the server hangs until %ld us", until / ns_per_us);
+  world_.log("---- the server hangs until %ld us", until / ns_per_us);
   server_.pause(until);
   world_.disturb(until + ns_per_s);
 }
 
 void run::shut_server() {
   ++world_.seen[count::outages];
-  world_.say("---- the server is gone");
+  world_.log("---- the server is gone");
   const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
   server_.shut(until);
   if (world_.dice.happens(500)) server_.redis.flush_scripts();
@@ -133,14 +133,14 @@ void run::shut_server() {
 void run::change_server() {
   ++world_.seen[count::changes];
   const auto until = world_.time.now() + world_.dice.spread(5 * ns_per_s);
-  world_.say("---- the server is another one from %ld us on", until / ns_per_us);
+  world_.log("---- the server is another one from %ld us on", until / ns_per_us);
   server_.change(server_.redis.all_data(), until);
   world_.disturb(until + 2 * ns_per_s);
 }
 
 void run::kill_connections() {
   ++world_.seen[count::kills];
-  world_.say("---- all connections end");
+  world_.log("---- all connections end");
   server_.end_connections();
   world_.disturb(world_.time.now() + 2 * ns_per_s);
 }
@@ -176,7 +176,7 @@ void run::refuse() {
       break;
   }
   const auto until = world_.time.now() + world_.dice.spread(2 * ns_per_s);
-  world_.say("---- the server refuses until %ld us: %s%s", until / ns_per_us,
+  world_.log("---- the server refuses until %ld us: %s%s", until / ns_per_us,
              fault.refuse_all.c_str(), fault.refuse_writes.c_str());
   world_.disturb(until + ns_per_s);
   world_.time.at(until, [this, number = ++refusal_number_] {
@@ -186,16 +186,17 @@ void run::refuse() {
 
 void run::flush_scripts() {
   ++world_.seen[count::script_flushes];
-  world_.say("---- SCRIPT FLUSH");
+  world_.log("---- SCRIPT FLUSH");
   server_.redis.flush_scripts();
 }
 
 // As by a proxy that goes to another server with the same data.
 void run::replace_server() {
-  using how = redis::compare_and_delete;
+  using spelling = redis::compare_and_delete;
   ++world_.seen[count::replacements];
-  server_.redis.compare_and_delete = world_.dice.one_of({how::none, how::delifeq, how::delex});
-  world_.say("---- the server knows other commands");
+  server_.redis.compare_and_delete =
+      world_.dice.one_of({spelling::none, spelling::delifeq, spelling::delex});
+  world_.log("---- the server knows other commands");
 }
 
 // ---- outside the promise --------------------------------------------------------------------
@@ -210,11 +211,11 @@ void run::administer(const arguments& command) {
 void run::lose_data() {
   ++world_.seen[count::data_losses];
   if (world_.dice.happens(500)) {
-    world_.say("---- the server restarts without its data");
+    world_.log("---- the server restarts without its data");
     server_.change({}, world_.time.now());
     return world_.disturb(world_.time.now() + 2 * ns_per_s);
   }
-  world_.say("---- FLUSHALL");
+  world_.log("---- FLUSHALL");
   administer({"FLUSHALL"});
   world_.disturb(world_.time.now());
 }
@@ -224,13 +225,13 @@ void run::promote() {
   world_.time.after(world_.dice.spread(ns_per_s), [this, data = server_.redis.all_data()] {
     if (world_.is_healed) return;
     ++world_.seen[count::promotions];
-    world_.say("---- a replica is promoted");
+    world_.log("---- a replica is promoted");
     server_.change(data, world_.time.now());
     world_.disturb(world_.time.now() + 2 * ns_per_s);
   });
 }
 
-// As a client does that was told by a query who holds.
+// Like a client that has learned the holder from a query.
 void run::force_release(const watched_name& of) {
   auto owners = holders(of);
   const auto& locks = world_.plan.locks;
@@ -284,7 +285,7 @@ void run::meddle() {
       force_release(chosen);
       break;
   }
-  world_.say("---- an administrator meddles");
+  world_.log("---- an administrator meddles");
   world_.disturb(until);
   if (!spoilt.empty()) {
     world_.time.at(until, [this, spoilt] { administer(spoilt); });
@@ -294,7 +295,7 @@ void run::meddle() {
 void run::step_clock() {
   ++world_.seen[count::clock_steps];
   const auto by = world_.dice.spread(20 * ns_per_s) * (world_.dice.happens(500) ? 1 : -1);
-  world_.say("---- the server's clock steps by %ld us", by / ns_per_us);
+  world_.log("---- the server's clock steps by %ld us", by / ns_per_us);
   server_.clock.step(by);
   // Stepped back, it makes every lease that much longer.
   world_.disturb(world_.time.now() + std::abs(by));

@@ -33,18 +33,18 @@ server_watch::sight server_watch::look(const std::string& lock_key) {
 
 void server_watch::execute(session& from, const arguments& command) {
   ++world_.seen[count::commands];
-  arrivals_.look(command);
+  grace_period_.look(command);
   std::string lock_key;
-  std::string actor;
+  std::string requester;
   const auto key_count = command.size() > 3 && command[0].starts_with("EVAL")
                              ? static_cast<std::size_t>(std::stoi(command[2]))
                              : 0;
   if (key_count > 0 && command.size() > 3 + key_count && command[3].starts_with("{mortise:")) {
     lock_key = command[3];
-    actor = command[3 + key_count];
+    requester = command[3 + key_count];
   } else if (command[0] == "EXEC" && !from.queued.empty() && from.queued[0].size() > 2) {
     lock_key = from.queued[0][1];
-    actor = from.queued[0][2];
+    requester = from.queued[0][2];
   }
   if (lock_key.empty()) {
     redis_.execute(from, command);
@@ -56,57 +56,58 @@ void server_watch::execute(session& from, const arguments& command) {
     return check_fence();
   }
   const auto before = look(lock_key);
-  arrivals_.note_waiters(lock_key, clients_of(before.queue));
+  grace_period_.note_waiters(lock_key, clients_of(before.queue));
   redis_.execute(from, command);
   const auto after = look(lock_key);
   if (world_.is_verbose) {
-    world_.say("    server: %s by %s: owner [%s] -> [%s], queue %zu -> %zu",
-               command[0] == "EXEC" ? "EXEC" : command[1].substr(0, 6).c_str(), actor.c_str(),
+    world_.log("    server: %s by %s: owner [%s] -> [%s], queue %zu -> %zu",
+               command[0] == "EXEC" ? "EXEC" : command[1].substr(0, 6).c_str(), requester.c_str(),
                before.owner.c_str(), after.owner.c_str(), before.queue.size(), after.queue.size());
   }
-  compare(lock_key, actor, before, after);
-  check_queue(lock_key, actor, before, after);
+  compare(lock_key, requester, before, after);
+  check_queue(lock_key, requester, before, after);
   check_fence();
 }
 
 // Only an owner's own command may change its lock, except that anybody may mark that others wait.
-void server_watch::compare(const std::string& lock_key, const std::string& actor,
+void server_watch::compare(const std::string& lock_key, const std::string& requester,
                            const sight& before, const sight& after) {
   auto& facts = names_[lock_key];
   ++facts.commands;
   const bool is_new_owner = !after.owner.empty() && after.owner != before.owner;
   if (is_new_owner) ++facts.grants;
-  // All who wait were silent for so long after a lease had ended that the lock was gone. They find
-  // out when they look again.
-  if (is_new_owner && after.owner == actor && !before.queue.empty() &&
+  // All waiters were silent for so long after the end of a lease that the lock was deleted. They
+  // find out when they look again.
+  if (is_new_owner && after.owner == requester && !before.queue.empty() &&
       after.queue == before.queue) {
     facts.slipped_in = after.owner;
   }
-  // Who takes the mark off in a lease's last millisecond leaves it one more: a TTL of 0 would
-  // delete it.
+  // A client that removes the mark in a lease's last millisecond leaves it one more, because a TTL
+  // of 0 would delete it.
   const bool is_last_ms =
       before.is_marked && !after.is_marked && before.expires_ms == redis_.now_ms();
   const auto lease_end = before.expires_ms + (is_last_ms ? 1 : 0);
-  if (!before.owner.empty() && before.owner != actor &&
+  if (!before.owner.empty() && before.owner != requester &&
       (after.owner != before.owner || after.expires_ms != lease_end)) {
-    complain(lock_key, actor + " changed the lock of " + before.owner);
+    complain(lock_key, requester + " changed the lock of " + before.owner);
   }
   const auto waited = std::find(before.queue.begin(), before.queue.end(), after.owner);
-  if (is_new_owner && after.owner != actor && waited == before.queue.end()) {
+  if (is_new_owner && after.owner != requester && waited == before.queue.end()) {
     complain(lock_key, after.owner + " was given the lock and had not waited");
   }
-  if (before.owner == actor && after.owner.empty() && !after.queue.empty() &&
-      (before.is_marked || actor != facts.slipped_in) && world_.plan.is_exclusive) {
-    complain(lock_key, actor + " left the lock free although others wait");
+  if (before.owner == requester && after.owner.empty() && !after.queue.empty() &&
+      (before.is_marked || requester != facts.slipped_in) && world_.plan.is_exclusive) {
+    complain(lock_key, requester + " left the lock free although others wait");
   }
   if (is_new_owner && after.expires_ms < 0) complain(lock_key, "the lock never expires");
 }
 
-void server_watch::check_queue(const std::string& lock_key, const std::string& actor,
+void server_watch::check_queue(const std::string& lock_key, const std::string& requester,
                                const sight& before, const sight& after) {
   auto sorted = after.queue;
   std::sort(sorted.begin(), sorted.end());
-  // What an old connection had still under way can enqueue somebody again, unless it was killed.
+  // The commands of an old connection that are in flight can enqueue an owner again, unless the
+  // connection was killed.
   if (!world_.plan.kills_old_sessions) return;
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     complain(lock_key, "somebody waits twice");
@@ -114,52 +115,53 @@ void server_watch::check_queue(const std::string& lock_key, const std::string& a
   if (!after.owner.empty() && std::binary_search(sorted.begin(), sorted.end(), after.owner)) {
     complain(lock_key, after.owner + " owns the lock and waits for it");
   }
-  check_order(lock_key, actor, before, after);
+  check_order(lock_key, requester, before, after);
 }
 
 // First come, first served, except that the dead are passed over.
-void server_watch::check_order(const std::string& lock_key, const std::string& actor,
+void server_watch::check_order(const std::string& lock_key, const std::string& requester,
                                const sight& before, const sight& after) {
   auto& facts = names_[lock_key];
   const auto is_alive = [&](const std::string& waiter) {
-    return arrivals_.keeps_place(client_of(waiter), before.queue_expires_ms);
+    return grace_period_.keeps_place(client_of(waiter), before.queue_expires_ms);
   };
   for (const auto& waiter : before.queue) {
     const bool is_passed =
-        waiter != actor && waiter != after.owner &&
+        waiter != requester && waiter != after.owner &&
         std::find(after.queue.begin(), after.queue.end(), waiter) == after.queue.end();
     if (is_passed && is_alive(waiter) && world_.plan.is_exclusive) {
       complain(lock_key, waiter + " has lost its place");
     }
   }
-  const auto served = facts.arrived.find(after.owner);
-  if (after.owner != before.owner && served != facts.arrived.end()) {
-    if (!is_alive(after.owner) && !arrivals_.is_in_grace_period()) {
+  const auto served = facts.joined.find(after.owner);
+  if (after.owner != before.owner && served != facts.joined.end()) {
+    if (!is_alive(after.owner) && !grace_period_.is_in_grace_period()) {
       complain(lock_key, after.owner + " is dead and was served");
     }
-    if (after.owner != actor && arrivals_.is_waited_for_again(lock_key, client_of(after.owner))) {
+    if (after.owner != requester &&
+        grace_period_.is_waited_for_again(lock_key, client_of(after.owner))) {
       complain(lock_key, after.owner + " is dead and is waited for again");
     }
     for (const auto& waiter : before.queue) {
-      const auto arrival = facts.arrived.find(waiter);
-      const bool is_earlier = arrival != facts.arrived.end() && arrival->second < served->second;
+      const auto join = facts.joined.find(waiter);
+      const bool is_earlier = join != facts.joined.end() && join->second < served->second;
       if (is_earlier && is_alive(waiter)) {
         complain(lock_key, after.owner + " was served before " + waiter);
       }
     }
   }
-  std::erase_if(facts.arrived, [&](const auto& item) {
+  std::erase_if(facts.joined, [&](const auto& item) {
     return std::find(after.queue.begin(), after.queue.end(), item.first) == after.queue.end();
   });
   for (const auto& waiter : after.queue) {
-    if (facts.arrived.try_emplace(waiter, facts.arrivals).second) ++facts.arrivals;
+    if (facts.joined.try_emplace(waiter, facts.join_count).second) ++facts.join_count;
   }
 }
 
 void server_watch::forget() {
   fence_ = 0;
-  for (auto& [name, facts] : names_) facts.arrived.clear();
-  arrivals_.forget();
+  for (auto& [name, facts] : names_) facts.joined.clear();
+  grace_period_.forget();
   shared_.forget();
 }
 

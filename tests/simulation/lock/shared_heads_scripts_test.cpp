@@ -1,5 +1,5 @@
-// Who stands at the head of a queue of readers, writers or permits while others hold: the living
-// keep their place against everybody, the dead and the silent lose it.
+// The head of a queue of readers, writers or permits while others hold. A live head keeps its
+// place, and a dead or silent one loses it.
 #include "simulation/lock/shared_scripts.hpp"
 
 namespace mortise::simulation::shared_heads_scripts_test {
@@ -7,7 +7,7 @@ namespace {
 
 class shared_heads_scripts : public shared_scripts {
  protected:
-  // Lets time pass; whoever reads goes on reading.
+  // Lets time pass. Readers continue to read.
   void pass_while_alice_reads(std::int64_t ms) {
     for (; ms > 0; ms -= 400) {
       pass_ms(std::min<std::int64_t>(ms, 400));
@@ -53,7 +53,7 @@ TEST_F(shared_heads_scripts, behind_the_dead_the_living_are_before_a_newcomer) {
   EXPECT_FALSE(write(dave));
   die("b");
   EXPECT_FALSE(read(carol, "try"));
-  EXPECT_TRUE(was_told(" " + dave)) << "it is the head and has to know: " << told_;
+  EXPECT_TRUE(was_sent(" " + dave)) << "it is the head and has to know: " << published_;
   EXPECT_EQ(place_of(dave, whole), 0);
 }
 
@@ -76,12 +76,12 @@ TEST_F(shared_heads_scripts, a_silent_writer_is_asked_and_then_passed) {
   EXPECT_FALSE(write(bob));
   EXPECT_FALSE(read(carol));
   pass_while_alice_reads(1999);
-  told_.clear();
+  published_.clear();
   EXPECT_FALSE(read(carol, "again"));
-  EXPECT_FALSE(was_told(bob)) << told_;
+  EXPECT_FALSE(was_sent(bob)) << published_;
   pass_ms(1);
   EXPECT_FALSE(read(carol, "again"));
-  EXPECT_TRUE(was_told("N 0 " + bob)) << told_;
+  EXPECT_TRUE(was_sent("N 0 " + bob)) << published_;
   pass_while_alice_reads(999);
   EXPECT_FALSE(read(carol, "again"));
   pass_ms(1);

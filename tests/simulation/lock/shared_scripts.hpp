@@ -19,7 +19,7 @@ inline const std::string whole = "1073741824";
 class shared_scripts : public ::testing::Test {
  protected:
   shared_scripts() {
-    for (const auto* client : {"a", "b", "c"}) arrive(client);
+    for (const auto* client : {"a", "b", "c"}) subscribe(client);
   }
   // A step of a read-write lock, or of a semaphore with three permits.
   reply rw(const redis::script& script, const std::string& owner, const std::string& weight,
@@ -50,14 +50,14 @@ class shared_scripts : public ::testing::Test {
   std::int64_t cancel(const std::string& owner, const std::string& weight) {
     return rw(scripts::shared_cancel, owner, weight).integer;
   }
-  void arrive(const std::string& client) {
+  void subscribe(const std::string& client) {
     auto& listener = inboxes_[client] = &server_.connect();
     server_.call({"SUBSCRIBE", "mortise:inbox:" + client}, listener);
-    listener->send = [this](std::string bytes) { told_ += bytes; };
+    listener->send = [this](std::string bytes) { published_ += bytes; };
   }
   void die(const std::string& client) { server_.disconnect(*inboxes_[client]); }
   void pass_ms(std::int64_t ms) { now_us_ += ms * 1000; }
-  // The weight in use as the counter says.
+  // The weight in use, by the counter.
   double in_use() {
     const auto* const lock = server_.find("lock");
     return lock == nullptr ? 0 : -lock->scores.at("rw");
@@ -66,14 +66,14 @@ class shared_scripts : public ::testing::Test {
     const auto* const lock = server_.find("lock");
     return lock != nullptr && lock->scores.contains(entry);
   }
-  [[nodiscard]] bool was_told(const std::string& message) const {
-    return told_.find(message) != std::string::npos;
+  [[nodiscard]] bool was_sent(const std::string& message) const {
+    return published_.find(message) != std::string::npos;
   }
 
   std::int64_t now_us_ = 1'790'000'000'000'000;
   simulated_redis server_{[this] { return now_us_; }};
   std::map<std::string, session*> inboxes_;
-  std::string told_;
+  std::string published_;
 };
 
 }  // namespace mortise::simulation

@@ -31,7 +31,7 @@ TEST_F(shared_scripts, a_writer_who_only_reads_from_now_on_lets_readers_in) {
   EXPECT_TRUE(renew(alice, "1"));
   EXPECT_TRUE(holds("1 " + alice));
   EXPECT_TRUE(holds("1 " + bob));
-  EXPECT_TRUE(was_told(" 0 " + bob)) << told_;
+  EXPECT_TRUE(was_sent(" 0 " + bob)) << published_;
   EXPECT_EQ(in_use(), 2);
   EXPECT_FALSE(renew(alice, whole)) << "a part does not become the whole by a renewal";
 }
@@ -119,12 +119,12 @@ TEST_F(shared_scripts, no_step_touches_a_key_of_another_kind) {
   EXPECT_EQ(*server_.find("lock"), before);
 }
 
-TEST_F(shared_scripts, whoever_waits_for_more_than_there_is_now_is_told_to_ask) {
+TEST_F(shared_scripts, a_waiter_for_more_than_there_is_now_is_sent_to_ask) {
   EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "2").items.at(0).integer, 1);
   EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "3").items.at(0).integer, 0);
   EXPECT_EQ(semaphore(scripts::shared_acquire, carol, "1").items.at(0).integer, 0);
   EXPECT_EQ(semaphore(scripts::semaphore_resize, "", "1", "2").integer, 3);
-  EXPECT_TRUE(was_told("N 0 " + bob)) << told_;
+  EXPECT_TRUE(was_sent("N 0 " + bob)) << published_;
   EXPECT_FALSE(holds("1 " + carol));
   EXPECT_TRUE(semaphore(scripts::shared_acquire, bob, "3").is_error());
   EXPECT_EQ(semaphore(scripts::shared_release, alice, "2").integer, 2);
@@ -238,10 +238,10 @@ TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
   EXPECT_EQ(rw(scripts::shared_renew, alice, whole, "0").items.at(1).integer, 0);
   EXPECT_EQ(rw(scripts::shared_renew, bob, whole, "5").items.size(), 1U);
   EXPECT_EQ(fence(), before + 5);
-  // Of a downgrade, too: below the token of those whom it lets in.
+  // Of a downgrade, too: below the token of the readers that it lets in.
   EXPECT_FALSE(read(bob));
   EXPECT_EQ(rw(scripts::shared_renew, alice, "1", "3").items.at(1).integer, before + 8);
-  EXPECT_TRUE(was_told("G " + std::to_string(before + 9) + " ")) << told_;
+  EXPECT_TRUE(was_sent("G " + std::to_string(before + 9) + " ")) << published_;
   EXPECT_EQ(fence(), before + 9);
 }
 
@@ -271,21 +271,22 @@ TEST_F(shared_scripts, the_first_who_waits_tells_those_who_give_way) {
   EXPECT_TRUE(read("m1:a:4.1::550"));
   EXPECT_TRUE(read("m1:a:5.1:.1rs::550"));
   EXPECT_FALSE(write(carol, "try"));
-  EXPECT_FALSE(was_told("W ")) << "it does not wait";
+  EXPECT_FALSE(was_sent("W ")) << "it does not wait";
   EXPECT_FALSE(write(carol));
-  EXPECT_TRUE(was_told("W " + one) && was_told("W " + other)) << told_;
-  EXPECT_FALSE(was_told("W m1:a:4.") || was_told("W m1:a:5.")) << told_;
-  told_.clear();
+  EXPECT_TRUE(was_sent("W " + one) && was_sent("W " + other)) << published_;
+  EXPECT_FALSE(was_sent("W m1:a:4.") || was_sent("W m1:a:5.")) << published_;
+  published_.clear();
   EXPECT_FALSE(read("m1:c:2.1::550"));
   EXPECT_FALSE(write(carol, "again"));
-  EXPECT_FALSE(was_told("W ")) << told_;
+  EXPECT_FALSE(was_sent("W ")) << published_;
 }
 
-TEST_F(shared_scripts, no_more_than_a_hundred_who_hold_are_told) {
+TEST_F(shared_scripts, no_more_than_a_hundred_holders_are_notified) {
   for (int i = 0; i < 150; ++i) EXPECT_TRUE(read("m1:a:" + std::to_string(i) + ".1r::550"));
   EXPECT_FALSE(write(carol));
   int count = 0;
-  for (auto at = told_.find("W m1:"); at != std::string::npos; at = told_.find("W m1:", at + 1)) {
+  for (auto at = published_.find("W m1:"); at != std::string::npos;
+       at = published_.find("W m1:", at + 1)) {
     ++count;
   }
   EXPECT_EQ(count, 100);
@@ -297,23 +298,23 @@ TEST_F(shared_scripts, a_grant_tells_whether_others_wait_on) {
   EXPECT_FALSE(read(bob));
   EXPECT_FALSE(read(dave));
   EXPECT_EQ(release(alice, whole), 2);
-  EXPECT_TRUE(was_told(" 0 " + bob) && was_told(" 0 " + dave)) << "all are in: " << told_;
+  EXPECT_TRUE(was_sent(" 0 " + bob) && was_sent(" 0 " + dave)) << "all are in: " << published_;
   EXPECT_FALSE(write(carol));
   EXPECT_FALSE(read(alice));
   EXPECT_EQ(release(bob, "1"), 1);
-  told_.clear();
+  published_.clear();
   EXPECT_EQ(release(dave, "1"), 2);
-  EXPECT_TRUE(was_told(" 1 " + carol)) << told_;
-  // The same behind many for whom there is room.
+  EXPECT_TRUE(was_sent(" 1 " + carol)) << published_;
+  // The same behind many waiters that fit.
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(read("m1:b:" + std::to_string(i) + ".1::550"));
   EXPECT_FALSE(write(bob));
-  told_.clear();
+  published_.clear();
   EXPECT_EQ(release(carol, whole), 2);
-  EXPECT_TRUE(was_told(" 1 " + alice) && was_told(" 1 m1:b:49.1::550")) << told_;
-  EXPECT_FALSE(was_told(" 0 m1:")) << told_;
+  EXPECT_TRUE(was_sent(" 1 " + alice) && was_sent(" 1 m1:b:49.1::550")) << published_;
+  EXPECT_FALSE(was_sent(" 0 m1:")) << published_;
 }
 
-TEST_F(shared_scripts, whoever_finds_room_by_asking_is_told_whether_others_wait_on) {
+TEST_F(shared_scripts, a_request_that_finds_room_returns_whether_others_wait) {
   const std::string dave = "m1:a:7.1::550";
   EXPECT_TRUE(write(alice));
   EXPECT_FALSE(read(bob));
@@ -326,7 +327,7 @@ TEST_F(shared_scripts, whoever_finds_room_by_asking_is_told_whether_others_wait_
   EXPECT_EQ(rw(scripts::shared_acquire, bob, "1", "again").items.at(4).integer, 1);
 }
 
-// Whatever the owner has, which the one who asks does not know.
+// Each hold of the owner, which the requesting client does not know.
 TEST_F(shared_scripts, hazard_17_force_ends_all_that_one_owner_has_and_tells_it) {
   EXPECT_EQ(semaphore(scripts::shared_acquire, alice, "2").items.at(0).integer, 1);
   EXPECT_EQ(semaphore(scripts::shared_acquire, carol, "1").items.at(0).integer, 1);
@@ -339,14 +340,14 @@ TEST_F(shared_scripts, hazard_17_force_ends_all_that_one_owner_has_and_tells_it)
   };
   EXPECT_EQ(force("semaphore"), 0);
   EXPECT_EQ(force(bob), 0);
-  EXPECT_FALSE(was_told("R "));
+  EXPECT_FALSE(was_sent("R "));
   EXPECT_EQ(force(alice), 2);
   EXPECT_FALSE(holds("2 " + alice));
   EXPECT_TRUE(holds("1 " + carol) && holds("2 " + bob));
-  EXPECT_TRUE(was_told("R " + alice)) << told_;
-  EXPECT_LT(told_.find("G "), told_.find("R "));
+  EXPECT_TRUE(was_sent("R " + alice)) << published_;
+  EXPECT_LT(published_.find("G "), published_.find("R "));
   EXPECT_EQ(force(carol), 1);
-  EXPECT_TRUE(was_told("R " + carol)) << told_;
+  EXPECT_TRUE(was_sent("R " + carol)) << published_;
 }
 
 }  // namespace

@@ -11,13 +11,12 @@ namespace mortise::simulation {
 
 namespace {
 
-// For how long a head is silent at least before it loses its place, and the time that it has for an
-// answer when it was asked.
+// The least silence after which a head loses its place, and the time that it has for a reply.
 constexpr std::int64_t silent_ms = 5000;
 constexpr std::int64_t answer_ms = 1000;
 // What the TTL of a queue has beyond this is left of that time.
-constexpr std::int64_t asked_ttl_ms = 330'000;
-// How long a grant lasts at most that nobody has confirmed.
+constexpr std::int64_t request_ttl_ms = 330'000;
+// The longest time of a grant that is not confirmed.
 constexpr std::int64_t unconfirmed_ms = 2000;
 constexpr std::int64_t unconfirmed_and_grace_ms = 5000;
 
@@ -28,7 +27,7 @@ void shared_watch::complain(const step& done, const std::string& what) {
 }
 
 bool shared_watch::is_alive(const std::string& entry, const sight& before) const {
-  return arrivals_.keeps_place(client_of(entry), before.queue_expires_ms);
+  return grace_period_.keeps_place(client_of(entry), before.queue_expires_ms);
 }
 
 std::int64_t shared_watch::weight_in_force(const sight& seen) const {
@@ -73,12 +72,12 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   done.queue_key = command[5];
   if (key_count > 3) done.permits_key = command[6];
   const auto values = command.begin() + 3 + static_cast<std::ptrdiff_t>(key_count);
-  done.actor = *values;
-  done.is_resize = done.actor.empty();
+  done.requester = *values;
+  done.is_resize = done.requester.empty();
   // Only what names the permits may set them.
   if (command.end() - values == 5) done.given_permits = values[4];
   const auto before = look(done);
-  arrivals_.note_waiters(done.lock_key, clients_of(before.queue));
+  grace_period_.note_waiters(done.lock_key, clients_of(before.queue));
   const auto send = from.send;
   from.send = [&](std::string bytes) {
     done.is_refused = done.is_refused || bytes.starts_with('-');
@@ -88,13 +87,13 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   from.send = send;
   const auto after = look(done);
   if (world_.is_verbose) {
-    world_.say("    server: %s by %s: %zu hold %ld -> %zu hold %ld, queue %zu -> %zu",
-               command[1].substr(0, 6).c_str(), done.actor.c_str(), before.holders.size(),
+    world_.log("    server: %s by %s: %zu hold %ld -> %zu hold %ld, queue %zu -> %zu",
+               command[1].substr(0, 6).c_str(), done.requester.c_str(), before.holders.size(),
                static_cast<long>(before.counted), after.holders.size(),
                static_cast<long>(after.counted), before.queue.size(), after.queue.size());
   }
   if (before.is_foreign || after.is_foreign) {
-    if (before.holders != after.holders) complain(done, done.actor + " changed a foreign key");
+    if (before.holders != after.holders) complain(done, done.requester + " changed a foreign key");
     return;
   }
   check_holders(done, before, after);
@@ -106,11 +105,11 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
 // dropped. Others come in only from the queue.
 void shared_watch::check_holders(const step& done, const sight& before, const sight& after) {
   for (const auto& [entry, ends] : before.holders) {
-    if (owner_of(entry) == done.actor) continue;
+    if (owner_of(entry) == done.requester) continue;
     const auto now = after.holders.find(entry);
     const bool is_changed = now != after.holders.end() && now->second != ends;
     if (is_changed || (now == after.holders.end() && ends >= redis_.now_ms())) {
-      complain(done, done.actor + " changed the hold of " + entry);
+      complain(done, done.requester + " changed the hold of " + entry);
     }
   }
   std::map<std::string, int> owners;
@@ -126,7 +125,7 @@ void shared_watch::check_holders(const step& done, const sight& before, const si
                        std::to_string(counted));
   }
   if (before.permits != after.permits && !done.is_resize) {
-    complain(done, done.actor + " changed the number of permits");
+    complain(done, done.requester + " changed the number of permits");
   }
 }
 
@@ -137,32 +136,33 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
     return std::find(seen.queue.begin(), seen.queue.end(), one) != seen.queue.end();
   };
   const bool has_waited = is_queued(before, entry);
-  if (owner != done.actor && !has_waited) {
+  if (owner != done.requester && !has_waited) {
     complain(done, entry + " was let in and had not waited");
   }
   const bool had_another =
       std::any_of(before.holders.begin(), before.holders.end(),
                   [&](const auto& item) { return owner_of(item.first) == owner; });
-  // Who does not answer costs the others no more than this.
-  const auto most = arrivals_.is_in_grace_period() ? unconfirmed_and_grace_ms : unconfirmed_ms;
-  if (owner != done.actor && after.holders.at(entry) - redis_.now_ms() > most) {
+  // A waiter that does not reply costs the others no more than this.
+  const auto most = grace_period_.is_in_grace_period() ? unconfirmed_and_grace_ms : unconfirmed_ms;
+  if (owner != done.requester && after.holders.at(entry) - redis_.now_ms() > most) {
     complain(done, entry + " was let in for long");
   }
   if (had_another || !world_.plan.kills_old_sessions) return;  // raised or lowered
-  // What a broken connection still had under way may come after its client has gone.
-  if (owner != done.actor && !is_alive(entry, before) && !arrivals_.is_in_grace_period()) {
+  // The commands of a broken connection that are in flight may come after its client has died.
+  if (owner != done.requester && !is_alive(entry, before) && !grace_period_.is_in_grace_period()) {
     complain(done, entry + " is dead and was let in");
   }
-  if (owner != done.actor && arrivals_.is_waited_for_again(done.lock_key, client_of(entry))) {
+  if (owner != done.requester &&
+      grace_period_.is_waited_for_again(done.lock_key, client_of(entry))) {
     complain(done, entry + " is dead and is waited for again");
   }
   // First come, first served, except that the dead are passed over.
-  const auto& arrived = names_[done.lock_key].arrived;
-  const auto served = arrived.find(entry);
+  const auto& joined = names_[done.lock_key].joined;
+  const auto served = joined.find(entry);
   for (const auto& waiter : after.queue) {
-    const auto arrival = arrived.find(waiter);
-    if (arrival == arrived.end() || !is_alive(waiter, before)) continue;
-    if (served == arrived.end() || arrival->second < served->second) {
+    const auto join = joined.find(waiter);
+    if (join == joined.end() || !is_alive(waiter, before)) continue;
+    if (served == joined.end() || join->second < served->second) {
       complain(done, entry + " was let in before " + waiter);
     }
   }
@@ -173,31 +173,31 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
   if (weight > after.permits && weight > weight_in_force(before)) {
     complain(done, std::to_string(weight) + " of " + std::to_string(after.permits) + " are out");
   }
-  // Whoever leaves lets in those for whom there is room now.
+  // A release lets in the waiters that fit.
   const auto has = [&](const sight& seen) {
     return std::any_of(seen.holders.begin(), seen.holders.end(),
-                       [&](const auto& item) { return owner_of(item.first) == done.actor; });
+                       [&](const auto& item) { return owner_of(item.first) == done.requester; });
   };
   if (!has(before) || has(after) || after.queue.empty() || !world_.plan.is_exclusive) return;
   const auto& head = after.queue.front();
   if (weight + weight_of(head) <= after.permits && is_alive(head, before)) {
-    complain(done, done.actor + " left room for " + head + ", who still waits");
+    complain(done, done.requester + " left room for " + head + ", who still waits");
   }
 }
 
-// Whoever goes has been let in or has given up, except that one who is at the head may lose its
-// place when it is dead, when it has been silent, then with all that its client has, or when it
-// wants more than there is. That nobody else is passed is what protects the turn of a writer.
+// An entry leaves the queue when it is let in or gives up. Only a head may lose its place: when it
+// is dead, when its client was silent, or when it waits for more than there is. No other entry is
+// passed, which protects the turn of a writer.
 void shared_watch::check_passed(const step& done, const std::string& entry, const facts& seen,
                                 const sight& before, const sight& after) {
   const bool is_let_in = after.holders.contains(entry);
-  if (is_let_in || owner_of(entry) == done.actor || !is_alive(entry, before)) return;
+  if (is_let_in || owner_of(entry) == done.requester || !is_alive(entry, before)) return;
   if (weight_of(entry) > after.permits) return;
   const auto now = redis_.now_ms();
-  const bool is_unanswered = seen.asked_ms > 0 && now - seen.asked_ms >= answer_ms;
-  const bool is_silent = now - seen.sign_ms >= silent_ms && !arrivals_.is_in_grace_period();
+  const bool is_unanswered = seen.request_ms > 0 && now - seen.request_ms >= answer_ms;
+  const bool is_silent = now - seen.sign_ms >= silent_ms && !grace_period_.is_in_grace_period();
   if (client_of(entry) != client_of(before.queue.front()) || !(is_silent || is_unanswered)) {
-    complain(done, done.actor + " passed " + entry + ", which lives; it looked " +
+    complain(done, done.requester + " passed " + entry + ", which lives; it looked " +
                        std::to_string(now - seen.sign_ms) + " ms ago");
   }
 }
@@ -207,12 +207,12 @@ void shared_watch::note_signs(const step& done, facts& seen, const sight& before
   if (after.queue.empty()) return;
   const auto& head = after.queue.front();
   const auto now = redis_.now_ms();
-  const bool is_own_look = owner_of(head) == done.actor && !done.is_refused;
+  const bool is_own_look = owner_of(head) == done.requester && !done.is_refused;
   if (before.queue.empty() || before.queue.front() != head || is_own_look) {
     seen.sign_ms = now;
-    seen.asked_ms = 0;
-  } else if (after.queue_expires_ms == now + asked_ttl_ms + answer_ms) {
-    seen.asked_ms = now;
+    seen.request_ms = 0;
+  } else if (after.queue_expires_ms == now + request_ttl_ms + answer_ms) {
+    seen.request_ms = now;
   }
   if (after.queue_expires_ms < 0) complain(done, "the queue never ends");
 }
@@ -227,13 +227,14 @@ void shared_watch::check_queue(const step& done, const sight& before, const sigh
     }
   }
   note_signs(done, seen, before, after);
-  std::erase_if(seen.arrived, [&](const auto& item) {
+  std::erase_if(seen.joined, [&](const auto& item) {
     return std::find(after.queue.begin(), after.queue.end(), item.first) == after.queue.end();
   });
   for (const auto& waiter : after.queue) {
-    if (seen.arrived.try_emplace(waiter, seen.arrivals).second) ++seen.arrivals;
+    if (seen.joined.try_emplace(waiter, seen.join_count).second) ++seen.join_count;
   }
-  // What an old connection had still under way can enqueue somebody again, unless it was killed.
+  // The commands of an old connection that are in flight can enqueue an owner again, unless the
+  // connection was killed.
   if (!world_.plan.kills_old_sessions) return;
   auto sorted = after.queue;
   std::sort(sorted.begin(), sorted.end());

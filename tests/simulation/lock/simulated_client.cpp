@@ -66,7 +66,7 @@ void simulated_client::connect() {
     half->input.clear();
     half->parser.reset();
     if (half->link == nullptr) continue;
-    half->link->on_arrival = [this, half, era] {
+    half->link->on_input = [this, half, era] {
       if (era == era_ && !is_paused()) read(*half);
     };
   }
@@ -111,15 +111,15 @@ void simulated_client::become_up() {
   for (const auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) old_sessions_.push_back(half->link->at_server().id);
   }
-  last_heard_ = now();
+  last_reply_ = now();
   well_since_ = world_.time.now();
-  world_.say("%s: up as session %ld", id_.c_str(), old_sessions_[0]);
+  world_.log("%s: up as session %ld", id_.c_str(), old_sessions_[0]);
   gates_.enter_each([](lock::gate& gate, time_ns now) { gate.on_up(now); });
 }
 
 void simulated_client::fall_down() {
   if (!is_up_ && !is_connecting_) return;
-  world_.say("%s: down", id_.c_str());
+  world_.log("%s: down", id_.c_str());
   is_up_ = false;
   is_connecting_ = false;
   well_since_ = time_never;
@@ -130,9 +130,9 @@ void simulated_client::fall_down() {
   }
   for (auto& broken : std::exchange(open_, {})) {
     ++world_.seen[count::broken_answers];
-    lock::step_result said;
-    said.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
-    broken.gate_driver->on_answer(broken.claim_id, broken.serial, said);
+    lock::step_result result;
+    result.what = broken.is_sent ? lock::answer::broken : lock::answer::unsent;
+    broken.gate_driver->on_answer(broken.claim_id, broken.serial, result);
   }
   world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
                     [this] { run([this] { connect(); }); });
@@ -140,23 +140,23 @@ void simulated_client::fall_down() {
 
 // ---- sending --------------------------------------------------------------------------------
 
-bool simulated_client::ask(simulated_gate_driver& by, const lock::step_request& asked) {
+bool simulated_client::ask(simulated_gate_driver& by, const lock::step_request& step_request) {
   if (!is_up_ || is_dead_) return false;
   // A bound of the engine may be hit.
   if (world_.plan.has_oddities && world_.dice.happens(2)) return false;
   request made;
   made.gate_driver = by.shared_from_this();
-  made.claim_id = asked.claim_id;
-  made.serial = asked.serial;
-  made.what = asked.what;
+  made.claim_id = step_request.claim_id;
+  made.serial = step_request.serial;
+  made.what = step_request.what;
   made.is_sent = false;
   made.replies_left = 1;
   made.is_without_script = known_ != redis::compare_and_delete::none &&
-                           protocol::is_compare_and_delete(by.rules(), asked);
+                           protocol::is_compare_and_delete(by.rules(), step_request);
   if (made.is_without_script) {
-    protocol::write_compare_and_delete(made.bytes, known_, asked, by.keys());
+    protocol::write_compare_and_delete(made.bytes, known_, step_request, by.keys());
   } else {
-    made.replies_left = protocol::write_step(made.bytes, by.rules(), asked, by.keys());
+    made.replies_left = protocol::write_step(made.bytes, by.rules(), step_request, by.keys());
   }
   open_.push_back(std::move(made));
   set_trap();
@@ -173,7 +173,7 @@ bool simulated_client::ask(simulated_gate_driver& by, const lock::step_request& 
   return true;
 }
 
-// The worst moment for a break or a pause is while an answer is on its way.
+// The worst moment for a break or a pause is while a reply is in flight.
 void simulated_client::set_trap() {
   const auto& plan = world_.plan;
   if (!world_.dice.happens(plan.trap_per_mille) || world_.is_healed) return;
@@ -197,7 +197,7 @@ void simulated_client::flush() {
   plan_silence_check();
 }
 
-// A connection that says nothing for long while a request is open counts as broken.
+// A connection that is silent for long while a request is open counts as broken.
 void simulated_client::plan_silence_check() {
   if (silence_era_ == era_) return;
   const auto era = silence_era_ = era_;
@@ -207,7 +207,7 @@ void simulated_client::plan_silence_check() {
       if (era != era_) return;
       silence_era_ = 0;
       if (open_.empty() || !open_.front().is_sent) return;
-      if (std::max(open_.front().sent, last_heard_) <= now() - limit) return fall_down();
+      if (std::max(open_.front().sent, last_reply_) <= now() - limit) return fall_down();
       plan_silence_check();
     });
   });
@@ -221,7 +221,7 @@ void simulated_client::read(stream& from) {
   bool has_ended = false;
   while (era == era_ && !is_dead_ && from.link->receive(bytes, has_ended)) {
     if (has_ended) return fall_down();
-    last_heard_ = now();
+    last_reply_ = now();
     from.input += bytes;
     while (era == era_ && !from.input.empty()) {
       const auto result = from.parser.parse(from.input);
@@ -252,36 +252,36 @@ void simulated_client::take(stream& from, const redis::value& reply) {
 
 void simulated_client::take_message(const redis::value& pushed) {
   const std::string text(pushed.at(2).text());
-  const auto told = protocol::read_message(text);
-  if (!told) return world_.violate("unreadable message: " + text);
-  world_.say("%s: message %s", id_.c_str(), text.c_str());
-  last_told_ = 0;
-  // Who is to hear of it, found without what is to find it.
+  const auto message = protocol::read_message(text);
+  if (!message) return world_.violate("unreadable message: " + text);
+  world_.log("%s: message %s", id_.c_str(), text.c_str());
+  last_gate_ = 0;
+  // The gate that should receive it, found in another way than by the code under test.
   auto meant = gates_.next(0);
-  while (meant && !meant->has_made(told->owner)) meant = gates_.next(meant->id() + 1);
-  gates_.deliver(*told);
-  if (last_told_ != (meant ? meant->id() : 0)) world_.violate("a message went astray: " + text);
+  while (meant && !meant->has_made(message->owner)) meant = gates_.next(meant->id() + 1);
+  gates_.deliver(*message);
+  if (last_gate_ != (meant ? meant->id() : 0)) world_.violate("a message went astray: " + text);
 }
 
 void simulated_client::take_answer(const redis::value& reply) {
   if (open_.empty()) return world_.violate("a reply that nobody waits for");
   auto& first = open_.front();
-  // Of several replies the first error counts, or else the last.
+  // Of several replies the first error counts, and without an error the last reply.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
     if (first.is_without_script && reply.is_error()) known_ = redis::compare_and_delete::none;
-    first.said = first.is_without_script
-                     ? protocol::read_compare_and_delete(reply)
-                     : protocol::read_step(first.gate_driver->rules(), first.what, reply);
+    first.result = first.is_without_script
+                       ? protocol::read_compare_and_delete(reply)
+                       : protocol::read_step(first.gate_driver->rules(), first.what, reply);
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);
   open_.pop_front();
-  world_.say("%s: answer to step %d of claim %lu: %d", id_.c_str(), static_cast<int>(answered.what),
-             answered.claim_id, static_cast<int>(answered.said.what));
-  answered.gate_driver->on_answer(answered.claim_id, answered.serial, answered.said);
-  // The server does not serve: it is left, and connected to anew.
-  if (answered.said.what == lock::answer::unsent) fall_down();
+  world_.log("%s: answer to step %d of claim %lu: %d", id_.c_str(), static_cast<int>(answered.what),
+             answered.claim_id, static_cast<int>(answered.result.what));
+  answered.gate_driver->on_answer(answered.claim_id, answered.serial, answered.result);
+  // The server does not serve. The client leaves it and reconnects.
+  if (answered.result.what == lock::answer::unsent) fall_down();
 }
 
 }  // namespace mortise::simulation

@@ -30,15 +30,15 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   simulated_gate_driver(simulated_client& owner, std::uint64_t id, const named_lock& of);
 
   // Runs one step of the gate at the client's present time, then looks at every holder and plans
-  // the timer. Everything that touches the gate goes through here.
+  // the timer. All access to the gate goes through this function.
   template <class Step>
   auto enter(Step&& step) {
     const settle_on_exit settle{*this};
     return step(gate_, local_now());
   }
   void on_timer();
-  void on_message(const protocol::message& told);
-  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const lock::step_result& said);
+  void on_message(const protocol::message& message);
+  void on_answer(std::uint64_t claim_id, std::uint32_t serial, const lock::step_result& result);
   // Looks at what every holder believes right now.
   void observe();
 
@@ -49,15 +49,15 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   [[nodiscard]] const protocol::table& rules() const { return rules_; }
   // Whether it made this owner token.
   [[nodiscard]] bool has_made(std::string_view token) const;
-  // Whether it had heard by then (true time) that somebody waits for this claim.
-  [[nodiscard]] bool had_heard(std::string_view token, time_ns by) const;
+  // Whether the client knew of a waiter for this claim by then (true time).
+  [[nodiscard]] bool was_notified(std::string_view token, time_ns by) const;
   [[nodiscard]] bool is_idle() const { return gate_.is_idle() && open_requests_ == 0; }
   [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::string& key() const { return keys_.front(); }
   [[nodiscard]] time_ns local_now() const;
 
   // lock::lock_io
-  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
+  bool ask(const lock::step_request& request, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
@@ -65,7 +65,7 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   // lock::gate_listener
   void on_lost(lock::owner& who) noexcept override;
   void on_at_risk(lock::owner& who, reason /*why*/) noexcept override;
-  void on_not_released(const outcome& /*how*/) noexcept override {}
+  void on_not_released(const outcome& /*result*/) noexcept override {}
 
   std::atomic<int> handles{0};  // the registry's
 
@@ -88,8 +88,8 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   lock::gate gate_;
   int open_requests_ = 0;
   std::uint64_t attempts_ = 0;
-  time_ns timer_at_ = time_never;                      // true time
-  std::map<std::string, time_ns, std::less<>> heard_;  // of who waits for a claim, and when
+  time_ns timer_at_ = time_never;                         // true time
+  std::map<std::string, time_ns, std::less<>> notified_;  // of the first known waiter for a claim
 };
 
 class simulated_client {
@@ -97,7 +97,7 @@ class simulated_client {
   simulated_client(world& around, simulated_server& server, int number);
 
   void connect();
-  // One of its users has a handle from now on; checks that it shares its gate with whom it should.
+  // One of its users has a handle from now on. Checks that it shares its gate with the right users.
   std::shared_ptr<simulated_gate_driver> new_handle(const named_lock& of, bool is_strict);
   void add(user& who) { users_.push_back(&who); }
   [[nodiscard]] const std::vector<user*>& users() const { return users_; }
@@ -118,7 +118,7 @@ class simulated_client {
   [[nodiscard]] bool is_up() const { return is_up_; }
   [[nodiscard]] bool is_paused() const { return world_.time.now() < paused_until_; }
   [[nodiscard]] bool is_dead() const { return is_dead_; }
-  // Dead or being freed: its users do nothing any more.
+  // Dead or being freed. Its users stop.
   [[nodiscard]] bool is_over() const { return is_dead_ || is_closed_; }
   // Since when it has run and been connected without a break; true time.
   [[nodiscard]] time_ns well_since() const { return well_since_; }
@@ -143,7 +143,7 @@ class simulated_client {
     time_ns sent;  // local
     std::string bytes;
     bool is_decided = false;
-    lock::step_result said;
+    lock::step_result result;
   };
   // A stream of replies and pushes; RESP2 needs one for commands and one for messages.
   struct stream {
@@ -152,7 +152,7 @@ class simulated_client {
     redis::parser parser;
   };
 
-  bool ask(simulated_gate_driver& by, const lock::step_request& asked);
+  bool ask(simulated_gate_driver& by, const lock::step_request& request);
   void set_trap();
   void flush();
   void greet(stream& on, bool is_for_messages);
@@ -172,7 +172,7 @@ class simulated_client {
   const bool is_resp2_;
   client::registry<simulated_gate_driver> gates_;
   std::vector<user*> users_;
-  std::uint64_t last_told_ = 0;  // the gate that had the last message
+  std::uint64_t last_gate_ = 0;  // the gate that had the last message
   stream commands_;
   stream messages_;
   std::deque<request> open_;
@@ -180,9 +180,9 @@ class simulated_client {
   std::vector<std::function<void()>> postponed_;
   int handshakes_left_ = 0;
   redis::compare_and_delete known_ = redis::compare_and_delete::none;  // by the handshake
-  std::uint64_t era_ = 0;  // counts connections, so that what is planned for an old one is void
+  std::uint64_t era_ = 0;          // counts connections, so that plans for an old one are void
   std::uint64_t silence_era_ = 0;  // that a check for silence is planned for
-  time_ns last_heard_ = 0;
+  time_ns last_reply_ = 0;
   time_ns paused_until_ = 0;
   time_ns well_since_ = 0;
   bool is_up_ = false;

@@ -12,13 +12,13 @@ namespace mortise::simulation {
 
 void simulated_client::crash() {
   if (is_dead_) return;
-  world_.say("%s: crash", id_.c_str());
+  world_.log("%s: crash", id_.c_str());
   is_dead_ = true;
   is_up_ = false;
   for (auto* half : {&commands_, &messages_}) {
     if (half->link == nullptr) continue;
-    // A killed process leaves its connection to the kernel, a dead host says nothing any more.
-    half->link->on_arrival = nullptr;
+    // A killed process leaves its connection to the kernel. A dead host sends nothing more.
+    half->link->on_input = nullptr;
     if (world_.dice.happens(500)) {
       half->link->cut();
     } else {
@@ -29,7 +29,7 @@ void simulated_client::crash() {
 }
 
 void simulated_client::pause(time_ns until) {
-  world_.say("%s: paused for %ld us", id_.c_str(), (until - world_.time.now()) / ns_per_us);
+  world_.log("%s: paused for %ld us", id_.c_str(), (until - world_.time.now()) / ns_per_us);
   ++world_.seen[count::pauses];
   paused_until_ = std::max(paused_until_, until);
   world_.time.at(paused_until_, [this] { resume(); });
@@ -44,7 +44,7 @@ void simulated_client::wake() {
 // What piled up is done in any order, except that each stream stays in order.
 void simulated_client::resume() {
   if (is_dead_ || is_paused() || (postponed_.empty() && !is_up_ && !is_connecting_)) return;
-  world_.say("%s: resumed", id_.c_str());
+  world_.log("%s: resumed", id_.c_str());
   auto waiting = std::exchange(postponed_, {});
   const auto read_all = [this] {
     for (auto* half : {&commands_, &messages_}) {
@@ -68,7 +68,7 @@ void simulated_client::cut() {
 }
 
 void simulated_client::flap() {
-  world_.say("---- %s's connection breaks", id_.c_str());
+  world_.log("---- %s's connection breaks", id_.c_str());
   ++world_.seen[count::breaks];
   for (auto* half : {&commands_, &messages_}) {
     if (half->link != nullptr) half->link->cut();
@@ -83,7 +83,7 @@ void simulated_client::stall(time_ns until) {
 
 void simulated_client::close() {
   if (is_over()) return;
-  world_.say("%s: closes", id_.c_str());
+  world_.log("%s: closes", id_.c_str());
   is_closed_ = true;
   for (auto* const who : users_) who->on_end();
   gates_.close();
@@ -113,13 +113,13 @@ simulated_gate_driver::simulated_gate_driver(simulated_client& owner, std::uint6
 
 time_ns simulated_gate_driver::local_now() const { return client_.now(); }
 
-bool simulated_gate_driver::ask(const lock::step_request& asked,
+bool simulated_gate_driver::ask(const lock::step_request& request,
                                 const lock::operation* /*by*/) noexcept {
-  const bool is_sent = client_.ask(*this, asked);
+  const bool is_sent = client_.ask(*this, request);
   if (is_sent) ++open_requests_;
-  client_.world_.say("%s: sends step %d of claim %lu, ttl %ld, %s", client_.id_.c_str(),
-                     static_cast<int>(asked.what), asked.claim_id, asked.ttl_ms,
-                     is_sent ? std::string(asked.token).c_str() : "in vain");
+  client_.world_.log("%s: sends step %d of claim %lu, ttl %ld, %s", client_.id_.c_str(),
+                     static_cast<int>(request.what), request.claim_id, request.ttl_ms,
+                     is_sent ? std::string(request.token).c_str() : "in vain");
   return is_sent;
 }
 
@@ -186,27 +186,27 @@ void simulated_gate_driver::on_timer() {
   client_.gates_.retire_if_idle(*this);
 }
 
-void simulated_gate_driver::on_message(const protocol::message& told) {
-  client_.last_told_ = id_;
-  if (told.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
-  if (told.kind == protocol::message_kind::wanted) {
-    heard_.try_emplace(std::string(told.owner), client_.world_.time.now());
+void simulated_gate_driver::on_message(const protocol::message& message) {
+  client_.last_gate_ = id_;
+  if (message.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
+  if (message.kind == protocol::message_kind::wanted) {
+    notified_.try_emplace(std::string(message.owner), client_.world_.time.now());
   }
-  enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, told, now); });
+  enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, message, now); });
 }
 
-bool simulated_gate_driver::had_heard(std::string_view token, time_ns by) const {
-  const auto found = heard_.find(token);
-  return found != heard_.end() && found->second < by;
+bool simulated_gate_driver::was_notified(std::string_view token, time_ns by) const {
+  const auto found = notified_.find(token);
+  return found != notified_.end() && found->second < by;
 }
 
 void simulated_gate_driver::on_answer(std::uint64_t claim_id, std::uint32_t serial,
-                                      const lock::step_result& said) {
+                                      const lock::step_result& result) {
   if (client_.gates_.find(id_).get() != this) {
     client_.world_.violate("a gate was forgotten with a question open");
   }
   --open_requests_;
-  enter([&](lock::gate& gate, time_ns now) { gate.on_answer(claim_id, serial, said, now); });
+  enter([&](lock::gate& gate, time_ns now) { gate.on_answer(claim_id, serial, result, now); });
   client_.gates_.retire_if_idle(*this);
 }
 

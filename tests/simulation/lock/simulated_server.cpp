@@ -25,11 +25,11 @@ void connection::put(direction& way, std::string bytes, bool is_end, time_ns ext
   if (is_end) way.is_open = false;
   const auto typical = world_.plan.latency_ns;
   const auto latency = typical / 2 + world_.dice.below(typical + 1) + extra;
-  way.last_arrival = std::max(way.last_arrival, world_.time.now() + latency);
-  way.under_way.push_back({way.last_arrival, std::move(bytes), is_end});
-  world_.time.at(way.last_arrival, [this, to_server] {
-    if (to_server) return server_.arrive(*this);
-    if (on_arrival) on_arrival();
+  way.last_chunk_at = std::max(way.last_chunk_at, world_.time.now() + latency);
+  way.under_way.push_back({way.last_chunk_at, std::move(bytes), is_end});
+  world_.time.at(way.last_chunk_at, [this, to_server] {
+    if (to_server) return server_.receive(*this);
+    if (on_input) on_input();
   });
 }
 
@@ -37,14 +37,14 @@ void connection::send(std::string bytes) { put(to_server_, std::move(bytes), fal
 
 void connection::close() {
   put(to_server_, {}, true, 0, true);
-  on_arrival = nullptr;
+  on_input = nullptr;
 }
 
 bool connection::receive(std::string& bytes, bool& ended) {
   ended = false;
   if (to_client_.under_way.empty()) return false;
   auto& first = to_client_.under_way.front();
-  if (first.arrival > world_.time.now()) return false;
+  if (first.delivery_time > world_.time.now()) return false;
   ended = first.is_end;
   bytes = std::move(first.bytes);
   to_client_.under_way.pop_front();
@@ -66,7 +66,7 @@ void connection::cut() {
 
 void connection::stall(time_ns until) {
   for (auto* way : {&to_server_, &to_client_}) {
-    way->last_arrival = std::max(way->last_arrival, until);
+    way->last_chunk_at = std::max(way->last_chunk_at, until);
   }
 }
 
@@ -79,7 +79,7 @@ void connection::end_at_server() {
 
 void connection::execute_next() {
   if (to_server_.under_way.empty()) return;
-  if (to_server_.under_way.front().arrival > world_.time.now()) return;
+  if (to_server_.under_way.front().delivery_time > world_.time.now()) return;
   const auto next = std::move(to_server_.under_way.front());
   to_server_.under_way.pop_front();
   if (!session_.is_open) return;
@@ -87,11 +87,11 @@ void connection::execute_next() {
     server_.redis.disconnect(session_);
     return;
   }
-  if (!on_arrival) ++world_.seen[count::ghost_commands];
+  if (!on_input) ++world_.seen[count::ghost_commands];
   run_commands(next.bytes);
 }
 
-// What was sent at once may arrive in pieces, between which others are served.
+// Bytes that were sent at once may arrive in pieces, between which others are served.
 void connection::run_commands(std::string_view bytes) {
   while (!bytes.empty() && session_.is_open) {
     if (parser_.parse(bytes) != redis::parse_result::complete) {
@@ -106,7 +106,7 @@ void connection::run_commands(std::string_view bytes) {
     server_.watch.execute(session_, command);
     if (!bytes.empty() && world_.dice.happens(50)) {
       to_server_.under_way.push_front({world_.time.now(), std::string(bytes), false});
-      return server_.arrive(*this);
+      return server_.receive(*this);
     }
   }
 }
@@ -147,7 +147,7 @@ time_ns simulated_server::truth_of_ms(std::int64_t server_ms) const {
   return clock.truth_of(server_ms * ns_per_ms);
 }
 
-void simulated_server::arrive(connection& from) {
+void simulated_server::receive(connection& from) {
   backlog_.push_back(&from);
   if (is_working_) return;
   is_working_ = true;

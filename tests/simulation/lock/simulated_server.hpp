@@ -23,18 +23,18 @@ class connection {
 
   // The client's half.
   void send(std::string bytes);
-  // The next chunk that has arrived; false when there is none. `ended` tells of the connection's
-  // end, after which nothing comes.
+  // The next chunk that has arrived; false without one. `ended` reports the connection's end, after
+  // which nothing comes.
   bool receive(std::string& bytes, bool& ended);
-  // What was sent before still arrives.
+  // Bytes that were sent before still arrive.
   void close();
-  std::function<void()> on_arrival;  // something can be received
+  std::function<void()> on_input;  // something can be received
 
-  // Faults. A cut loses any suffix of what is under way in each direction; both sides notice when
-  // they notice.
+  // Faults. A cut loses any suffix of the bytes in flight in each direction. Both ends notice
+  // later.
   void cut();
   void stall(time_ns until);
-  // The server ends it: it hears nothing more, and the client notices when it notices.
+  // The server ends it: it receives nothing more, and the client notices later.
   void end_at_server();
 
   [[nodiscard]] session& at_server() { return session_; }
@@ -42,13 +42,13 @@ class connection {
  private:
   friend class simulated_server;
   struct chunk {
-    time_ns arrival;
+    time_ns delivery_time;
     std::string bytes;
     bool is_end;
   };
   struct direction {
     std::deque<chunk> under_way;
-    time_ns last_arrival = 0;
+    time_ns last_chunk_at = 0;
     bool is_open = true;
   };
   void put(direction& way, std::string bytes, bool is_end, time_ns extra, bool to_server);
@@ -70,11 +70,11 @@ class simulated_server {
 
   // nullptr when it can't be reached.
   connection* connect();
-  // It stops working until then, and so hears nobody.
+  // It stops working until then, and receives nothing.
   void pause(time_ns until);
   // Every connection breaks and none can be made until then.
   void shut(time_ns until);
-  // Another process with these data is there from then on, and nobody is connected to it.
+  // Another process with these data runs from then on, without connections.
   void change(simulated_redis::data with, time_ns until);
   // Every connection is ended, and can be made again.
   void end_connections();
@@ -90,7 +90,7 @@ class simulated_server {
 
  private:
   friend class connection;
-  void arrive(connection& from);
+  void receive(connection& from);
   void work();
 
   world& world_;

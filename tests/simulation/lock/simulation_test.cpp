@@ -63,7 +63,7 @@ TEST(history, finds_tokens_of_whole_holds_that_fall_or_are_given_twice) {
   EXPECT_TRUE(check_history({part(5, 10, 20, 1), part(6, 20, 30, 3), part(7, 30, 40, 1)}).empty());
   EXPECT_FALSE(check_history({part(6, 10, 20, 1), part(5, 20, 30, 3)}).empty());
   EXPECT_FALSE(check_history({part(6, 10, 20, 3), part(5, 20, 30, 1)}).empty());
-  // Only whoever wrote reads on with the same token.
+  // Only a writer reads on with the same token.
   auto writer = part(5, 10, 20, 3);
   auto reader = part(5, 20, 30, 1);
   EXPECT_TRUE(check_history({writer, reader}).empty());

@@ -48,7 +48,7 @@ bool user::is_settled() const {
          std::all_of(others_.begin(), others_.end(), is_done);
 }
 
-// A freed handle's memory must not be touched any more.
+// The memory of a freed handle must not be touched again.
 void user::check_poison() {
   for (const auto& gone : forgotten_) {
     if (gone->hold_count(lock::hold_mode::exclusive) != poison || gone->token != poison)
@@ -92,36 +92,36 @@ void user::acquire() {
   auto& dice = world_.dice;
   const auto& plan = world_.plan;
   acquires_.push_back(std::make_unique<acquiring_operation>(*this));
-  auto& wanted = *acquires_.back();
-  wanted.owner = owner_.get();
-  wanted.wanted = choose_amount();
-  const auto mode = wanted.wanted.mode;
-  wanted.is_try = dice.happens(plan.try_per_mille);
+  auto& operation = *acquires_.back();
+  operation.owner = owner_.get();
+  operation.wanted = choose_amount();
+  const auto mode = operation.wanted.mode;
+  operation.is_try = dice.happens(plan.try_per_mille);
   const auto now = client_.now();
   const auto timeout = plan.command_timeout_ms * ns_per_ms;
-  wanted.due = now + timeout;
-  if (!wanted.is_try) {
-    wanted.due = dice.happens(400)   ? time_never
-                 : plan.has_oddities ? now + dice.spread(8 * timeout)
-                                     : now + 8 * timeout;
+  operation.due = now + timeout;
+  if (!operation.is_try) {
+    operation.due = dice.happens(400)   ? time_never
+                    : plan.has_oddities ? now + dice.spread(8 * timeout)
+                                        : now + 8 * timeout;
   }
   // Either the gate watches the deadline, or the caller does.
   const bool is_watched = dice.happens(500);
-  if (is_watched) wanted.deadline = wanted.due;
+  if (is_watched) operation.deadline = operation.due;
 
-  // What is held by now is known before the call.
+  // The holds of this moment are known before the call.
   observe(now);
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
-  wait_ = &wanted;
+  wait_ = &operation;
   const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
-    wanted.accepted_at = world_.time.now();
-    auto result = gate.acquire(wanted, at);
-    wanted.is_accepted = result.ok();
+    operation.accepted_at = world_.time.now();
+    auto result = gate.acquire(operation, at);
+    operation.is_accepted = result.ok();
     return result;
   });
   if (!answer.ok()) {
-    if (wanted.is_finished) violate("an operation was rejected and finished");
+    if (operation.is_finished) violate("an operation was rejected and finished");
     wait_ = nullptr;
     const bool is_above = mode == lock::hold_mode::exclusive && depth(mode) == 0;
     const auto expected = was_held && !is_raising_ && (is_above || !owner_->may_reenter(mode))
@@ -136,30 +136,30 @@ void user::acquire() {
                  was_held || was_lost ? &user::unlock : &user::act);
   }
   if (was_lost) hold_.is_active = false;
-  if (was_held && !wanted.is_finished) violate("a reentrant acquire has to wait");
-  if (!is_watched && wanted.due < time_never) watch_deadline(wanted);
+  if (was_held && !operation.is_finished) violate("a reentrant acquire has to wait");
+  if (!is_watched && operation.due < time_never) watch_deadline(operation);
   if (plan.has_oddities && dice.happens(100)) {
-    give_up_at(wanted, now + dice.spread(timeout), status::cancelled);
+    give_up_at(operation, now + dice.spread(timeout), status::cancelled);
   }
 }
 
-void user::watch_deadline(acquiring_operation& wanted) {
-  give_up_at(wanted, wanted.due, status::timed_out);
+void user::watch_deadline(acquiring_operation& operation) {
+  give_up_at(operation, operation.due, status::timed_out);
 }
 
-void user::give_up_at(acquiring_operation& wanted, time_ns local, status why) {
+void user::give_up_at(acquiring_operation& operation, time_ns local, status why) {
   const auto when = client_.clock.truth_of(local);
-  world_.time.at(when, [this, &wanted, why] {
-    client_.run([this, &wanted, why] {
-      if (wanted.is_finished || client_.is_over()) return;
-      give_up(wanted, why);
+  world_.time.at(when, [this, &operation, why] {
+    client_.run([this, &operation, why] {
+      if (operation.is_finished || client_.is_over()) return;
+      give_up(operation, why);
     });
   });
 }
 
-void user::give_up(acquiring_operation& wanted, status why) {
-  gate_driver_->enter([&](lock::gate& gate, time_ns now) { gate.abandon(wanted, why, now); });
-  if (!wanted.is_finished) violate("an abandoned acquire goes on");
+void user::give_up(acquiring_operation& operation, status why) {
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) { gate.abandon(operation, why, now); });
+  if (!operation.is_finished) violate("an abandoned acquire goes on");
 }
 
 bool user::check_finish(operation_facts& facts, const char* what) {
@@ -174,21 +174,21 @@ bool user::check_finish(operation_facts& facts, const char* what) {
   return true;
 }
 
-void user::acquiring_operation::finish(const outcome& how, std::int64_t token) noexcept {
-  if (by_.check_finish(*this, "acquire")) by_.on_acquired(*this, how, token);
+void user::acquiring_operation::finish(const outcome& result, std::int64_t token) noexcept {
+  if (by_.check_finish(*this, "acquire")) by_.on_acquired(*this, result, token);
 }
 
-void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64_t token) {
-  world_.say("%s: acquire: %s, token %ld", describe().c_str(), status_text(how.code), token);
+void user::on_acquired(acquiring_operation& done, const outcome& result, std::int64_t token) {
+  world_.log("%s: acquire: %s, token %ld", describe().c_str(), status_text(result.code), token);
   wait_ = nullptr;
   auto& dice = world_.dice;
-  if (!how.ok()) {
-    vote_count(how);
-    const bool is_possible = how.code == status::closed
+  if (!result.ok()) {
+    count_result(result);
+    const bool is_possible = result.code == status::closed
                                  ? client_.is_over() || is_forgetting_
-                                 : how.code != status::lost && how.code != status::not_owner;
-    if (!is_possible) violate(std::string("acquire ended: ") + status_text(how.code));
-    if (done.is_try ? how.code == status::timed_out : how.code == status::not_acquired) {
+                                 : result.code != status::lost && result.code != status::not_owner;
+    if (!is_possible) violate(std::string("acquire ended: ") + status_text(result.code));
+    if (done.is_try ? result.code == status::timed_out : result.code == status::not_acquired) {
       violate("a try timed out, or an acquire was not to wait");
     }
     return later(dice.spread(world_.plan.think_ns), &user::act);
@@ -211,13 +211,13 @@ void user::on_acquired(acquiring_operation& done, const outcome& how, std::int64
   hold_.weight = done.wanted.weight;
   hold_.token = token;
   hold_.start = hold_.granted = world_.time.now();
-  hold_.asked = done.accepted_at;
-  hold_.valid_until = time_never;  // told by the gate after this
+  hold_.accepted_at = done.accepted_at;
+  hold_.valid_until = time_never;  // the gate reports it after this
   live_with_hold();
 }
 
-void user::vote_count(const outcome& how) {
-  switch (how.code) {
+void user::count_result(const outcome& result) {
+  switch (result.code) {
     case status::not_acquired:
       ++world_.seen[count::not_acquired];
       break;

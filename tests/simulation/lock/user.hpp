@@ -41,7 +41,7 @@ class user {
   }
   [[nodiscard]] bool is_strict() const { return is_strict_; }
   [[nodiscard]] bool is_holding() const { return hold_.is_active && !hold_.is_over; }
-  // The same as of now, although nobody may have looked since.
+  // The same at this moment, even without a look since.
   [[nodiscard]] bool holds_now() const { return is_holding() && client_.now() < hold_.valid_until; }
   // The last moment at which it did; true time.
   [[nodiscard]] time_ns last_held() const { return holds_now() ? world_.time.now() : last_held_; }
@@ -64,28 +64,28 @@ class user {
   };
   struct acquiring_operation final : lock::acquire_operation, operation_facts {
     explicit acquiring_operation(user& by) : by_(by) {}
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
     user& by_;
   };
   struct other_operation final : lock::operation, operation_facts {
     other_operation(user& by, purpose why) : by_(by), why_(why) {}
-    void finish(const outcome& how, std::int64_t token) noexcept override;
+    void finish(const outcome& result, std::int64_t token) noexcept override;
     user& by_;
     purpose why_;
-    time_ns valid_when_asked = 0;  // unlock, local
-    time_ns target = 0;            // extend, local
-    std::int64_t hold = 0;         // extend
+    time_ns valid_before = 0;  // unlock, local
+    time_ns target = 0;        // extend, local
+    std::int64_t hold = 0;     // extend
   };
   struct hold {
     bool is_active = false;
     bool is_over = false;  // by its deadline, its loss or its unlock
-    bool was_told_lost = false;
+    bool is_loss_reported = false;
     std::array<int, 2> depth{};  // by mode
     std::int64_t number = 0;
     std::int64_t weight = 1;
     std::int64_t token = 0;
     time_ns start = 0;        // true
-    time_ns asked = 0;        // true
+    time_ns accepted_at = 0;  // true
     time_ns granted = 0;      // when all of it began, also before it was raised or lowered
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
@@ -99,7 +99,7 @@ class user {
   void change_mode();
   void raise();
   void lower();
-  void on_raised(const outcome& how, std::int64_t token);
+  void on_raised(const outcome& result, std::int64_t token);
   // A hold goes on with another weight from now on.
   void change_hold(std::int64_t weight, lock::hold_mode mode);
   void record_hold(time_ns end);
@@ -108,21 +108,21 @@ class user {
     return hold_.depth[static_cast<std::size_t>(mode)] == 1 && hold_.depth[0] + hold_.depth[1] == 1;
   }
   void acquire();
-  void watch_deadline(acquiring_operation& wanted);
-  void give_up_at(acquiring_operation& wanted, time_ns local, status why);
+  void watch_deadline(acquiring_operation& operation);
+  void give_up_at(acquiring_operation& operation, time_ns local, status why);
   void renew_handle();
-  void on_acquired(acquiring_operation& done, const outcome& how, std::int64_t token);
-  void on_other(other_operation& done, const outcome& how, std::int64_t token);
-  void on_unlocked(const other_operation& done, const outcome& how);
+  void on_acquired(acquiring_operation& done, const outcome& result, std::int64_t token);
+  void on_other(other_operation& done, const outcome& result, std::int64_t token);
+  void on_unlocked(const other_operation& done, const outcome& result);
   bool check_finish(operation_facts& facts, const char* what);
-  void give_up(acquiring_operation& wanted, status why);
+  void give_up(acquiring_operation& operation, status why);
   void live_with_hold();
   void unlock();
   void extend();
   void forget();
   void end_hold(time_ns at);
   void check_sharing();
-  void vote_count(const outcome& how);
+  void count_result(const outcome& result);
   void violate(const std::string& what) const;
 
   simulated_client& client_;

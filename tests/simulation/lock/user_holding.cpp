@@ -7,7 +7,7 @@
 
 namespace mortise::simulation {
 
-// ---- what the library says about the hold ---------------------------------------------------
+// ---- what the library reports about the hold --------------------------------------------------
 
 void user::observe(time_ns local_now) {
   const auto& gate = gate_driver_->gate();
@@ -37,13 +37,14 @@ void user::observe(time_ns local_now) {
   if (hold_.promised > valid_until) violate("an extension was promised and not given");
 }
 
-// Of a hold that has just begun: readers of a client may go by one claim, but none who came when it
-// was known that somebody waits for it.
+// Of a hold that has just begun: readers of a client may share one claim, but none that came after
+// a waiter for it was known.
 void user::check_sharing() {
   if (lock_.kind != lock::lock_kind::rw) return;
   const auto& gate = gate_driver_->gate();
   const auto claim = gate.owner_token(*owner_);
-  if (gate_driver_->had_heard(claim, hold_.asked)) violate("a reader came in before who waits");
+  if (gate_driver_->was_notified(claim, hold_.accepted_at))
+    violate("a reader came in before who waits");
   for (auto* const other : client_.users()) {
     const bool is_here = other->gate_driver() == gate_driver_ && other != this;
     if (!is_here || gate.owner_token(other->owner()) != claim) continue;
@@ -76,10 +77,10 @@ void user::change_hold(std::int64_t weight, lock::hold_mode mode) {
 }
 
 void user::on_lost() {
-  world_.say("%s: told that the hold is lost", describe().c_str());
+  world_.log("%s: told that the hold is lost", describe().c_str());
   ++world_.seen[count::lost];
-  if (!hold_.is_active || hold_.was_told_lost) return violate("a loss was told without a hold");
-  hold_.was_told_lost = true;
+  if (!hold_.is_active || hold_.is_loss_reported) return violate("a loss was told without a hold");
+  hold_.is_loss_reported = true;
   if (hold_.is_over) return;
   const auto now = client_.now();
   if (now < hold_.valid_until && world_.plan.is_exclusive) {
@@ -90,7 +91,8 @@ void user::on_lost() {
 
 void user::on_at_risk() {
   ++world_.seen[count::at_risk];
-  // Where an answer takes a large part of the lease, or of a grant's, a risk is nothing unusual.
+  // Where a reply takes a large part of the lease, or of a grant's lease, a risk is nothing
+  // unusual.
   const bool is_near = world_.plan.latency_ns * 25 < lock::grant_ms(lease_ms_) * ns_per_ms;
   if (!world_.plan.has_faults() && owner_->renews && is_near) {
     const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.granted);
@@ -138,14 +140,14 @@ void user::unlock() {
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
   others_.push_back(std::make_unique<other_operation>(*this, purpose::unlock));
-  auto& asked = *others_.back();
+  auto& operation = *others_.back();
   const auto now = client_.now();
   const auto timeout = world_.plan.command_timeout_ms * ns_per_ms;
-  asked.due =
+  operation.due =
       now + (world_.plan.has_oddities && world_.dice.happens(100) ? world_.dice.spread(timeout)
                                                                   : timeout);
-  asked.deadline = asked.due;
-  asked.valid_when_asked = was_held ? hold_.valid_until : 0;
+  operation.deadline = operation.due;
+  operation.valid_before = was_held ? hold_.valid_until : 0;
   const bool is_last = hold_.depth[0] + hold_.depth[1] <= 1;
   const auto mode = depth(lock::hold_mode::exclusive) > 0 &&
                             (depth(lock::hold_mode::shared) == 0 || world_.dice.happens(500))
@@ -157,14 +159,14 @@ void user::unlock() {
     change_hold(1, lock::hold_mode::shared);  // it goes on reading
   }
   const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
-    asked.accepted_at = world_.time.now();
-    auto result = gate.unlock(*owner_, mode, &asked, at);
-    asked.is_accepted = result.ok();
+    operation.accepted_at = world_.time.now();
+    auto result = gate.unlock(*owner_, mode, &operation, at);
+    operation.is_accepted = result.ok();
     return result;
   });
   if (is_last) hold_.is_active = false;
-  world_.say("%s: unlock: %s", describe().c_str(), status_text(answer.code));
-  if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
+  world_.log("%s: unlock: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok() && operation.is_finished) violate("an operation was rejected and finished");
   const auto expected = was_held ? status::ok : was_lost ? status::lost : answer.code;
   if (answer.code != expected) {
     violate(std::string("unlock answered ") + status_text(answer.code) + " instead of " +
@@ -179,49 +181,49 @@ void user::extend() {
   observe(client_.now());
   const bool was_held = is_holding();
   others_.push_back(std::make_unique<other_operation>(*this, purpose::extend));
-  auto& asked = *others_.back();
-  asked.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
-  asked.deadline = asked.due;
+  auto& operation = *others_.back();
+  operation.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
+  operation.deadline = operation.due;
   const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
-  asked.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
-  asked.hold = hold_.number;
+  operation.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
+  operation.hold = hold_.number;
   const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
-    asked.accepted_at = world_.time.now();
-    auto result = gate.extend(*owner_, lease, asked, at);
-    asked.is_accepted = result.ok();
+    operation.accepted_at = world_.time.now();
+    auto result = gate.extend(*owner_, lease, operation, at);
+    operation.is_accepted = result.ok();
     return result;
   });
-  world_.say("%s: extend: %s", describe().c_str(), status_text(answer.code));
-  if (!answer.ok() && asked.is_finished) violate("an operation was rejected and finished");
+  world_.log("%s: extend: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok() && operation.is_finished) violate("an operation was rejected and finished");
   const bool is_expected =
       was_held ? answer.ok() || answer.code == status::unreachable || answer.code == status::limit
                : !answer.ok();
   if (!is_expected) violate(std::string("extend answered ") + status_text(answer.code));
 }
 
-void user::other_operation::finish(const outcome& how, std::int64_t told) noexcept {
+void user::other_operation::finish(const outcome& result, std::int64_t token) noexcept {
   static constexpr std::array names{"unlock", "extend", "raise", "lower"};
   const auto* const name = names[static_cast<std::size_t>(why_)];
-  by_.world_.say("%s: %s finished: %s", by_.describe().c_str(), name, status_text(how.code));
-  if (by_.check_finish(*this, name)) by_.on_other(*this, how, told);
+  by_.world_.log("%s: %s finished: %s", by_.describe().c_str(), name, status_text(result.code));
+  if (by_.check_finish(*this, name)) by_.on_other(*this, result, token);
 }
 
-void user::on_unlocked(const other_operation& done, const outcome& how) {
-  if (how.ok()) {
+void user::on_unlocked(const other_operation& done, const outcome& result) {
+  if (result.ok()) {
     ++world_.seen[count::unlocked];
   } else {
-    vote_count(how);
+    count_result(result);
   }
-  if (how.code == status::lost && client_.now() < done.valid_when_asked &&
+  if (result.code == status::lost && client_.now() < done.valid_before &&
       world_.plan.is_exclusive) {
     violate("the server had lost a hold that was still valid");
   }
 }
 
-void user::on_other(other_operation& done, const outcome& how, std::int64_t token) {
-  if (done.why_ == purpose::unlock) return on_unlocked(done, how);
-  if (done.why_ == purpose::raise) return on_raised(how, token);
-  if (!how.ok()) return vote_count(how);
+void user::on_other(other_operation& done, const outcome& result, std::int64_t token) {
+  if (done.why_ == purpose::unlock) return on_unlocked(done, result);
+  if (done.why_ == purpose::raise) return on_raised(result, token);
+  if (!result.ok()) return count_result(result);
   if (done.why_ == purpose::lower) {
     ++world_.seen[count::downgraded];
     return;

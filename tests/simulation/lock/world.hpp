@@ -46,7 +46,7 @@ struct plan {
   bool defers_own_pushes = false;
   redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool kills_old_sessions = true;  // a reconnect is allowed CLIENT KILL
-  int trap_per_mille = 0;          // of questions are followed by a break or pause of the client
+  int trap_per_mille = 0;          // of requests are followed by a break or pause of the client
   // The mean time between faults of a class; 0: never.
   time_ns breaks = 0;
   time_ns flaps = 0;  // one client loses its connection again and again
@@ -60,7 +60,7 @@ struct plan {
   time_ns stalls = 0;        // a connection delivers nothing for a while
   time_ns changes = 0;       // the server is another process, with the same data
   time_ns kills = 0;         // all connections end at once
-  time_ns resizes = 0;       // somebody changes how many permits a semaphore has; no fault
+  time_ns resizes = 0;       // an owner changes how many permits a semaphore has; no fault
   // Outside the promise of exclusion.
   time_ns data_losses = 0;   // FLUSHALL, a restart without data
   time_ns promotions = 0;    // the server is a replica that was behind
@@ -144,7 +144,7 @@ struct world {
   time_ns healthy_since = 0;
 
   void violate(const std::string& what);
-  void say(const char* format, ...) __attribute__((format(printf, 2, 3)));
+  void log(const char* format, ...) __attribute__((format(printf, 2, 3)));
   void disturb(time_ns until) {
     if (until > healthy_since) healthy_since = until;
   }

@@ -1,4 +1,5 @@
-// What the library asks of the machine: the linker leads it here, and each process has its own.
+// The library's calls to the operating system. The linker directs them to this file, and each
+// process has its own.
 #include <atomic>
 #include <functional>
 
@@ -46,7 +47,7 @@ void borrowed_cancel_task(mortise::net::reactor* loop, mortise::net::task& item)
   process_of(*loop).cancel(item);
 }
 
-// Whoever sleeps waits for the I/O thread, which there is none of.
+// A thread that sleeps waits for the I/O thread, which does not exist.
 void borrowed_futex_wait(
     std::atomic<std::uint32_t>& word, std::uint32_t expected,
     mortise::time_ns deadline) __asm__("__wrap__ZN7mortise3net10futex_waitERSt6atomicIjEjl");

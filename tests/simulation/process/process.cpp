@@ -9,7 +9,7 @@ namespace mortise::process_simulation {
 
 namespace {
 
-// Whose code runs now, and who has which reactor. One at a time.
+// The process whose code runs now, and the owner of each reactor. One at a time.
 process* acting = nullptr;
 std::map<net::reactor*, process*> processes;
 
@@ -80,7 +80,7 @@ void process::post(net::task& item) {
 
 void process::cancel(net::task& item) { std::erase(posted_, &item); }
 
-// In order, also what is posted meanwhile.
+// In order, with the tasks that are posted meanwhile.
 void process::run_posted() {
   while (!posted_.empty()) {
     auto* const next = posted_.front();
@@ -90,13 +90,13 @@ void process::run_posted() {
 }
 
 void process::crash() {
-  world_.say(id_ + " dies");
+  world_.log(id_ + " dies");
   for (const auto& who : users_) who->on_end();
   is_dead_ = true;
 }
 
 void process::pause(time_ns until) {
-  world_.say(id_ + " is paused");
+  world_.log(id_ + " is paused");
   paused_until_ = std::max(paused_until_, until);
   world_.time.at(paused_until_, [this] { resume(); });
 }
@@ -135,11 +135,11 @@ void process::on_unacknowledged(const deployment::name_set& names, time_ns /*now
 }
 
 void process::on_message(std::string_view text, time_ns /*now*/) noexcept {
-  const auto told = protocol::read_message(text);
-  if (!told || told->gate_id == 0 || told->gate_id > users_.size()) {
+  const auto message = protocol::read_message(text);
+  if (!message || message->gate_id == 0 || message->gate_id > users_.size()) {
     return world_.violate(id_ + " hears what it does not understand: " + std::string(text));
   }
-  users_[told->gate_id - 1]->on_message(*told);
+  users_[message->gate_id - 1]->on_message(*message);
 }
 
 void process::on_channel_message(std::string_view channel) noexcept {

@@ -1,5 +1,5 @@
-// One simulated process: a real deployment on simulated servers and real gates, with a clock,
-// pauses and a death of its own; and a user of each of its gates.
+// One simulated process: a real deployment on simulated servers, and real gates, each with a user.
+// It has its own clock, pauses and death.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace mortise::process_simulation {
 class process final : private deployment::listener {
  public:
   using deployment_maker = std::function<std::unique_ptr<deployment::deployment>(
-      process& self, net::reactor& loop, deployment::listener& hears)>;
+      process& self, net::reactor& loop, deployment::listener& listener)>;
 
   process(world& around, const terms& made, int number, const deployment_maker& make);
   ~process() override;
@@ -35,7 +35,7 @@ class process final : private deployment::listener {
   void cancel(net::timer& item);
   void post(net::task& item);
   void cancel(net::task& item);
-  // What is posted is done now: somebody waits for it.
+  // A posted task runs now, because a caller waits for it.
   void run_posted();
 
   [[nodiscard]] time_ns now() const { return clock.read(world_.time.now()); }
@@ -57,7 +57,7 @@ class process final : private deployment::listener {
   void on_message(std::string_view text, time_ns now) noexcept override;
   void on_channel_message(std::string_view channel) noexcept override;
   void on_listening(std::string_view channel) noexcept override { on_channel_message(channel); }
-  void on_note(log_subject /*what*/, const outcome& /*how*/) noexcept override {}
+  void on_note(log_subject /*what*/, const outcome& /*result*/) noexcept override {}
 
   world& world_;
   const terms& plan_;
@@ -73,7 +73,7 @@ class process final : private deployment::listener {
   bool is_dead_ = false;
 };
 
-// Whose code runs now; nullptr: nobody's.
+// The process whose code runs now; nullptr without one.
 process* acting_process();
 process& process_of(net::reactor& loop);
 

@@ -11,8 +11,8 @@ namespace mortise::process_simulation {
 void run::add_process() {
   processes_.push_back(std::make_unique<process>(
       world_, plan_, ++number_,
-      [this](process& of, net::reactor& loop, deployment::listener& hears) {
-        return make_deployment(of, loop, hears);
+      [this](process& of, net::reactor& loop, deployment::listener& listener) {
+        return make_deployment(of, loop, listener);
       }));
   processes_.back()->start();
 }
@@ -78,8 +78,8 @@ void run::check_end() {
   for (const auto& problem : testing::check_history(world_.history, rules)) world_.violate(problem);
 }
 
-int play_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-               const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed) {
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
+              const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed) {
   std::uint64_t first = 1, seed = 0;
   bool is_verbose = false;
   CLI::App line("Runs histories, each made from a seed, until one breaks a promise.", program);

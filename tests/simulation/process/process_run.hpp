@@ -1,5 +1,5 @@
-// One run: processes, what befalls them, and whether whoever waits gets what it waits for. What
-// befalls their servers is the business of who derives from this.
+// One run: processes, their faults, and whether waiters are granted the lock. A derived class has
+// the faults of the servers.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class run {
   [[nodiscard]] std::size_t grants() const { return world_.history.size(); }
 
  protected:
-  virtual std::unique_ptr<deployment::deployment> make_deployment(process& of, net::reactor& loop,
-                                                                  deployment::listener& hears) = 0;
+  virtual std::unique_ptr<deployment::deployment> make_deployment(
+      process& of, net::reactor& loop, deployment::listener& listener) = 0;
   virtual void on_death(process& of) = 0;
 
   void add_process();
@@ -33,14 +33,14 @@ class run {
     somebody().pause(world_.time.now() + world_.dice.spread(3 * to_ns(plan_.lease_ms)));
   }
   void live(time_ns until);
-  // Whoever waits while nobody holds, and nothing is amiss, gets the lock in that time.
+  // Without a holder and without a fault, a waiter is granted the lock in that time.
   void watch(time_ns longest);
   [[nodiscard]] virtual bool is_amiss() const = 0;
   void heal();
   void retire();
-  // There is no process any more; before what they stand on goes.
+  // All processes have ended. Called before the servers are destroyed.
   void end() { processes_.clear(); }
-  // All processes are at rest, and nobody held what another did.
+  // All processes are at rest, and no two held at the same time.
   void check_end();
   process& somebody() { return *some_of(processes_); }
   template <class Item>
@@ -70,8 +70,8 @@ struct result {
   std::size_t grants = 0;
 };
 
-// Runs seeds until one fails; the command line says which. What a program's main() returns.
-int play_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-               const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed);
+// Runs seeds until one fails; the command line selects them. Returns the exit code of main().
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
+              const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed);
 
 }  // namespace mortise::process_simulation

@@ -101,17 +101,19 @@ void user::acquire() {
   const auto timeout = (is_try ? 1 : 8) * 3000 * ns_per_ms;
   deadline = dice.happens(300) ? of_.now() + dice.spread(timeout) : of_.now() + timeout;
   is_acquiring_ = true;
-  const auto how = enter([&](lock::gate& gate, time_ns now) { return gate.acquire(*this, now); });
-  if (how.ok()) return;
+  const auto result =
+      enter([&](lock::gate& gate, time_ns now) { return gate.acquire(*this, now); });
+  if (result.ok()) return;
   is_acquiring_ = false;
   later(of_.plan().think_ns + ns_per_ms, &user::acquire);
 }
 
-void user::finish(const outcome& how, std::int64_t token) noexcept {
+void user::finish(const outcome& result, std::int64_t token) noexcept {
   is_acquiring_ = false;
   auto& world = of_.around();
-  world.say(of_.id() + " " + name_ + ": " + status_text(how.code) + " " + std::to_string(token));
-  if (!how.ok()) return later(ns_per_ms + world.dice.spread(of_.plan().think_ns), &user::acquire);
+  world.log(of_.id() + " " + name_ + ": " + status_text(result.code) + " " + std::to_string(token));
+  if (!result.ok())
+    return later(ns_per_ms + world.dice.spread(of_.plan().think_ns), &user::acquire);
   is_holding_ = true;
   token_ = token;
   auto& [highest, last] = world.granted[name_];
@@ -154,7 +156,7 @@ void user::retire() {
 void user::on_end() { end_hold(of_.around().time.now()); }
 
 void user::on_lost(lock::owner& /*loser*/) noexcept {
-  of_.around().say(of_.id() + " " + name_ + ": lost");
+  of_.around().log(of_.id() + " " + name_ + ": lost");
   ++of_.around().lost;
   end_hold(of_.around().time.now());
 }
@@ -171,34 +173,34 @@ void user::on_free() {
   enter([](lock::gate& gate, time_ns now) { gate.on_free(now); });
 }
 
-void user::on_message(const protocol::message& told) {
-  note_token(told.last_token);
-  enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, told, now); });
+void user::on_message(const protocol::message& message) {
+  note_token(message.last_token);
+  enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, message, now); });
 }
 
 void user::note_token(std::int64_t token) {
   if (token != 0) of_.servers().note_token(named(), token);
 }
 
-bool user::ask(const lock::step_request& asked, const lock::operation* by) noexcept {
+bool user::ask(const lock::step_request& request, const lock::operation* by) noexcept {
   if (idle_.empty()) {
     requests_.push_back(of_.servers().new_request(*this, named()));
     idle_.push_back(requests_.back().get());
   }
   auto* const next = idle_.back();
-  next->claim_id = asked.claim_id;
-  next->serial = asked.serial;
-  if (next->send(asked, rules_, keys_, by) != status::ok) return false;
+  next->claim_id = request.claim_id;
+  next->serial = request.serial;
+  if (next->send(request, rules_, keys_, by) != status::ok) return false;
   idle_.pop_back();
   return true;
 }
 
-void user::on_result(deployment::lock_request& answered, const lock::step_result& said,
+void user::on_result(deployment::lock_request& answered, const lock::step_result& result,
                      time_ns /*now*/) noexcept {
-  note_token(said.last_token);
+  note_token(result.last_token);
   idle_.push_back(&answered);
   enter([&](lock::gate& gate, time_ns now) {
-    gate.on_answer(answered.claim_id, answered.serial, said, now);
+    gate.on_answer(answered.claim_id, answered.serial, result, now);
   });
 }
 

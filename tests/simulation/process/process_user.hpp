@@ -1,5 +1,5 @@
-// A gate in its simulated surroundings, and who uses it: locks and unlocks as long as the run
-// lasts, and checks that tokens rise (hazard 30).
+// A gate in its simulated process, with its user. The user locks and unlocks during the run, and
+// checks that tokens rise (hazard 30).
 #pragma once
 
 #include <memory>
@@ -27,11 +27,11 @@ class user final : public deployment::lock_requester,
   void on_up();
   void on_unacknowledged();
   void on_free();
-  void on_message(const protocol::message& told);
+  void on_message(const protocol::message& message);
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& key() const { return keys_.front(); }
   [[nodiscard]] deployment::named_key named() const { return {name_, keys_.front()}; }
-  // Where releases of its lock are told; empty where they are not.
+  // The channel of releases of its lock; empty without one.
   [[nodiscard]] std::string channel() const;
   [[nodiscard]] bool is_idle() const { return !is_acquiring_ && gate_.is_idle(); }
   [[nodiscard]] bool is_waiting() const { return is_acquiring_; }
@@ -48,17 +48,17 @@ class user final : public deployment::lock_requester,
   [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
-  void on_result(deployment::lock_request& answered, const lock::step_result& said,
+  void on_result(deployment::lock_request& answered, const lock::step_result& result,
                  time_ns now) noexcept override;
-  bool ask(const lock::step_request& asked, const lock::operation* by) noexcept override;
+  bool ask(const lock::step_request& request, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& /*holder*/, reason /*why*/) noexcept override {}
-  void on_not_released(const outcome& /*how*/) noexcept override {}
-  void finish(const outcome& how, std::int64_t token) noexcept override;
+  void on_not_released(const outcome& /*result*/) noexcept override {}
+  void finish(const outcome& result, std::int64_t token) noexcept override;
 
   process& of_;
   const std::uint64_t number_;

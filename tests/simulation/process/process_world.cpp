@@ -8,15 +8,15 @@
 namespace mortise::process_simulation {
 
 void world::violate(const std::string& what) {
-  say("VIOLATION: " + what);
+  log("VIOLATION: " + what);
   violations.push_back(what);
 }
 
-void world::say(const std::string& what) {
+void world::log(const std::string& what) {
   if (is_verbose) std::printf("%12.6f %s\n", static_cast<double>(time.now()) / 1e9, what.c_str());
 }
 
-time_ns world::arrival(time_ns& last) {
+time_ns world::delivery_time(time_ns& last) {
   last = std::max(last, time.now() + latency_ns / 2 + dice.below(latency_ns + 1));
   return last;
 }
@@ -35,11 +35,11 @@ std::vector<simulation::arguments> commands_of(std::string_view bytes) {
   return all;
 }
 
-std::string describe(const simulation::arguments& words, const std::string& said) {
+std::string describe(const simulation::arguments& words, const std::string& reply) {
   std::string line;
   for (const auto& word : words) line += " " + (word.size() > 100 ? "…" : word);
   line += " ->";
-  for (const char each : said) line += each == '\r' ? ' ' : each == '\n' ? ' ' : each;
+  for (const char each : reply) line += each == '\r' ? ' ' : each == '\n' ? ' ' : each;
   return line;
 }
 

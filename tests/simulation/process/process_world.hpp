@@ -1,5 +1,5 @@
-// What all parts of a run share whose processes are real code on simulated servers: time, chance,
-// what was granted and held, and what went wrong.
+// The shared state of a run with real code on simulated servers: time, chance, grants, holds and
+// violations.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,9 @@ struct world {
   std::vector<std::string> violations;
 
   void violate(const std::string& what);
-  void say(const std::string& what);
-  // When something that was sent now is there, behind what was sent before: `last` says when that
-  // is.
-  time_ns arrival(time_ns& last);
+  void log(const std::string& what);
+  // The time at which bytes that are sent now are delivered, after those of before: `last`.
+  time_ns delivery_time(time_ns& last);
 };
 
 // What processes do.
@@ -59,8 +58,8 @@ struct terms {
 
 // The words of a command, of which bytes may have several.
 std::vector<simulation::arguments> commands_of(std::string_view bytes);
-// For whoever looks at a run.
-std::string describe(const simulation::arguments& words, const std::string& said);
+// For the reader of a run's log.
+std::string describe(const simulation::arguments& words, const std::string& reply);
 
 // The wall clock of a server begins about here.
 constexpr time_ns epoch_ns = 1'790'000'000 * ns_per_s;

@@ -34,19 +34,19 @@ class connection::asking final : public mortise::deployment::lock_request {
       if (item.by == this) item.by = nullptr;
     }
   }
-  status send(const lock::step_request& asked, const protocol::table& rules,
+  status send(const lock::step_request& request, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
     ++sent_;
-    return of_.send(*this, asked, rules, keys);
+    return of_.send(*this, request, rules, keys);
   }
-  // Once or twice: as long as nothing else was asked, what is said again is of the same question.
-  void answer(const lock::step_result& said) {
+  // Once or twice: until the next request, a repeated reply belongs to the same request.
+  void answer(const lock::step_result& result) {
     const std::weak_ptr<asking*> self = alive_;
     const bool is_repeated = of_.world_.dice.happens(of_.world_.repeat_per_mille);
     const auto question = sent_;
-    who_.on_result(*this, said, boot_now());
+    who_.on_result(*this, result, boot_now());
     if (is_repeated && !self.expired() && question == sent_) {
-      who_.on_result(*this, said, boot_now());
+      who_.on_result(*this, result, boot_now());
     }
   }
 
@@ -57,11 +57,11 @@ class connection::asking final : public mortise::deployment::lock_request {
   mortise::deployment::lock_requester& who_;
 };
 
-connection::connection(world& around, node& to, mortise::deployment::listener& hears,
+connection::connection(world& around, node& to, mortise::deployment::listener& listener,
                        protocol::membership as, runner run, const drifting_clock& local)
     : world_(around),
       node_(to),
-      hears_(hears),
+      listener_(listener),
       as_(std::move(as)),
       run_(std::move(run)),
       local_(local) {}
@@ -84,50 +84,50 @@ std::unique_ptr<mortise::deployment::lock_request> connection::new_request(
 
 // ---- there and back -------------------------------------------------------------------------
 
-// The vote that a server is given anew ends with the others (hazard 17).
-void connection::check_top_up(const lock::step_request& asked) {
-  auto& lapses = lapses_[std::string(asked.token)];
-  const auto until = local_.read(world_.time.now()) + to_ns(asked.ttl_ms);
-  if (asked.what != lock::step::reacquire) {
+// A vote that a server gives again ends with the others (hazard 17).
+void connection::check_top_up(const lock::step_request& sent) {
+  auto& lapses = lapses_[std::string(sent.token)];
+  const auto until = local_.read(world_.time.now()) + to_ns(sent.ttl_ms);
+  if (sent.what != lock::step::reacquire) {
     lapses = std::max(lapses, until);
   } else if (until > lapses) {
     world_.violate("a top-up outlives the votes that it joins");
   }
 }
 
-status connection::send(asking& by, const lock::step_request& asked, const protocol::table& rules,
+status connection::send(asking& by, const lock::step_request& sent, const protocol::table& rules,
                         const protocol::key_set& keys) {
   if (!is_up_) return status::unreachable;
-  check_top_up(asked);
+  check_top_up(sent);
   std::string bytes;
-  protocol::write_step(bytes, rules, asked, keys);
-  open_.push_back({&by, asked.what, &rules});
+  protocol::write_step(bytes, rules, sent, keys);
+  open_.push_back({&by, sent.what, &rules});
   if (world_.is_verbose) {
-    world_.say(as_.client_id + " asks " + std::to_string(as_.number) + " step " +
-               std::to_string(static_cast<int>(asked.what)) + " with " +
-               std::to_string(asked.proposal));
+    world_.log(as_.client_id + " asks " + std::to_string(as_.number) + " step " +
+               std::to_string(static_cast<int>(sent.what)) + " with " +
+               std::to_string(sent.proposal));
   }
-  world_.time.at(world_.arrival(to_node_),
-                 [this, era = era_, process = node_.era, bytes] { arrive(era, process, bytes); });
+  world_.time.at(world_.delivery_time(to_node_),
+                 [this, era = era_, process = node_.era, bytes] { receive(era, process, bytes); });
   return status::ok;
 }
 
-// Also when the client has gone on, as long as it is not connected anew: then it has been killed.
-void connection::arrive(std::uint64_t era, std::uint64_t process, const std::string& bytes) {
+// Also after the client has continued, until it has reconnected. The old connection is killed then.
+void connection::receive(std::uint64_t era, std::uint64_t process, const std::string& bytes) {
   if (process != node_.era || (era != era_ && is_up_)) return;
   if (world_.time.now() < node_.works_at) {
-    world_.time.at(node_.works_at, [this, era, process, bytes] { arrive(era, process, bytes); });
+    world_.time.at(node_.works_at, [this, era, process, bytes] { receive(era, process, bytes); });
     return;
   }
   const auto words = commands_of(bytes).front();
   const auto answer = node_.redis.call(words);
-  std::string said;
-  answer.write(said, 3);
+  std::string message;
+  answer.write(message, 3);
   if (world_.is_verbose)
-    world_.say(as_.client_id + " at " + std::to_string(as_.number) + describe(words, said));
+    world_.log(as_.client_id + " at " + std::to_string(as_.number) + describe(words, message));
   if (era != era_) return;
-  world_.time.at(world_.arrival(to_client_),
-                 [this, era, said] { run_([this, era, said] { deliver(era, said); }); });
+  world_.time.at(world_.delivery_time(to_client_),
+                 [this, era, message] { run_([this, era, message] { deliver(era, message); }); });
 }
 
 void connection::deliver(std::uint64_t era, const std::string& bytes) {
@@ -148,9 +148,9 @@ void connection::cut() {
   session_ = nullptr;
   for (auto& broken : std::exchange(open_, {})) {
     if (broken.by == nullptr) continue;
-    lock::step_result said;
-    said.what = lock::answer::broken;
-    broken.by->answer(said);
+    lock::step_result result;
+    result.what = lock::answer::broken;
+    broken.by->answer(result);
   }
   if (is_left_) return;
   world_.time.after((10 + world_.dice.spread(990)) * ns_per_ms,
@@ -178,42 +178,42 @@ void connection::connect() {
   });
 }
 
-std::string connection::call(const protocol::command& said) {
+std::string connection::call(const protocol::command& command) {
   std::string bytes, answer;
-  said.write(bytes, true);
+  command.write(bytes, true);
   node_.redis.call(commands_of(bytes).front()).write(answer, 3);
   return answer;
 }
 
 void connection::come_up() {
   if (world_.time.now() < std::max(node_.up_at, node_.works_at)) return connect();
-  for (const auto& said :
+  for (const auto& text :
        {was_up_ ? protocol::seed_again(seen_) : protocol::seed(), protocol::join_quorum(as_)}) {
-    if (call(said).front() == '-') return world_.violate("a server refuses a client");
+    if (call(text).front() == '-') return world_.violate("a server refuses a client");
   }
   session_ = &node_.redis.connect();
   session_->protocol = 3;
   session_->send = [this, era = era_](const std::string& bytes) {
-    world_.time.at(world_.arrival(to_client_), [this, era, bytes] {
+    world_.time.at(world_.delivery_time(to_client_), [this, era, bytes] {
       run_([this, era, bytes] {
         const auto words = commands_of(bytes).front();
-        if (era == era_ && words.size() == 3) hears_.on_channel_message(words[1]);
+        if (era == era_ && words.size() == 3) listener_.on_channel_message(words[1]);
       });
     });
   };
   is_up_ = was_up_ = true;
   for (const auto& channel : channels_) session_->channels.insert(channel);
-  hears_.on_up(every_name(), boot_now());
-  for (const auto& channel : std::set<std::string>(channels_)) hears_.on_listening(channel);
+  listener_.on_up(every_name(), boot_now());
+  for (const auto& channel : std::set<std::string>(channels_)) listener_.on_listening(channel);
 }
 
 void connection::listen(const mortise::deployment::named_key& /*lock*/, std::string_view channel) {
   channels_.emplace(channel);
   if (!is_up_) return;
   session_->channels.emplace(channel);
-  world_.time.after(world_.latency_ns * 2, [this, era = era_, said = std::string(channel)] {
-    run_([this, era, said] {
-      if (era == era_ && channels_.count(said) != 0) hears_.on_listening(said);
+  world_.time.after(world_.latency_ns * 2, [this, era = era_, name = std::string(channel)] {
+    run_([this, era, name] {
+      if (era == era_ && channels_.count(name) != 0) listener_.on_listening(name);
     });
   });
 }

@@ -20,7 +20,7 @@ using simulation::simulated_redis;
 
 struct world : process_simulation::world {
   using process_simulation::world::world;
-  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
+  std::int64_t repeat_per_mille = 0;  // the part of replies that are delivered twice
 };
 
 struct node {
@@ -38,8 +38,8 @@ class connection final : public testing::quiet_deployment {
  public:
   // `run` does something in the client's time, unless that is dead.
   using runner = std::function<void(std::function<void()>)>;
-  connection(world& around, node& to, mortise::deployment::listener& hears, protocol::membership as,
-             runner run, const drifting_clock& local);
+  connection(world& around, node& to, mortise::deployment::listener& listener,
+             protocol::membership as, runner run, const drifting_clock& local);
   ~connection() override;
 
   outcome begin() override;
@@ -56,9 +56,9 @@ class connection final : public testing::quiet_deployment {
                 std::string_view channel) noexcept override;
   [[nodiscard]] outcome problem(const mortise::deployment::named_key& lock) const override;
 
-  // Loses any of what is under way. Both sides notice.
+  // Loses any part of what is in flight. Both ends notice.
   void cut();
-  // It ends without a word, and what is under way may still arrive.
+  // It ends without a reply. What is in flight may still arrive.
   void leave();
 
  private:
@@ -70,18 +70,18 @@ class connection final : public testing::quiet_deployment {
     const protocol::table* rules;
   };
 
-  status send(asking& by, const lock::step_request& asked, const protocol::table& rules,
+  status send(asking& by, const lock::step_request& request, const protocol::table& rules,
               const protocol::key_set& keys);
-  void arrive(std::uint64_t era, std::uint64_t process, const std::string& bytes);
+  void receive(std::uint64_t era, std::uint64_t process, const std::string& bytes);
   void deliver(std::uint64_t era, const std::string& bytes);
   void connect();
   void come_up();
-  std::string call(const protocol::command& said);
-  void check_top_up(const lock::step_request& asked);
+  std::string call(const protocol::command& command);
+  void check_top_up(const lock::step_request& request);
 
   world& world_;
   node& node_;
-  mortise::deployment::listener& hears_;
+  mortise::deployment::listener& listener_;
   const protocol::membership as_;
   const runner run_;
   const drifting_clock& local_;
@@ -91,7 +91,7 @@ class connection final : public testing::quiet_deployment {
   std::uint64_t era_ = 0;  // counts connections
   std::int64_t seen_ = 0;
   bool was_up_ = false;
-  time_ns to_node_ = 0, to_client_ = 0;  // the latest arrivals
+  time_ns to_node_ = 0, to_client_ = 0;  // the latest deliveries
   std::deque<request> open_;
   std::set<std::string> channels_;
   std::map<std::string, time_ns> lapses_;  // what was asked for an owner token lasts so long

@@ -1,6 +1,6 @@
-// Runs histories of a quorum, each made from a seed, until one breaks a promise: the real code of
-// src/deployment and src/quorum and the real scripts, with nodes that restart and forget, answers
-// that are late or lost, and processes that die and stop.
+// Runs histories of a quorum, each made from a seed, until one breaks a promise. The code of
+// src/deployment/redlock and the scripts are real. Nodes restart and forget, replies are late or
+// lost, and processes die and stop.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -20,13 +20,13 @@ struct plan : process_simulation::terms {
   std::uint64_t seed = 0;
   int nodes = 3;
   int processes = 3;
-  std::int64_t repeat_per_mille = 0;  // how many answers are heard twice
+  std::int64_t repeat_per_mille = 0;  // the part of replies that are delivered twice
   std::int64_t quarantine_ms = 1200;
   time_ns latency_ns = ns_per_ms;
   time_ns duration = 10 * ns_per_s;
   // The mean time between faults of a kind, and between snapshots; 0: never.
   time_ns cuts = 0, hangs = 0, restarts = 0, snapshots = 0, crashes = 0, pauses = 0;
-  bool forgets = false;  // who restarts
+  bool forgets = false;  // the node that restarts
   [[nodiscard]] bool has_faults() const { return cuts + hangs + restarts + crashes + pauses > 0; }
 };
 
@@ -82,7 +82,7 @@ class run final : public process_simulation::run {
 
  private:
   std::unique_ptr<deployment::deployment> make_deployment(process& of, net::reactor& loop,
-                                                          deployment::listener& hears) override;
+                                                          deployment::listener& listener) override;
   void on_death(process& of) override {
     for (auto* const each : connections_[&of]) each->leave();
   }
@@ -105,16 +105,16 @@ class run final : public process_simulation::run {
 };
 
 std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::reactor& loop,
-                                                             deployment::listener& hears) {
+                                                             deployment::listener& listener) {
   std::vector<deployment::single_url> urls(nodes_.size());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     urls[i].place = "node " + std::to_string(i);
     urls[i].make = [this, &of, i](net::reactor& /*loop*/, const settings& /*terms*/,
-                                  std::string_view client_id, deployment::listener& node_hears) {
+                                  std::string_view client_id, deployment::listener& node_listener) {
       const protocol::membership as{std::string(client_id), static_cast<std::int64_t>(i),
                                     static_cast<std::int64_t>(nodes_.size()), plan_.quarantine_ms};
       auto one = std::make_unique<connection>(
-          world_, *nodes_[i], node_hears, as, [&of](auto what) { of.run(std::move(what)); },
+          world_, *nodes_[i], node_listener, as, [&of](auto what) { of.run(std::move(what)); },
           of.clock);
       connections_[&of].push_back(one.get());
       return one;
@@ -123,7 +123,7 @@ std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::r
   settings terms;
   terms.quarantine_ms = plan_.quarantine_ms;
   terms.drift_ppm = mortise::default_drift_ppm;
-  return deployment::make_quorum(urls, loop, terms, of.id(), hears);
+  return deployment::make_quorum(urls, loop, terms, of.id(), listener);
 }
 
 void run::hang() {
@@ -145,7 +145,7 @@ void run::restart() {
   auto& one = *nodes_[which];
   const bool forgets = plan_.forgets && world_.dice.happens(700) && may_forget(one);
   const bool is_empty = world_.dice.happens(400);
-  world_.say("---- node " + std::to_string(which) +
+  world_.log("---- node " + std::to_string(which) +
              (!forgets   ? " restarts"
               : is_empty ? " restarts empty"
                          : " restarts with old data"));
@@ -193,7 +193,7 @@ void run::check_votes() {
 
 int main(int argc, char** argv) {
   using namespace mortise::redlock_simulation;
-  return mortise::process_simulation::play_seeds(
+  return mortise::process_simulation::run_seeds(
       argc, argv, "redlock_simulation", 40,
       [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
         run one(make_plan(seed), is_verbose);

@@ -70,9 +70,9 @@ class namespaces final : public breaking_network {
     }
   }
   void cut(const std::vector<std::size_t>& some, const std::vector<std::size_t>& others) override {
-    tell("cut " + list_of(some) + " " + list_of(others));
+    control("cut " + list_of(some) + " " + list_of(others));
   }
-  void join() override { tell("join"); }
+  void join() override { control("join"); }
 
  private:
   static std::string number_of(std::size_t host) { return std::to_string(host + 1); }
@@ -92,7 +92,7 @@ class namespaces final : public breaking_network {
   [[nodiscard]] std::string path_of(const std::string& what) const {
     return launcher_.folder + std::string("/") + what;
   }
-  void tell(const std::string& command) {
+  void control(const std::string& command) {
     if (!launcher_tell(&launcher_, command.c_str()))
       throw std::runtime_error("no network any more");
   }
@@ -150,7 +150,7 @@ class proxies final : public breaking_network {
     for (const auto& one : ways_) {
       std::string command = "freeze from";
       for (const auto host : cuts_[one.to]) command += " " + own_of(host);
-      one.by->tell(command);
+      one.by->control(command);
     }
   }
 
@@ -161,8 +161,8 @@ class proxies final : public breaking_network {
 
 }  // namespace
 
-std::unique_ptr<breaking_network> breaking_network::make(medium how, std::size_t hosts) {
-  if (how == medium::proxies) return std::make_unique<proxies>(hosts);
+std::unique_ptr<breaking_network> breaking_network::make(medium kind, std::size_t hosts) {
+  if (kind == medium::proxies) return std::make_unique<proxies>(hosts);
   return std::make_unique<namespaces>(hosts);
 }
 

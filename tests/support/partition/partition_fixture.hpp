@@ -1,5 +1,5 @@
-// Two hosts of clients beside those of servers, and what is promised to whoever is on them,
-// whichever deployment it is of and whatever the network is made of.
+// Two hosts of clients and several of servers, with the promises to these clients, for each
+// deployment and each kind of network.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,24 +46,24 @@ class partitions : public ::testing::TestWithParam<breaking_network::medium> {
     for (auto& one : sets) one.reset();
   }
 
-  // One holds the lock and is cut off, and the other wants it.
+  // One holds the lock and is cut off, and the other waits for it.
   void cut_off(remote_client& holder, remote_client& other, const std::function<void()>& cut) {
     held = holder.ask("acquire order 20000");
-    ASSERT_EQ(told(MORTISE_OK), told(held.status)) << held.message;
-    holder.tell("watch order");
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(held.status)) << held.message;
+    holder.control("watch order");
     cut();
-    other.tell("acquire order 60000");
+    other.control("acquire order 60000");
   }
-  void expect_told(remote_client& holder) {
-    lost = holder.hear();
-    EXPECT_EQ(told(MORTISE_LOST), told(lost.status));
-    EXPECT_EQ(told(MORTISE_LOST), told(holder.ask("unlock order").status));
-    EXPECT_NE(told(MORTISE_OK), told(holder.ask("try order").status));
+  void expect_loss_report(remote_client& holder) {
+    lost = holder.receive();
+    EXPECT_EQ(status_name(MORTISE_LOST), status_name(lost.status));
+    EXPECT_EQ(status_name(MORTISE_LOST), status_name(holder.ask("unlock order").status));
+    EXPECT_NE(status_name(MORTISE_OK), status_name(holder.ask("try order").status));
   }
-  // After the holder was told, and with a higher token.
+  // After the holder was notified, and with a higher token.
   void expect_next(remote_client& other) {
-    const auto granted = other.hear();
-    ASSERT_EQ(told(MORTISE_OK), told(granted.status)) << granted.message;
+    const auto granted = other.receive();
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(granted.status)) << granted.message;
     EXPECT_LT(lost.at, granted.at) << "two have it";
     EXPECT_GT(granted.token, held.token);
   }
@@ -72,11 +72,11 @@ class partitions : public ::testing::TestWithParam<breaking_network::medium> {
     EXPECT_TRUE(eventually([&] { return holder.ask("ping").status == MORTISE_OK; }));
     // With `acks` it is in doubt until the replicas of today have it.
     EXPECT_TRUE(eventually([&] { return other.ask("held order").status == MORTISE_OK; }));
-    EXPECT_EQ(told(MORTISE_NOT_ACQUIRED), told(holder.ask("try order").status));
+    EXPECT_EQ(status_name(MORTISE_NOT_ACQUIRED), status_name(holder.ask("try order").status));
     const auto left = other.ask("unlock order");
-    EXPECT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(left.status)) << left.message;
     const auto again = holder.ask("acquire order 20000");
-    EXPECT_EQ(told(MORTISE_OK), told(again.status)) << again.message;
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(again.status)) << again.message;
     EXPECT_GT(again.token, left.token);
   }
 
@@ -119,18 +119,18 @@ class remote_line {
     for (std::size_t i = 0; i < count; ++i) {
       waiters_.push_back(
           std::make_unique<remote_client>(network, i % 2 == 0 ? near_host : far_host, url));
-      waiters_.back()->tell("acquire order 60000");
+      waiters_.back()->control("acquire order 60000");
       EXPECT_TRUE(eventually([&] { return length() == std::to_string(i + 1); }));
     }
   }
   void expect_served_in_order(std::int64_t token) {
     for (const auto& one : waiters_) {
-      const auto granted = one->hear();
-      EXPECT_EQ(told(MORTISE_OK), told(granted.status)) << granted.message;
+      const auto granted = one->receive();
+      EXPECT_EQ(status_name(MORTISE_OK), status_name(granted.status)) << granted.message;
       EXPECT_GT(granted.token, token);
       token = granted.token;
       const auto left = one->ask("unlock order");
-      EXPECT_EQ(told(MORTISE_OK), told(left.status)) << left.message;
+      EXPECT_EQ(status_name(MORTISE_OK), status_name(left.status)) << left.message;
     }
   }
 

@@ -26,11 +26,11 @@ class obedient_client {
     const auto status = command == "ping"    ? mortise_client_ping(client_.get(), error.get())
                         : command == "watch" ? watch(lock(name), at)
                                              : call(command, lock(name), timeout_ms, error.get());
-    std::ostringstream said;
-    said << (at != 0 ? at : boot_now()) << ' ' << status << ' '
+    std::ostringstream text;
+    text << (at != 0 ? at : boot_now()) << ' ' << status << ' '
          << (name.empty() ? 0 : mortise_lock_token(lock(name))) << ' '
          << mortise_error_message(error.get());
-    return said.str();
+    return text.str();
   }
 
  private:
@@ -72,31 +72,31 @@ remote_client::remote_client(breaking_network& network, std::size_t host, const 
     : process_([&network, host, &url](child_end& test) {
         network.enter(host);
         obedient_client client(url);
-        test.say("ready");
+        test.send("ready");
         for (;;) {
-          const auto line = test.hear();
+          const auto line = test.receive();
           if (line == "(gone)") return;
-          if (line != "(silence)") test.say(client.obey(line));
+          if (line != "(silence)") test.send(client.obey(line));
         }
       }) {
-  if (const auto said = process_.hear(); said != "ready") throw std::runtime_error(said);
+  if (const auto text = process_.receive(); text != "ready") throw std::runtime_error(text);
 }
 
-remote_client::answer remote_client::hear() {
+remote_client::answer remote_client::receive() {
   constexpr int most_silences = 5;
   std::string line;
   for (int i = 0; i < most_silences; ++i) {
-    line = process_.hear();
+    line = process_.receive();
     if (line != "(silence)") break;
   }
-  answer said;
+  answer result;
   int status = 0;
   std::istringstream words(line);
-  if (!(words >> said.at >> status >> said.token))
+  if (!(words >> result.at >> status >> result.token))
     throw std::runtime_error("a client says " + line);
-  said.status = static_cast<mortise_status>(status);
-  std::getline(words >> std::ws, said.message);
-  return said;
+  result.status = static_cast<mortise_status>(status);
+  std::getline(words >> std::ws, result.message);
+  return result;
 }
 
 }  // namespace mortise::testing

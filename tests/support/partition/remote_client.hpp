@@ -1,11 +1,11 @@
-// A client on a host of a network that breaks: a process of its own, which a test tells in lines
-// what to do. Make it before the test has threads.
+// A client on a host of a network that breaks: a process of its own, which a test commands in
+// lines. Make it before the test has threads.
 //
 //   remote_client holder(network, 6, url);
 //   EXPECT_EQ(MORTISE_OK, holder.ask("acquire order 20000").status);
-//   holder.tell("watch order");
+//   holder.control("watch order");
 //   network.cut({6}, {0, 1, 2});
-//   holder.hear().at;  // when it was last seen to be held
+//   holder.receive().at;  // when it was last seen to be held
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class remote_client {
   //   try NAME, acquire NAME MS, extend NAME, unlock NAME    that call
   //   ping                                                   of the client
   //   held NAME     OK or NOT_ACQUIRED
-  //   watch NAME    until it is not held any more; `at` is when it was last about to be seen held
-  void tell(const std::string& command) { process_.say(command); }
-  // As long as that takes, but not for ever.
-  answer hear();
+  //   watch NAME    until it is no longer held; `at` is when it was last about to be seen held
+  void control(const std::string& command) { process_.send(command); }
+  // As long as that takes, up to a limit.
+  answer receive();
   answer ask(const std::string& command) {
-    tell(command);
-    return hear();
+    control(command);
+    return receive();
   }
 
  private:

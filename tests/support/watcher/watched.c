@@ -1,8 +1,8 @@
 /*
  * watched [--tolerance MS] COMMAND…: runs a test, and watches how long the machine keeps threads
- * from running meanwhile. A test that fails is repeated, at most twice, if a thread that was to
- * wake up woke up later than the tolerance, 150 ms unless given. A failure on a machine that kept
- * up is final. Each repetition is a line of the file that MORTISE_TEST_REPEATS names.
+ * from running meanwhile. A test that fails is repeated, at most twice, if a thread woke up later
+ * than due by more than the tolerance, 150 ms unless given. Without such a stall a failure is
+ * final. Each repetition is a line of the file that MORTISE_TEST_REPEATS names.
  *
  * On each processor a thread sleeps for 20 ms and again. The longest delay is the stall.
  */
@@ -52,7 +52,7 @@ static void *watch(void *argument) {
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(self->processor, &only);
-  sched_setaffinity(0, sizeof only, &only); /* else it watches some processor */
+  sched_setaffinity(0, sizeof only, &only); /* otherwise it watches a processor */
   for (int64_t last = self->started_ns;;) {
     nap();
     const int64_t now = now_ns();
@@ -90,7 +90,7 @@ static int64_t longest_stall_ms(void) {
   return atomic_load(&longest_stall_ns) / ns_per_ms;
 }
 
-/* What waitpid() says of the command's end. */
+/* The status of the command's end, from waitpid(). */
 static int run(char **command) {
   const pid_t watcher = getpid();
   const pid_t child = fork();

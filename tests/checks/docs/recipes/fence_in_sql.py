@@ -1,5 +1,5 @@
-"""A holder that was stopped past its lease writes when it goes on, and the database refuses it: the next
-holder, in another language, has written. So does the transaction."""
+"""A holder that was stopped past its lease writes when it continues. The next holder, in another
+language, has written, so the database refuses the late write. So does the transaction."""
 import pathlib
 from signal import SIGCONT, SIGSTOP
 
@@ -31,11 +31,11 @@ def a_holder_that_was_replaced_is_refused():
         new = Program(writers[(number + 1) % len(writers)], DATABASE, f"new {number}")
         token = int(new.expect(r"^holds with token (\d+)$")[1])
         assert token > old_token
-        new.tell("")
+        new.write_line("")
         new.expect("^written$")
         new.end()
         old.send(SIGCONT)
-        old.tell("")
+        old.write_line("")
         old.expect("^refused: a later holder has written$")
         assert sql("SELECT content, fence FROM report") == f"new {number}|{token}"
 

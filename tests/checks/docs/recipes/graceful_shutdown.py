@@ -1,11 +1,11 @@
-"""At SIGTERM who waits stops waiting, and who works finishes it; both have given everything back when
-they have ended."""
+"""At SIGTERM waiters stop waiting, and holders finish their work. Both have released everything
+when they have ended."""
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from stage import Program, built, eventually, redis, run
 
 LOCK = "{mortise:report}"
-# A virtual machine that a signal has ended says so.
+# A virtual machine that was ended by a signal returns this code.
 COMMANDS = [(built("worker.go"), 0), (built("Worker.java"), 143), (built("worker.lua"), 0)]
 
 

@@ -1,5 +1,5 @@
-"""A leader that dies, is stopped past its lease or ends by SIGTERM is followed by the next candidate, in
-whichever language; one that has lost the lead notices and becomes a candidate again."""
+"""A leader that dies, is stopped past its lease or ends by SIGTERM is followed by the next
+candidate, in any language. One that has lost the lead notices and becomes a candidate again."""
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from stage import Program, built, eventually, redis, run
@@ -10,7 +10,7 @@ COMMANDS = {file.rpartition(".")[2]: built(file)
 
 
 class Candidates:
-    """A candidate of each language, who are leaders in this order."""
+    """A candidate of each language, which become leaders in this order."""
 
     def __init__(self, languages, query):
         self.waiting, self.last_token = [], 0

@@ -1,5 +1,5 @@
-"""Each program and each of the other libraries exclude each other, while the program has their protocol;
-on `queued` it does not see them; with both locks it sees both."""
+"""Each program and each of the other libraries exclude each other while the program has their
+protocol. On `queued` it does not see them. With both locks it sees both."""
 import os
 import pathlib
 import re
@@ -15,7 +15,7 @@ SERVER = redis_py.Redis.from_url(URL)
 
 
 def query_for(library):
-    """What the page says is to be added to the URL."""
+    """The page's addition to the URL."""
     return re.search(rf"^\| {library}.* \| `redis://localhost(\?\S+)` \|", PAGE, re.M)[1]
 
 
@@ -47,7 +47,7 @@ class Redsync:
 
 
 class Redisson:
-    """What its `RLock` writes: a hash of owner and hold count; and its word to those who wait."""
+    """The writes of its `RLock`: a hash of owner and hold count, and its message to waiters."""
     query = query_for("Redisson")
     OWNER = "285475da-9152-4c83-822a-67ee2f116a79:52"
 
@@ -62,7 +62,7 @@ class Redisson:
         SERVER.publish(f"redisson_lock__channel:{{{NAME}}}", 0)
 
 
-def asked():
+def request_count():
     """How often anybody has asked for the lock."""
     return sum(SERVER.info("commandstats").get(f"cmdstat_{name}", {}).get("calls", 0)
                for name in ("eval", "evalsha", "set"))
@@ -70,9 +70,9 @@ def asked():
 
 def waiting(command, query=""):
     """A program that has asked for the lock, and not got it."""
-    before = asked()
+    before = request_count()
     program = Program(command, query=query)
-    eventually("it has asked", lambda: asked() > before)
+    eventually("it has sent a request", lambda: request_count() > before)
     assert program.lines == [], program
     return program
 
@@ -87,7 +87,7 @@ def they_exclude_each_other():
             ours.expect("^holds$")
 
             assert SERVER.type(NAME) == written and not theirs.take()
-            ours.tell("")
+            ours.write_line("")
             ours.end()
             assert redis("EXISTS", NAME) == "0"
 
@@ -98,7 +98,7 @@ def queued_is_another_key():
     for command in COMMANDS:
         ours = Program(command)
         ours.expect("^holds$")
-        ours.tell("")
+        ours.write_line("")
         ours.end()
     theirs.give()
 
@@ -114,7 +114,7 @@ def both_locks_are_seen_by_both():
     new = Program(COMMANDS[0])
     eventually("it waits for the new lock", lambda: redis("LLEN", f"{{mortise:{NAME}}}:q") == "1")
     assert new.lines == []
-    waits.tell("")
+    waits.write_line("")
     waits.end()
     new.expect("^holds$")
     assert theirs.take()

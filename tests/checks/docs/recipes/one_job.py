@@ -1,5 +1,6 @@
-"""Of all who come for one run, in all languages and at once, one runs the command; also of those who
-come later. When its host dies, one who waits runs it; when it fails, too. The next run is another."""
+"""Of all candidates for one run, in all languages and at once, one runs the command, also with
+candidates that come later. If its host dies or it fails, a waiter runs it. The next run is another
+one."""
 import os
 import pathlib
 
@@ -9,7 +10,8 @@ COMMANDS = [built(file) for file in ("once.go", "Once.java", "once.lua", "once.c
 EACH = 2
 os.environ["LOG"] = "log"
 
-# Each notes its lines in one file. The shell of a command that waits reads what nobody writes.
+# Each appends its lines to one file. The shell of a waiting command reads a pipe that is never
+# written.
 QUICK = ["sh", "-c", "echo done >>$LOG"]
 FAILING = ["sh", "-c", "echo fails >>$LOG; exit 1"]
 LONG = ["sh", "-c", "mkfifo $LOG.gate; echo begins >>$LOG; read line <$LOG.gate; echo done >>$LOG"]

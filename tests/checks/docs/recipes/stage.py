@@ -1,5 +1,5 @@
-"""What the tests of the recipes have in common: the programs that a page shows are built, run several
-at once against the test's server, and watched line by line."""
+"""The common parts of the recipes' tests. They build the programs of a page, run several at once
+against the test's server, and watch their lines."""
 import os
 import re
 import signal
@@ -23,7 +23,7 @@ def output_of(*command, **more):
 
 
 def redis(*command):
-    """What the server answers."""
+    """The reply of the server."""
     return output_of("redis-cli", "-u", URL, *command)
 
 
@@ -60,8 +60,8 @@ def built(file, *flags, classpath=""):
 
 
 class Program:
-    """A running program. `query` is what an operator adds to its URL; with an `output` its lines go
-    there instead of here."""
+    """A running program. `query` is the operator's addition to its URL. With an `output` its lines
+    go to that file."""
 
     def __init__(self, command, *arguments, query="", output=None):
         self.lines, self.seen = [], 0
@@ -101,7 +101,7 @@ class Program:
         assert found, f"no {pattern!r}: {self}"
         return found
 
-    def tell(self, line):
+    def write_line(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 

@@ -1,5 +1,5 @@
-"""The tests that the page shows pass against the server behind `local:`, and notice a program that locks
-something else."""
+"""The tests of the page pass against the server behind `local:`, and notice a program that locks
+another name."""
 import os
 import pathlib
 

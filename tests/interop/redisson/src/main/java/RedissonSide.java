@@ -22,17 +22,17 @@ public final class RedissonSide {
     var client = Redisson.create(config);
     RLock lock = client.getLock(arguments[1]);
     var commands = new BufferedReader(new InputStreamReader(System.in));
-    say("ready");
+    report("ready");
     for (String line = commands.readLine(); line != null; line = commands.readLine()) {
       String[] words = line.split(" ");
       switch (words[0]) {
-        case "try" -> say(lock.tryLock(0, Long.parseLong(words[1]), TimeUnit.MILLISECONDS));
+        case "try" -> report(lock.tryLock(0, Long.parseLong(words[1]), TimeUnit.MILLISECONDS));
         case "lock" -> {
-          say("waiting");
+          report("waiting");
           long wait = Long.parseLong(words[1]);
-          say(lock.tryLock(wait, Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
+          report(lock.tryLock(wait, Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
         }
-        case "unlock" -> say(unlock(lock));
+        case "unlock" -> report(unlock(lock));
         default -> throw new IllegalArgumentException(line);
       }
     }
@@ -48,7 +48,7 @@ public final class RedissonSide {
     }
   }
 
-  private static void say(Object answer) {
+  private static void report(Object answer) {
     System.out.println(answer);
     System.out.flush();
   }

@@ -1,6 +1,6 @@
-// Knows when the server is in its grace period, by what it has seen of its past and of the
-// handshakes: no waiter may be taken for dead then, except at the end of a grace period. No dead
-// waiter may cost two grace periods.
+// Knows when the server is in its grace period, from its past and the handshakes. No waiter may be
+// taken for dead then, except at the end of a grace period. No dead waiter may cost two grace
+// periods.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace mortise::simulation {
 
-class arrivals_watch {
+class grace_period_watch {
  public:
-  arrivals_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
+  grace_period_watch(world& around, simulated_redis& redis) : world_(around), redis_(redis) {}
 
   // Before a command is carried out.
   void look(const arguments& command);
@@ -37,7 +37,7 @@ class arrivals_watch {
     std::int64_t ends_ms = -1;
   };
   [[nodiscard]] std::int64_t left_ms() const;
-  [[nodiscard]] bool is_heard(const std::string& client) const;
+  [[nodiscard]] bool is_subscribed(const std::string& client) const;
 
   world& world_;
   simulated_redis& redis_;

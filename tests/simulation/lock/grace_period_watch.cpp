@@ -1,4 +1,4 @@
-#include "simulation/lock/arrivals_watch.hpp"
+#include "simulation/lock/grace_period_watch.hpp"
 
 #include <algorithm>
 
@@ -17,13 +17,13 @@ constexpr std::int64_t over_ms = 5000;
 
 }  // namespace
 
-std::int64_t arrivals_watch::left_ms() const {
+std::int64_t grace_period_watch::left_ms() const {
   const auto left = until_ms_ - redis_.now_ms();
   // Beyond that the clock was set back.
   return left > changed_ms ? 0 : left;
 }
 
-void arrivals_watch::look(const arguments& command) {
+void grace_period_watch::look(const arguments& command) {
   const bool is_in_handshake =
       command.size() == 7 && command[0] == "EVAL" && command[3] == protocol::server_key;
   const auto& fault = redis_.fault;
@@ -34,26 +34,27 @@ void arrivals_watch::look(const arguments& command) {
   until_ms_ = redis_.now_ms() + std::max({std::int64_t{0}, left_ms(), for_now});
 }
 
-bool arrivals_watch::is_heard(const std::string& client) const {
-  return redis_.hearers("mortise:inbox:" + client) > 0;
+bool grace_period_watch::is_subscribed(const std::string& client) const {
+  return redis_.subscribers("mortise:inbox:" + client) > 0;
 }
 
-bool arrivals_watch::keeps_place(const std::string& client, std::int64_t queue_expires_ms) const {
-  if (is_heard(client)) return true;
+bool grace_period_watch::keeps_place(const std::string& client,
+                                     std::int64_t queue_expires_ms) const {
+  if (is_subscribed(client)) return true;
   const auto left = queue_expires_ms - redis_.now_ms() - grace_ms;
   if (left <= 0 && left > -over_ms) return false;
   // What was noted may be lost with the data.
   return is_in_grace_period() && world_.plan.is_exclusive;
 }
 
-void arrivals_watch::note_waiters(const std::string& lock_key,
-                                  const std::deque<std::string>& clients) {
+void grace_period_watch::note_waiters(const std::string& lock_key,
+                                      const std::deque<std::string>& clients) {
   auto& since_ms = absences_[lock_key].since_ms;
   std::erase_if(since_ms, [&](const auto& item) {
     return std::find(clients.begin(), clients.end(), item.first) == clients.end();
   });
   for (const auto& client : clients) {
-    if (is_heard(client)) {
+    if (is_subscribed(client)) {
       since_ms.erase(client);
     } else {
       since_ms.try_emplace(client, redis_.now_ms());
@@ -61,12 +62,13 @@ void arrivals_watch::note_waiters(const std::string& lock_key,
   }
 }
 
-bool arrivals_watch::is_waited_for_again(const std::string& lock_key, const std::string& client) {
-  if (is_heard(client) || !world_.plan.is_exclusive) return false;
+bool grace_period_watch::is_waited_for_again(const std::string& lock_key,
+                                             const std::string& client) {
+  if (is_subscribed(client) || !world_.plan.is_exclusive) return false;
   auto& known = absences_[lock_key];
   const auto now = redis_.now_ms();
-  const auto away = known.since_ms.find(client);
-  const bool is_again = away != known.since_ms.end() && away->second <= known.began_ms &&
+  const auto since = known.since_ms.find(client);
+  const bool is_again = since != known.since_ms.end() && since->second <= known.began_ms &&
                         now >= known.ends_ms && now < known.ends_ms + over_ms;
   if (now >= known.ends_ms) {
     known.began_ms = now;

@@ -11,7 +11,7 @@
 #include "net/reactor.hpp"
 #include "support/test_cluster.hpp"
 
-namespace mortise::testing::cluster_departure_test {
+namespace mortise::testing::cluster_removal_test {
 namespace {
 
 bool has_client(test_server& at, const std::string& name) {
@@ -41,7 +41,7 @@ TEST_F(clusters, the_connection_to_a_server_that_left_the_cluster_is_closed) {
   expect_released(lock);
 }
 
-// Nobody is told anything, but the connection comes up.
+// The connection comes up, and no gate is notified.
 class quiet_listener final : public deployment::cluster_server::listener {
  public:
   std::string why;  // of the last end
@@ -50,12 +50,13 @@ class quiet_listener final : public deployment::cluster_server::listener {
 
  private:
   void on_server_up(deployment::cluster_server& /*which*/) noexcept override { ++ups; }
-  void on_server_down(deployment::cluster_server& /*which*/, const outcome& how) noexcept override {
-    why = how.words();
+  void on_server_down(deployment::cluster_server& /*which*/,
+                      const outcome& result) noexcept override {
+    why = result.words();
     ++downs;
   }
   void on_server_overdue(deployment::cluster_server& /*which*/) noexcept override {}
-  void on_server_note(log_subject /*what*/, const outcome& /*how*/) noexcept override {}
+  void on_server_note(log_subject /*what*/, const outcome& /*result*/) noexcept override {}
   void on_server_push(std::string_view /*channel*/, std::string_view /*payload*/,
                       time_ns /*now*/) noexcept override {}
   void on_server_unsubscribed(deployment::cluster_server& /*which*/,
@@ -69,17 +70,17 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   };
   net::reactor loop;
   ASSERT_TRUE(loop.start().ok());
-  quiet_listener hears;
+  quiet_listener listener;
   const auto place = std::make_shared<deployment::server_place>(place_of(0));
   redis::connection_config config;
   config.where = place;
   config.is_of_cluster = true;
   config.client_name = "wanderer";
-  deployment::cluster_server server(loop, 0, place, config, settings(), "client", hears);
+  deployment::cluster_server server(loop, 0, place, config, settings(), "client", listener);
   ASSERT_TRUE(server.begin().ok());
-  ASSERT_TRUE(eventually([&] { return hears.ups == 1; }));
+  ASSERT_TRUE(eventually([&] { return listener.ups == 1; }));
   server.connection().leave(outcome::of(status::unreachable, "a reconnect is counted"));
-  ASSERT_TRUE(eventually([&] { return hears.ups == 2; }));
+  ASSERT_TRUE(eventually([&] { return listener.ups == 2; }));
   const auto reconnects = [&] {
     statistics::snapshot all_counts;
     server.statistics().add_to(all_counts, "it");
@@ -92,23 +93,23 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   EXPECT_EQ(1, reconnects());
 
   server.rest();
-  ASSERT_TRUE(eventually([&] { return hears.downs == 2; }));
+  ASSERT_TRUE(eventually([&] { return listener.downs == 2; }));
   server.change(place_of(1));
   EXPECT_EQ(place_of(1), server.where());
   EXPECT_EQ(0, reconnects());
   EXPECT_NE(std::string::npos, server.connection().last_problem().words().find(place_of(1).text()));
   ASSERT_TRUE(server.begin().ok());
-  ASSERT_TRUE(eventually([&] { return hears.ups == 3; }));
+  ASSERT_TRUE(eventually([&] { return listener.ups == 3; }));
   EXPECT_TRUE(has_client(all->at(1), "wanderer"));
   EXPECT_FALSE(has_client(all->at(0), "wanderer"));
   EXPECT_TRUE(server.problem().ok());
   EXPECT_EQ(0, reconnects()) << "the first connection to this server";
 
   ASSERT_NE("0", all->at(1).command({"CLIENT", "KILL", "TYPE", "normal"}));
-  ASSERT_TRUE(eventually([&] { return hears.downs == 3; }));
-  EXPECT_EQ(0U, hears.why.find(place_of(1).text() + ":")) << hears.why;
+  ASSERT_TRUE(eventually([&] { return listener.downs == 3; }));
+  EXPECT_EQ(0U, listener.why.find(place_of(1).text() + ":")) << listener.why;
   server.close(0);
 }
 
 }  // namespace
-}  // namespace mortise::testing::cluster_departure_test
+}  // namespace mortise::testing::cluster_removal_test
