@@ -110,7 +110,7 @@ class caller {
     }
   }
   void sleeps(time_ns ready_ns) {
-    // The server runs now, where it could not run beside a spinning caller.
+    // The server runs now. On a shared core it does not run while the caller spins.
     if (ready_ns == time_never) ready_ns = now_ + machine_.server_ns;
     now_ = std::max(now_, ready_ns) + machine_.wake_ns;
     ran_ns_ = 0;
