@@ -171,15 +171,15 @@ check.case("a multi says which member was lost", function(name)
   check.equal(event.details.lock_name, name .. "gone")
   check.equal(event.details.reason, mortise.REASON_SERVER_LOST)
 
-  local dispatcher, event = assert(require("mortise.dispatcher").new(client)), nil
+  local dispatcher, lost = assert(require("mortise.dispatcher").new(client)), nil
   assert(dispatcher:watch(multi, function(notice)
-    if notice.kind == mortise.EVENT_LOST then event = notice end
+    if notice.kind == mortise.EVENT_LOST then lost = notice end
   end))
   hold = assert(multi:try())
   check.redis(("del '{mortise:%skept}'"):format(name))
   check.outcome(mortise.LOST, hold:extend())
-  while not event do assert(dispatcher:dispatch(20000)) end
-  check.equal(event.lock_name, name .. "kept")
+  while not lost do assert(dispatcher:dispatch(20000)) end
+  check.equal(lost.lock_name, name .. "kept")
   check.equal(hold:is_held(), false)
   check.outcome(mortise.LOST, hold:unlock())
   dispatcher:close()

@@ -39,7 +39,7 @@ check.case("a value out of range is an error, too", function(name)
   check.misuse("multi", function() client:multi():try() end)
 end)
 
-check.case("a negative timeout is an error wherever one is given, and not for ever", function(name)
+check.case("a negative timeout is an error in each call, and not endless", function(name)
   local client = check.client()
   local lock, rw, semaphore = client:lock(name), client:rw(name), client:semaphore(name, 2)
   local multi, queue, member = client:multi(), client:queue(), client:lock(name .. "'")
@@ -73,7 +73,7 @@ check.case("a negative timeout is an error wherever one is given, and not for ev
   for _, holder in ipairs(holders) do check.equal(holder:unlock(), true) end
 end)
 
-check.case("for ever is to be said, or nothing", function(name)
+check.case("an endless wait is given as infinity, or omitted", function(name)
   local client = check.client()
   local waiters = {client:lock(name), client:lock(name), client:lock(name)}
   local queue, holder = client:queue(), assert(client:lock(name):try())

@@ -1,4 +1,4 @@
-# What is wrong is told with its name, its value and the remedy; nothing runs, and nothing is held.
+# A fault is reported with its name, its value and the remedy. Nothing runs, and nothing is held.
 load helpers
 
 # refused <code> <words> <option>…: `mortise exec` with them.

@@ -1,7 +1,7 @@
-# `mortise bench`: what it tells is of these servers, and it leaves nothing there.
+# `mortise bench` measures these servers, and leaves nothing there.
 load helpers
 
-@test "bench tells how long locks take beside a round trip" {
+@test "bench compares the times of locks with a round trip" {
   run mortise bench --for 300ms
   fails_with 0
   [[ ${lines[0]} == "round trip "* && ${lines[0]} == *" 1.00"* ]]

@@ -12,7 +12,7 @@ load helpers
   begin --lease 3s --grace 200ms
   until_it is_there "$folder/grandchild"
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$(cat "$folder/grandchild")"
 }
 
@@ -20,8 +20,8 @@ load helpers
   for signal in QUIT HUP TERM; do
     rm -f "$folder/command"
     begin
-    kill -"$signal" "$front"
-    ends_with "$front" $((128 + $(kill -l "$signal")))
+    kill -"$signal" "$launcher"
+    ends_with "$launcher" $((128 + $(kill -l "$signal")))
     is_gone "$command"
   done
 }
@@ -34,25 +34,25 @@ load helpers
 
 @test "consul #9788: two never run because the first was killed too late" {
   begin --lease 3s --grace 500ms
-  kill -STOP "$keeper"
+  kill -STOP "$holder_process"
   mortise exec "$name" -- sh -c '! kill -0 "$1" 2>/dev/null || grep -q "^State:.*Z" "/proc/$1/status"' sh "$command"
 }
 
 @test "etcdctl PR 7983: the command is not left alone with a lost lock" {
   begin --lease 3s --grace 200ms
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$command"
 }
 
-@test "etcdctl: the command has our standard input, and its signal is told" {
+@test "etcdctl: the command has our standard input, and its signal is reported" {
   run bash -c 'echo words | mortise exec "$name" -- cat'
   [ "$output" = words ]
   run mortise exec "$name" -- sh -c 'kill -TERM $$'
   fails_with 143
 }
 
-@test "flock leaves the command running when it is told to end; mortise does not" {
+@test "flock leaves the command running at SIGTERM; mortise does not" {
   flock "$folder/file" sh -c 'echo $$ >"$folder/left"; exec sleep 100' 3>&- &
   flocker=$!
   until_it is_there "$folder/left"
@@ -61,8 +61,8 @@ load helpers
   ! is_gone "$(cat "$folder/left")"
   kill "$(cat "$folder/left")"
   begin
-  kill "$front"
-  ends_with "$front" 143
+  kill "$launcher"
+  ends_with "$launcher" 143
   is_gone "$command"
 }
 
@@ -77,7 +77,7 @@ load helpers
   kill "$(cat "$folder/daemon")"
 }
 
-@test "flock runs a short job again on whoever comes late; --at-least does not (cronlock's GRACE)" {
+@test "flock runs a short job again on a late host; --at-least does not (cronlock's GRACE)" {
   for _ in 1 2; do flock -n "$folder/file" sh -c 'echo ran >>"$folder/by_flock"'; done
   [ "$(wc -l <"$folder/by_flock")" = 2 ]
   for _ in 1 2; do

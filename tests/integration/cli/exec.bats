@@ -66,7 +66,7 @@ load helpers
   [ -e "$folder/ran" ]
 }
 
-@test "who has waited has the whole lease, and the grace that fits it" {
+@test "after a wait the holder has the whole lease, and the grace that fits it" {
   begin
   mortise exec -w 60 --lease 30s --grace 9s "$name" -- touch "$folder/ran" 3>&- &
   waiter=$!
@@ -255,7 +255,7 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
   fails_with 0
 }
 
-@test "--label tells others who holds it" {
+@test "--label names the holder to others" {
   begin --label "nightly backup"
   run redis-cli -s "${MORTISE_TEST_URL#unix://}" eval "
     local text = ''

@@ -35,18 +35,18 @@ is_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status"
 # A command that prints its number and continues: sleeps <file>
 sleeps='echo $$ >"$1"; exec sleep 100'
 
-# Starts `mortise exec` in the background with such a command, by the program $begin_by if there is one,
-# and waits until it runs. The front's number is in $front, that of the process that holds the lock in
-# $keeper, the command's in $command, and stderr is $words.
+# Starts `mortise exec` in the background with such a command, by the program $begin_by if there is
+# one, and waits until it runs. Sets $launcher, $holder_process and $command to their process ids,
+# and writes stderr to $words.
 begin() {
   # Bash lets what it starts in the background ignore these two.
   env --default-signal=INT,QUIT "${begin_by[@]}" mortise exec "$@" "$name" -- \
     sh -c "${script:-$sleeps}" sh "$folder/command" 2>"$words" 3>&- &
-  front=$!
-  started+=("$front")
+  launcher=$!
+  started+=("$launcher")
   until_it is_there "$folder/command"
   command=$(cat "$folder/command")
-  keeper=$(pgrep -P "$front" -x mortise)
+  holder_process=$(pgrep -P "$launcher" -x mortise)
 }
 
 is_free() { mortise exec -n "$name" -- true; }

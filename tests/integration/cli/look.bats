@@ -9,7 +9,7 @@ starts() {
 
 lists() { mortise list | grep -q "$1"; }
 
-@test "list shows who holds, and how many wait" {
+@test "list shows the holders, and how many wait" {
   begin --label "nightly backup"
   starts "$name" -- true
   starts "$name" -- true
@@ -17,7 +17,7 @@ lists() { mortise list | grep -q "$1"; }
   run mortise list
   fails_with 0
   [ "${#lines[@]}" = 1 ]
-  says "$name  mutex  $(hostname):$keeper  "
+  says "$name  mutex  $(hostname):$holder_process  "
   says "nightly backup"
 }
 
@@ -30,7 +30,7 @@ lists() { mortise list | grep -q "$1"; }
   [ "${#lines[@]}" = 2 ]
   local cells who="$name mutex exclusive [A-Za-z0-9_-]+ $(hostname)" time="[0-9]+m?s"
   cells=$(tr -s ' ' <<<"$output")
-  grep -qE "^$who $keeper [0-9]{16} 1 $time $time 0 - 1 0 the first$" <<<"$cells"
+  grep -qE "^$who $holder_process [0-9]{16} 1 $time $time 0 - 1 0 the first$" <<<"$cells"
   grep -qE "^$who [0-9]+ - - - - 1 $time 0 1 the second$" <<<"$cells"
 }
 
@@ -61,7 +61,7 @@ lists() { mortise list | grep -q "$1"; }
 
 @test "list --all shows what the dead hold, once" {
   begin --lease 330s --label "of the dead"
-  kill -KILL "$keeper" "$front"
+  kill -KILL "$holder_process" "$launcher"
   local living
   living=$(mktemp)
   mortise exec "living" -- sh -c 'echo >"$0"; exec sleep 60' "$living" 3>&- 2>/dev/null &
@@ -85,9 +85,9 @@ lists() { mortise list | grep -q "$1"; }
   rm "$living"
 }
 
-@test "list --all shows the dead beside the living who share a lock" {
+@test "list --all shows the dead and the living holders of a shared lock" {
   begin -s --lease 330s --label "of the dead"
-  kill -KILL "$keeper" "$front"
+  kill -KILL "$holder_process" "$launcher"
   starts -s "$name" -- sleep 60
   until_it lists "^$name "
   both() { mortise list --all | tr -s ' ' | grep -qE "^$name rw $(hostname):[0-9]+ \\+1 "; }
@@ -137,14 +137,14 @@ seen = json.load(sys.stdin)
 assert one["name"] == os.environ["name"] and one["token"] > 0 and one["kind"] == "mutex", one'
 }
 
-@test "list says whom it has not heard" {
+@test "list names the clients that have not answered" {
   begin
-  kill -STOP "$keeper"
+  kill -STOP "$holder_process"
   run --separate-stderr mortise list --wait 300ms
   fails_with 0
   [ -z "$output" ]
   [[ $stderr == *"1 client has not answered"* ]]
-  kill -CONT "$keeper"
+  kill -CONT "$holder_process"
 }
 
 @test "list leaves alone what is not ours, and reads no keys" {
@@ -178,7 +178,7 @@ assert one["name"] == os.environ["name"] and one["token"] > 0 and one["kind"] ==
   run mortise show "$name"
   fails_with 0
   [[ ${lines[0]} == "$name: mutex, held, "*" left, 3 waiting" ]]
-  [[ ${lines[1]} == holds*$keeper*holder ]]
+  [[ ${lines[1]} == holds*$holder_process*holder ]]
   [[ ${lines[2]} == waits*first ]]
   [[ ${lines[3]} == waits*second ]]
   [[ ${lines[4]} == waits*third ]]
@@ -237,7 +237,7 @@ found = json.load(open(sys.argv[1]))
 assert found["worst"] == "warn" and len(found["findings"]) > 10, found' "$folder/found"
 }
 
-@test "what is wrong is told" {
+@test "a fault is reported" {
   for command in list show doctor; do
     run mortise "$command" --no-such
     fails_with 64

@@ -18,12 +18,12 @@ next_finds_nobody() {
     done' sh "$@"
 }
 
-@test "the server hangs: the command is gone before the lease is over" {
+@test "the server hangs: the command has ended before the lease is over" {
   local server
   begin $short
   server=$(redis-cli -s "${MORTISE_TEST_URL#unix://}" info server | tr -d '\r' | sed -n 's/^process_id://p')
   kill -STOP "$server"
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$command"
   kill -CONT "$server"
   next_finds_nobody "$command"
@@ -32,11 +32,11 @@ next_finds_nobody() {
 # For tests that act between the loss and the end of the grace period.
 patient="--lease 7s --grace 2s"
 
-# holds_by <command>…: the command, with arguments of `mortise` behind it, is $front, and runs.
+# holds_by <command>…: the command, with arguments of `mortise` behind it, is $launcher, and runs.
 holds_by() {
   "$@" $patient "$name" -- sh -c "$sleeps" sh "$folder/command" 2>"$folder/words" 3>&- &
-  front=$!
-  started+=("$front")
+  launcher=$!
+  started+=("$launcher")
   until_it is_there "$folder/command"
 }
 
@@ -46,11 +46,11 @@ holds_by() {
 ends_before_the_lease() {
   until_it is_gone "$(cat "$folder/command")"
   [ "$("$@" exists "{mortise:$name}")" = 1 ]
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   grep -q "could not be renewed" "$folder/words"
 }
 
-@test "the network is gone: so is the command" {
+@test "the network is lost: the command ends" {
   local namespaces=$BATS_TEST_DIRNAME/../../support/namespaces
   "$namespaces" 1 </dev/null >/dev/null 2>"$folder/reason" ||
     skip "no network namespaces ($(tail -1 "$folder/reason")); the next test has a proxy instead"
@@ -81,11 +81,11 @@ ends_before_the_lease() {
   exec {network[1]}>&-
 }
 
-@test "somebody deletes the lock: the command is told, and --on-lost is run" {
+@test "the lock is deleted: the command is signaled, and --on-lost is run" {
   export script='trap "echo asked >\"$folder/asked\"; exit" TERM; echo $$ >"$1"; while :; do sleep 0.1; done'
   begin $patient --on-lost 'echo "$MORTISE_NAME" >"$folder/lost"; sleep 0.2; echo done >>"$folder/lost"'
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   [ -s "$folder/asked" ]
   [ "$(tail -1 "$folder/lost")" = done ]
 }
@@ -95,7 +95,7 @@ ends_before_the_lease() {
   begin $short
   until_it is_there "$folder/daemon"
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$command"
   is_gone "$(cat "$folder/daemon")"
   # Checked by the holder, and not only by the other client at the end.
@@ -107,28 +107,28 @@ ends_before_the_lease() {
   kill -STOP "$command"
   redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
   # The shell's job is stopped with its command, and continues on SIGCONT.
-  until_it grep -q '^State:.*T' "/proc/$front/status"
+  until_it grep -q '^State:.*T' "/proc/$launcher/status"
   until_it is_gone "$command"
-  kill -CONT "$front"
-  ends_with "$front" 79
+  kill -CONT "$launcher"
+  ends_with "$launcher" 79
 }
 
-@test "who holds the lock is stopped: the other ends all in time" {
+@test "the lock holder process is stopped: the launcher ends all in time" {
   export script=$stubborn
   begin $short
   until_it is_there "$folder/daemon"
-  kill -STOP "$keeper"
-  ends_with "$front" 79
+  kill -STOP "$holder_process"
+  ends_with "$launcher" 79
   is_gone "$command"
   next_finds_nobody "$command" "$(cat "$folder/daemon")"
 }
 
-@test "who holds the lock is killed: so is the command, before the lease is over" {
+@test "the lock holder process is killed: so is the command, before the lease is over" {
   export script=$stubborn
   begin $short
   until_it is_there "$folder/daemon"
-  kill -KILL "$keeper"
-  ends_with "$front" 79
+  kill -KILL "$holder_process"
+  ends_with "$launcher" 79
   is_gone "$command"
   next_finds_nobody "$command" "$(cat "$folder/daemon")"
 }
@@ -137,21 +137,21 @@ ends_before_the_lease() {
   export script=$stubborn
   begin $short
   until_it is_there "$folder/daemon"
-  kill -KILL "$front"
+  kill -KILL "$launcher"
   next_finds_nobody "$command" "$(cat "$folder/daemon")"
-  until_it is_gone "$keeper"
+  until_it is_gone "$holder_process"
 }
 
 @test "mortise itself is stopped: the lock is held, and renewed" {
   begin $short
-  kill -STOP "$front"
+  kill -STOP "$launcher"
   sleep 4
   run mortise exec -n "$name" -- true
   fails_with 1
   ! is_gone "$command"
-  kill -CONT "$front"
+  kill -CONT "$launcher"
   kill "$command"
-  ends_with "$front" 143
+  ends_with "$launcher" 143
 }
 
 @test "killed while it waits, it keeps nobody waiting" {
@@ -170,7 +170,7 @@ ends_before_the_lease() {
   [ ! -e "$folder/ran" ]
 }
 
-@test "who waits is killed: it is told, and nothing runs" {
+@test "the waiting lock holder process is killed: it is reported, and nothing runs" {
   begin
   mortise exec "$name" -- touch "$folder/ran" 3>&- 2>"$folder/words" &
   waiter=$!
@@ -197,7 +197,7 @@ ends_before_the_lease() {
   begin $short
   first=$(process_of)
   kill -KILL "$first"
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$command"
   second=$(process_of)
   [ -n "$second" ]

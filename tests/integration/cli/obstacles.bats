@@ -9,14 +9,14 @@ delete_locks() { redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall; }
 
 # ends_all <description>: the command started by `begin` ends with the lock.
 ends_all() {
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   is_gone "$command" || {
     echo "the command continues: $1" >&2
     return 1
   }
 }
 
-# $words is a pipe that is full and that nobody reads.
+# $words is a full pipe that is never read.
 fill_words() {
   words=$folder/pipe
   mkfifo "$words"
@@ -38,7 +38,7 @@ fill_words() {
   begin $short
   server=$(redis-cli -s "${MORTISE_TEST_URL#unix://}" info server | tr -d '\r' | sed -n 's/^process_id://p')
   kill -STOP "$server"
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   kill -CONT "$server"
   is_gone "$command"
 }
@@ -46,14 +46,14 @@ fill_words() {
 @test "stderr is full, and the lock holder process is stopped" {
   fill_words
   begin $short
-  kill -STOP "$keeper"
+  kill -STOP "$holder_process"
   ends_all "stderr is full"
 }
 
 @test "stderr is full, and the lock holder process is killed" {
   fill_words
   begin $short
-  kill -KILL "$keeper"
+  kill -KILL "$holder_process"
   ends_all "stderr is full"
 }
 
@@ -93,8 +93,8 @@ fill_words() {
 @test "no descriptor is left while it runs" {
   export script=$stubborn
   begin $short
-  prlimit --pid "$keeper" --nofile=0
-  prlimit --pid "$front" --nofile=0
+  prlimit --pid "$holder_process" --nofile=0
+  prlimit --pid "$launcher" --nofile=0
   delete_locks
   ends_all "no descriptors"
 }
@@ -102,8 +102,8 @@ fill_words() {
 @test "no memory is left while it runs" {
   export script=$stubborn
   begin $short
-  prlimit --pid "$keeper" --as=1
-  prlimit --pid "$front" --as=1
+  prlimit --pid "$holder_process" --as=1
+  prlimit --pid "$launcher" --as=1
   delete_locks
   ends_all "no memory"
 }
@@ -180,12 +180,12 @@ os.execvp("timeout", ["timeout", "60", "mortise", "exec", os.environ["name"], "-
 @test "the lock is lost before the command starts: nothing is started" {
   mkfifo "$folder/token"
   mortise exec --token-file "$folder/token" "$name" -- touch "$folder/ran" 3>&- 2>"$folder/words" &
-  front=$!
-  started+=("$front")
+  launcher=$!
+  started+=("$launcher")
   is_held() { ! is_free; }
   until_it is_held
   mortise release --force --yes "$name"
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   grep -q "before the command was started" "$folder/words"
   [ ! -e "$folder/ran" ]
 }
@@ -200,7 +200,7 @@ os.execvp("timeout", ["timeout", "60", "mortise", "exec", os.environ["name"], "-
 @test "--on-lost is not ended, however long it takes" {
   begin --lease 1s --grace 100ms --on-lost 'sleep 3; echo done >"$folder/lost"'
   delete_locks
-  ends_with "$front" 79
+  ends_with "$launcher" 79
   [ "$(cat "$folder/lost")" = done ]
 }
 

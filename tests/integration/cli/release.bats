@@ -1,4 +1,4 @@
-# `mortise release --force`: somebody ends a hold that is not theirs.
+# `mortise release --force`: a client ends a hold of another.
 load helpers
 
 teardown() {
@@ -14,14 +14,14 @@ holds() { mortise show "$name" | grep -q "holds"; }
   run --separate-stderr mortise release --force --yes "$name"
   fails_with 0
   [ -z "$output" ]
-  [[ $stderr == "mortise release: released the hold of $(hostname):$keeper (nightly) on $name" ]]
-  ends_with "$front" 79
+  [[ $stderr == "mortise release: released the hold of $(hostname):$holder_process (nightly) on $name" ]]
+  ends_with "$launcher" 79
   until_it is_gone "$command"
   grep -q "the hold was ended by force" "$folder/words"
   is_free
 }
 
-@test "who waits is next after release" {
+@test "a waiter is next after release" {
   begin --lease 300s
   mortise exec -w 60 "$name" -- sh -c 'echo "$MORTISE_TOKEN" >next' 3>&- &
   waiter=$!
@@ -31,7 +31,7 @@ holds() { mortise show "$name" | grep -q "holds"; }
   is_there next
 }
 
-@test "release hits only whom it is told to" {
+@test "release hits only the named holder" {
   mortise exec --permits 3 --label one "$name" -- sleep 100 3>&- &
   started+=($!)
   mortise exec --permits 3 --label two "$name" -- sleep 100 3>&- &
@@ -104,5 +104,5 @@ print(*[one["pid"] for one in json.load(sys.stdin)["entries"] if one["label"] ==
   until_it shows "Release this hold"
   $screen send-keys y Enter
   until_it shows "^code 0"
-  ends_with "$front" 79
+  ends_with "$launcher" 79
 }

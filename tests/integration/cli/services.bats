@@ -1,4 +1,4 @@
-# `mortise` in front of a service that no locks are possible with: the real proxy twemproxy.
+# `mortise` in launcher of a service that no locks are possible with: the real proxy twemproxy.
 load helpers
 load deployments
 

@@ -12,24 +12,24 @@ traps='for signal in HUP INT QUIT TERM USR1 USR2 WINCH CONT; do
   export script=$traps
   begin
   for signal in HUP INT QUIT TERM USR1 USR2 WINCH CONT; do
-    kill -"$signal" "$front"
+    kill -"$signal" "$launcher"
     until_it grep -qx "$signal" "$folder/got"
   done
-  kill -ALRM "$front"
-  ends_with "$front" 42
+  kill -ALRM "$launcher"
+  ends_with "$launcher" 42
 }
 
-@test "whoever is ended by a signal that was passed on shows it" {
+@test "an end by a signal that was passed on shows" {
   for signal in TERM HUP QUIT; do
     rm -f "$folder/command"
     begin
-    kill -"$signal" "$front"
-    ends_with "$front" $((128 + $(kill -l "$signal")))
+    kill -"$signal" "$launcher"
+    ends_with "$launcher" $((128 + $(kill -l "$signal")))
     is_free
   done
 }
 
-@test "for whoever looks closely it is the signal itself" {
+@test "for the parent process it is the signal itself" {
   run python3 - <<'P'
 import os, signal, subprocess, time
 with subprocess.Popen(["mortise", "exec", os.environ["name"], "--", "sh", "-c",
@@ -41,7 +41,7 @@ P
   [ "$output" = -15 ]
 }
 
-@test "a signal to one who waits ends the wait, and nothing runs" {
+@test "a signal to a waiter ends the wait, and nothing runs" {
   begin
   for signal in INT TERM HUP QUIT USR1; do
     run timeout --preserve-status --signal "$signal" 0.5 mortise exec "$name" -- touch "$folder/ran"
@@ -61,18 +61,18 @@ P
 }
 
 @test "a stopped one goes on" {
-  # Not by SIGTSTP, which stops nobody where there is no shell with job control (terminal.bats).
+  # Not by SIGTSTP, which stops no process without a shell with job control (terminal.bats).
   begin
   kill -STOP "$command"
   until_it grep -q '^State:.*T' "/proc/$command/status"
-  until_it grep -q '^State:.*T' "/proc/$front/status"
-  kill -CONT "$front"
+  until_it grep -q '^State:.*T' "/proc/$launcher/status"
+  kill -CONT "$launcher"
   until_it grep -q '^State:.*S' "/proc/$command/status"
-  kill -TERM "$front"
-  ends_with "$front" 143
+  kill -TERM "$launcher"
+  ends_with "$launcher" 143
 }
 
-@test "it is in the process group of whoever called it" {
+@test "it is in its caller's process group" {
   run mortise exec "$name" -- sh -c 'ps -o pgid= -p $$; ps -o pgid= -p '"$$"
   [ "${lines[0]// /}" = "${lines[1]// /}" ]
 }

@@ -23,7 +23,7 @@ setup_terminal() {
 shows() { $screen capture-pane -p | grep -q -- "$1"; }
 types() { $screen send-keys "$@"; }
 
-@test "top --once tells who holds, who waits, and for how long" {
+@test "top --once shows holders, waiters, and their times" {
   begin
   mortise exec "$name" -- true 3>&- &
   started+=($!)
@@ -31,7 +31,7 @@ types() { $screen send-keys "$@"; }
   run mortise top --once --every 200ms
   fails_with 0
   [ "${#lines[@]}" = 1 ]
-  [[ $output =~ ^"$name  mutex  $(hostname):$keeper  "[0-9]+m?s"  1  "[0-9]+m?s"  0.0  0.0ms  -  -"$ ]]
+  [[ $output =~ ^"$name  mutex  $(hostname):$holder_process  "[0-9]+m?s"  1  "[0-9]+m?s"  0.0  0.0ms  -  -"$ ]]
 }
 
 @test "top counts grants, and what was waited for comes first" {
@@ -59,7 +59,7 @@ assert 0.05 <= busy[0]["p50_wait_ms"] <= busy[0]["p99_wait_ms"], locks'
   until_it shows "^NAME  *KIND  *HOLDER  *LEFT  *WAITERS  *LONGEST  *GRANTS/S  *MEAN WAIT  *P50  *P99"
   until_it shows "^1 lock$"
   mortise exec "$name" -- true 3>&- &
-  until_it shows "$(hostname):$keeper  *[0-9]*m\?s  *1  "
+  until_it shows "$(hostname):$holder_process  *[0-9]*m\?s  *1  "
   $screen resize-window -x 20 -y 6
   until_it shows "^NAME .*…$"
   [ "$($screen capture-pane -p | wc -L)" -le 20 ]
@@ -96,7 +96,7 @@ assert 0.05 <= busy[0]["p50_wait_ms"] <= busy[0]["p99_wait_ms"], locks'
 
 @test "only top loads ncurses" {
   begin
-  ! grep -q ncurses "/proc/$keeper/maps"
+  ! grep -q ncurses "/proc/$holder_process/maps"
   setup_terminal 80
   types "mortise top" Enter
   until_it shows "^1 lock"
