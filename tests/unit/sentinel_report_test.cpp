@@ -27,7 +27,7 @@ sentinel_result reported_by_one(std::int64_t all, int down, std::int64_t epoch =
   sentinel_result one;
   for (const auto& answer : answers_of_one(all, down, epoch)) {
     redis::parser reader;
-    EXPECT_EQ(redis::parse_result::complete, reader.parse(reply));
+    EXPECT_EQ(redis::parse_result::complete, reader.parse(answer));
     one.content.take(reader.reply());
   }
   return one;

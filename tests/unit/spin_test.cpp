@@ -168,7 +168,7 @@ TEST(spin, a_server_on_the_same_core_costs_at_most_two_percent) {
   EXPECT_LE(percent(shared, never), 102);
 }
 
-TEST(spin, never_spins_for_a_server_that_is_far_away) {
+TEST(spin, never_spins_for_a_distant_server) {
   machine far;
   far.server_ns = 300 * us;
   EXPECT_EQ(caller(far, adaptive).asks(100'000), 0);
