@@ -229,7 +229,7 @@ TEST_F(leaving_gate_test, hazard_28_a_refused_unlock_is_reported_at_once_and_tri
   ASSERT_TRUE(gate_.unlock(handle_, lock::hold_mode::exclusive, &unlock_, start_ns + ms(2)).ok());
   answer(io_.last(), refused("MISCONF"), start_ns + ms(3));
   EXPECT_EQ(unlock_.result.code, status::refused);
-  EXPECT_EQ(handle_.state, lock::owner_state::idle);
+  EXPECT_EQ(handle_.state(), lock::owner_state::idle);
   EXPECT_FALSE(gate_.is_idle());
   const auto count = io_.count();
   gate_.on_timer(gate_.next_timer());

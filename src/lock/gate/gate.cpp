@@ -60,7 +60,7 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
   settle(now);
   auto& owner = *acquire.owner;
   if (owner.is_interrupted) return outcome::of(status::cancelled, "this handle is interrupted");
-  switch (owner.state) {
+  switch (owner.state()) {
     case owner_state::acquiring:
     case owner_state::unlocking:
       return owner.busy();
@@ -100,11 +100,11 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
 outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_ns now) {
   if (is_closed()) return client_freed();
   settle(now);
-  const bool has_hold = owner.state == owner_state::held || owner.state == owner_state::lost;
+  const bool has_hold = owner.state() == owner_state::held || owner.state() == owner_state::lost;
   if (has_hold && !owner.has_hold(mode)) {
     return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
   }
-  if (owner.state == owner_state::lost) return owner.unlock_lost(mode);
+  if (owner.state() == owner_state::lost) return owner.unlock_lost(mode);
   if (auto checked = check_held(owner); !checked.ok()) return checked;
   return owner.in->unlock(owner, mode, done, now);
 }
@@ -173,7 +173,7 @@ void gate::interrupt(lock::owner& owner, bool is_on, time_ns now) {
 
 void gate::forget(lock::owner& owner, time_ns now) {
   if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
-  if (owner.state == owner_state::held) {
+  if (owner.state() == owner_state::held) {
     owner.in->end_calls_of(owner, outcome::of(status::closed));
     const auto mode =
         owner.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
@@ -182,7 +182,7 @@ void gate::forget(lock::owner& owner, time_ns now) {
   }
   for (const auto& each : queues_) each->end_retention(now);
   common_.pending_releases.forget(owner);
-  owner.state = owner_state::idle;
+  owner.enter(owner_state::idle);
 }
 
 void gate::close(time_ns now) {

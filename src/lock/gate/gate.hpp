@@ -51,7 +51,7 @@ class gate {
   // lasts(): the hold is not lost. is_held(): the hold is also reliable, which needs valid
   // acknowledgements.
   [[nodiscard]] bool lasts(const owner& owner, time_ns now) const noexcept {
-    return owner.state == owner_state::held && now < valid_until(owner);
+    return owner.state() == owner_state::held && now < valid_until(owner);
   }
   [[nodiscard]] bool is_held(const owner& owner, time_ns now) const noexcept {
     return lasts(owner, now) && claim_of(owner)->is_acknowledged();
@@ -99,7 +99,7 @@ class gate {
  private:
   // The claim of the owner's hold, or nullptr.
   [[nodiscard]] static const lock::claim* claim_of(const owner& owner) noexcept {
-    const bool holds = owner.state == owner_state::held && owner.in != nullptr;
+    const bool holds = owner.state() == owner_state::held && owner.in != nullptr;
     return holds ? owner.in->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;

@@ -1,10 +1,18 @@
 #include "lock/gate/owner.hpp"
 
+#include <cassert>
+
 namespace mortise::lock {
+
+void owner::enter(owner_state next) noexcept {
+  assert(is_transition(state_, next));
+  state_ = next;
+  if (next != owner_state::acquiring && next != owner_state::held) in = nullptr;
+}
 
 outcome owner::busy() const {
   return outcome::because(
-      status::busy, state == owner_state::acquiring
+      status::busy, state_ == owner_state::acquiring
                         ? "another call on this handle is acquiring; wait for it, or give each "
                           "concurrent user a handle of its own"
                         : "another call on this handle is unlocking; wait for it, or give each "
@@ -12,7 +20,7 @@ outcome owner::busy() const {
 }
 
 outcome owner::check_held() const {
-  switch (state) {
+  switch (state_) {
     case owner_state::idle:
       return outcome::because(status::not_owner,
                               token == 0 ? "nothing was acquired with this handle yet"
@@ -31,13 +39,13 @@ outcome owner::check_held() const {
 outcome owner::check_number(std::int64_t number) const {
   if (number == 0) return {};
   // While it acquires, the last hold has ended.
-  if (number == hold_number && state != owner_state::acquiring) return {};
+  if (number == hold_number && state_ != owner_state::acquiring) return {};
   return outcome::because(status::lost, "this hold has ended; its handle was acquired again");
 }
 
 outcome owner::unlock_lost(hold_mode mode) noexcept {
   --hold_count(mode);
-  if (holds() == 0) state = owner_state::idle;
+  if (holds() == 0) enter(owner_state::idle);
   return outcome::lost(loss);
 }
 

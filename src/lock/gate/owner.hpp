@@ -25,6 +25,22 @@ enum class owner_state : std::uint8_t {
   lost,       // the hold was lost and has not been unlocked
 };
 
+// Whether an owner may change from one state to the other. A freed handle becomes idle.
+constexpr bool is_transition(owner_state from, owner_state next) noexcept {
+  switch (next) {
+    case owner_state::idle:
+      return true;
+    case owner_state::acquiring:
+      return from == owner_state::idle || from == owner_state::lost;
+    case owner_state::held:
+      return from == owner_state::acquiring;
+    case owner_state::unlocking:
+    case owner_state::lost:
+      return from == owner_state::held;
+  }
+  return false;
+}
+
 struct owner;
 
 // The fields of a hold that shares its claim, as readers of one client do.
@@ -61,7 +77,6 @@ struct owner {
                                                      &statistics::uncounted()};
 
   // Kept by the gate.
-  owner_state state = owner_state::idle;
   claim_queue* in = nullptr;  // of its wait or hold
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
@@ -73,6 +88,9 @@ struct owner {
   time_ns held_since = 0;                     // of the present hold, in its present mode
   statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // for this hold
 
+  [[nodiscard]] owner_state state() const noexcept { return state_; }
+  // Every change of the state. The owner leaves its claim queue when its wait or hold ends.
+  void enter(owner_state next) noexcept;
   [[nodiscard]] bool may_reenter(hold_mode mode) const noexcept {
     return is_reentrant[static_cast<std::size_t>(mode)];
   }
@@ -108,6 +126,9 @@ struct owner {
   [[nodiscard]] outcome check_single(hold_mode mode) const;
   // Unlocks a lost hold, which needs as many unlocks as acquires.
   outcome unlock_lost(hold_mode mode) noexcept;
+
+ private:
+  owner_state state_ = owner_state::idle;
 };
 
 }  // namespace mortise::lock

@@ -77,7 +77,7 @@ bool pending_releases::are_awaited() const noexcept {
 }
 
 void pending_releases::tell(pending_release& release, const outcome& error) {
-  if (release.owner != nullptr) std::exchange(release.owner, nullptr)->state = owner_state::idle;
+  if (release.owner != nullptr) std::exchange(release.owner, nullptr)->enter(owner_state::idle);
   if (release.done != nullptr) operations_.end(*std::exchange(release.done, nullptr), error);
 }
 

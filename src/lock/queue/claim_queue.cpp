@@ -21,7 +21,7 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   acquire.counts().acquire_began();
   probe::wait_start(&owner, owner.lock_name);
   if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(acquire);
-  owner.state = owner_state::acquiring;
+  owner.enter(owner_state::acquiring);
   owner.pending = &acquire;
   owner.in = this;
   acquire.place_ = place.begin();
@@ -67,22 +67,18 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
   owner.count_hold_end(now);
   probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
   holders_.remove(owner);
-  owner.in = nullptr;
-  owner.state = owner_state::idle;
+  owner.enter(done != nullptr ? owner_state::unlocking : owner_state::idle);
   extensions_.finish_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
   // The claim stays with this client: with its other readers, or with the next waiter.
-  if (!holders_.is_empty() || pass_on(now)) {
-    owner.counts_of_hold->released(statistics::release::passed);
+  const bool is_passed = !holders_.is_empty() || pass_on(now);
+  // No retention for a freed handle, because its next acquire may never come.
+  if (is_passed || (done != nullptr && retain(owner, now))) {
+    owner.enter(owner_state::idle);
+    owner.counts_of_hold->released(is_passed ? statistics::release::passed
+                                             : statistics::release::retained);
     if (done != nullptr) gate_.operations.end(*done, {}, owner.token);
     return;
   }
-  // No retention for a freed handle, because its next acquire may never come.
-  if (done != nullptr && retain(owner, now)) {
-    owner.counts_of_hold->released(statistics::release::retained);
-    gate_.operations.end(*done, {}, owner.token);
-    return;
-  }
-  if (done != nullptr) owner.state = owner_state::unlocking;
   release_claim(now, {.claim = {},
                       .done = done,
                       .owner = done != nullptr ? &owner : nullptr,
@@ -165,8 +161,7 @@ void claim_queue::finish(acquire_operation& ended, const outcome& result, time_n
   probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(result.code),
                   now - ended.began);
   owner.pending = nullptr;
-  owner.state = owner_state::idle;
-  if (!result.ok()) owner.in = nullptr;
+  owner.enter(result.ok() ? owner_state::held : owner_state::idle);
   gate_.operations.end(ended, result, result.ok() ? owner.token : 0);
 }
 
@@ -181,8 +176,7 @@ void claim_queue::close(time_ns now) {
   holders_.each([&](lock::owner& holder) {
     holder.count_hold_end(now);
     holders_.remove(holder);
-    holder.in = nullptr;
-    holder.state = owner_state::lost;
+    holder.enter(owner_state::lost);
   });
   release_claim(now);
 }

@@ -181,7 +181,6 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   owner.count_hold(next.wanted.mode, now);
   probe::grant(&owner, owner.lock_name, owner.token);
   finish(next, {}, now);
-  owner.state = owner_state::held;
   hold_on(owner, terms_of(owner, from), now);
 }
 
@@ -217,8 +216,7 @@ void claim_queue::lose(time_ns now) {
 
 void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_told, time_ns now) {
   holders_.remove(loser);
-  loser.in = nullptr;
-  loser.state = owner_state::lost;
+  loser.enter(owner_state::lost);
   loser.loss = why;
   loser.count_hold_end(now);
   loser.counts_of_hold->hold_lost(why);
