@@ -100,16 +100,16 @@ Handle* make(const mortise_client* client, mortise_error* error, Body&& body,
   return call(client, error, fill, arguments...) == MORTISE_OK ? made.release() : nullptr;
 }
 
-// `limit` is the number of the lock's permits.
+// `capacity` is the number of the lock's permits.
 template <class Handle>
-Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std::int64_t limit,
+Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std::int64_t capacity,
                   const mortise_options* options, mortise_error* error) noexcept {
   const auto fill = [&](client::client& self, Handle& handle, std::string_view named) -> outcome {
     if (options != nullptr) {
       if (auto fit = check_fit_for_handle(options->values); !fit.ok()) return fit;
     }
     const auto& terms = options == nullptr ? self.defaults() : options->values;
-    auto created = self.new_handle(Handle::kind, named, terms, limit, handle.object);
+    auto created = self.new_handle(Handle::kind, named, terms, capacity, handle.object);
     created.name(named);
     return created;
   };

@@ -88,5 +88,5 @@ int32_t mortise_info_entry_is_exclusive(const mortise_info* info, int64_t index)
 
 int64_t mortise_info_entry_permits(const mortise_info* info, int64_t index) {
   const auto* found = entry(info, index);
-  return found == nullptr ? 0 : found->weight;
+  return found == nullptr ? 0 : found->permits;
 }

@@ -69,11 +69,11 @@ void client::end_close(time_ns longest_ns) noexcept {
 // ---- gates ----------------------------------------------------------------------------------
 
 outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                           std::int64_t permits, std::shared_ptr<lock_handle>& target) {
+                           std::int64_t capacity, std::shared_ptr<lock_handle>& target) {
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
-  if (rules->facts.how != lock::wait_method::queue && protocol::is_own_key(name)) {
+  if (rules->facts.wait != lock::wait_method::queue && protocol::is_own_key(name)) {
     return outcome::of(status::invalid_argument, "name: " + printable(name) +
                                                      " begins like Mortise's own keys, and " +
                                                      std::string(rules->facts.name) +
@@ -81,9 +81,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   }
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
-  const auto limit = kind == lock::lock_kind::mutex ? 1
-                     : kind == lock::lock_kind::rw  ? lock::exclusive_permits
-                                                    : permits;
+  if (kind == lock::lock_kind::mutex) capacity = 1;
+  if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;
   load_scripts(*rules);
   auto keys = rules->keys(name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
@@ -99,7 +98,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   }
   try {
     target = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
-                                           own_terms, limit);
+                                           own_terms, capacity);
   } catch (const std::bad_alloc&) {
     gates_.release(*joined);
     throw;
@@ -119,7 +118,7 @@ outcome client::check_lease(std::int64_t lease_ms) const {
 // Every server has the scripts of the common mutex. Other kinds load theirs with the first handle,
 // so unused kinds cost no memory.
 void client::load_scripts(const protocol::table& rules) {
-  if (&rules == &protocol::queued() || rules.facts.how != lock::wait_method::queue) return;
+  if (&rules == &protocol::queued() || rules.facts.wait != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(mutex_);
     if (!known_protocols_.insert(&rules).second) return;

@@ -58,9 +58,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
   // ok if this client's servers allow a lease of this length.
   [[nodiscard]] outcome check_lease(std::int64_t lease_ms) const;
-  // `permits` is the capacity of a semaphore.
+  // `capacity` is that of a semaphore.
   outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
-                     std::int64_t permits, std::shared_ptr<lock_handle>& target);
+                     std::int64_t capacity, std::shared_ptr<lock_handle>& target);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
   outcome check_health(protocol::health& target);

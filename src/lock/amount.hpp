@@ -16,8 +16,8 @@ constexpr std::int64_t exclusive_permits = std::int64_t{1} << 30;
 // permits are {shared, number}.
 struct amount {
   hold_mode mode = hold_mode::exclusive;
-  std::int64_t weight = 1;
-  std::int64_t limit = 1;  // the capacity, which the gate reads from the handle
+  std::int64_t permits = 1;
+  std::int64_t capacity = 1;  // of the lock; the gate reads it from the handle
 };
 
 }  // namespace mortise::lock

@@ -18,7 +18,7 @@ enum class wait_method : std::uint8_t {
 struct protocol_facts {
   std::string_view name;
   lock_kind kind = lock_kind::mutex;
-  wait_method how = wait_method::queue;
+  wait_method wait = wait_method::queue;
   // The lock is taken with SET NX and no script. The lock must then be a string that holds the
   // owner token.
   bool is_plain_string = false;

@@ -18,7 +18,7 @@ enum class step : std::uint8_t {
   acquire,        // take the lock or a place in the queue, first time
   reacquire,      // the same for a token that may be queued or granted already
   retake,         // as try_take for a token that may have been granted already
-  renew,          // extend the lease, for its owner only; also lowers the weight
+  renew,          // extend the lease, for its owner only; also releases permits
   raise,          // upgrade this owner to exclusive, if no other holder shares the lock
   release_alone,  // release, if no client waits
   release,
@@ -33,14 +33,14 @@ struct step_request {
   step what = step::try_take;
   std::string_view token;  // the owner token of this attempt
   std::int64_t ttl_ms = 0;
-  std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
-  std::int64_t weight = 1;   // the requested permits
-  std::int64_t limit = 1;    // the capacity of the lock
+  std::int64_t reserve = 0;   // renew: how many fencing tokens to draw
+  std::int64_t permits = 1;   // the requested permits
+  std::int64_t capacity = 1;  // the capacity of the lock
   // How long the entries of other programs count, by mode: exclusive, shared.
   std::array<std::int64_t, 2> lifetimes_ms{};
   std::int64_t proposal = 0;  // the fencing token that is proposed to a server of a quorum
   bool with_text = false;     // the server has forgotten the script (hazard 27)
-  time_ns asked_at = 0;       // the time before the send; 0 if not needed
+  time_ns sent_at = 0;        // the time before the send; 0 if not needed
 };
 
 // The result of a step.

@@ -35,8 +35,8 @@ struct owner_seed {
 };
 
 // A step's request: a script, its number of keys, and its number of arguments. The order of the
-// arguments is always: owner token, ttl in ms, mode or reserve, weight, limit. In place of the
-// limit there may be the lifetimes of a shared and an exclusive hold.
+// arguments is always: owner token, ttl in ms, mode or reserve, permits, capacity. In place of the
+// capacity there may be the lifetimes of a shared and an exclusive hold.
 struct row {
   const redis::script* code = nullptr;  // nullptr: not supported by this protocol
   std::size_t keys = 0;
@@ -62,8 +62,8 @@ struct row_set {
 
 struct table {
   lock::protocol_facts facts;
-  // Entries of holders and waiters begin with a weight and a space.
-  bool has_weights = false;
+  // Entries of holders and waiters begin with their permits and a space.
+  bool has_permits = false;
   key_set (*keys)(std::string_view name) = nullptr;
   // The channel that notifies all waiters of a release; nullptr for none.
   std::string (*channel)(std::string_view name) = nullptr;

@@ -78,7 +78,7 @@ step_result read_acquire(const table& protocol, step what, const redis::value& r
     result.others_wait = reply.at(4).integer() == 1;
     return result;
   }
-  const bool is_queued = protocol.facts.how == lock::wait_method::queue &&
+  const bool is_queued = protocol.facts.wait == lock::wait_method::queue &&
                          (what == step::acquire || what == step::reacquire);
   result.what = is_queued ? answer::queued : answer::not_free;
   result.last_token = reply.at(1).integer();
@@ -159,8 +159,8 @@ void write_script(std::string& out, const row& script, const step_request& reque
   if (script.arguments > 1) writer.arg(request.ttl_ms);
   if (script.arguments > 2 && script.mode.empty()) writer.arg(request.reserve);
   if (script.arguments > 2 && !script.mode.empty()) writer.arg(script.mode);
-  if (script.arguments > 3) writer.arg(request.weight);
-  if (script.arguments == 5) writer.arg(request.limit);
+  if (script.arguments > 3) writer.arg(request.permits);
+  if (script.arguments == 5) writer.arg(request.capacity);
   if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
   if (script.proposes) writer.arg(request.proposal);
 }

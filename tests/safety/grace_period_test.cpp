@@ -37,7 +37,7 @@ class waiting_process {
           const auto client = open_client(test.receive());
           const auto lock = open_user(which, client);
           test.send("asks");
-          test.send(status_name(lock->acquire(permits)));
+          test.send(status_name(lock->acquire(most_permits)));
           test.receive();
         }) {}
   void begin(const std::string& url) {
@@ -55,7 +55,7 @@ class grace_period : public ::testing::TestWithParam<kind> {
   void hold(const std::string& url) {
     client_ = open_client(url);
     holder_ = open_user(GetParam(), client_);
-    ASSERT_EQ(MORTISE_OK, holder_->acquire(permits));
+    ASSERT_EQ(MORTISE_OK, holder_->acquire(most_permits));
   }
   [[nodiscard]] bool are_waiting(test_server& at, int count) const {
     return eventually([&] {
@@ -72,7 +72,7 @@ class grace_period : public ::testing::TestWithParam<kind> {
   // As soon as the holder is back, before any other client.
   void leave() {
     ASSERT_TRUE(answers(client_));
-    ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
+    ASSERT_EQ(MORTISE_OK, holder_->leave(most_permits));
   }
   void check_order() {
     expect_in_order(all_);
@@ -187,7 +187,7 @@ TEST_P(grace_period, whoever_died_is_passed_at_once_when_the_server_is_settled) 
   ASSERT_TRUE(are_waiting(server, 2));
   dying.body().kill();
   ASSERT_TRUE(eventually([&] { return count_of_subscribers(server) == 2; }));
-  ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
+  ASSERT_EQ(MORTISE_OK, holder_->leave(most_permits));
   // The release handed it over: the queue has no other waiter, and none was granted the lock in
   // between.
   EXPECT_EQ("0", server.command({"LLEN", queue_of(GetParam())}));
@@ -244,7 +244,7 @@ TEST_P(grace_period, hazard_24_many_dead_waiters_cost_one_grace_period) {
   }));
   for (auto& process : dying) process->body().kill();
   ASSERT_TRUE(eventually([&] { return count_of_subscribers(server) == 3; }));
-  ASSERT_EQ(MORTISE_OK, holder_->leave(permits));
+  ASSERT_EQ(MORTISE_OK, holder_->leave(most_permits));
   const auto begin = boot_now();
   check_order();
   EXPECT_LT(ms_since(begin), deaths * second_ms);

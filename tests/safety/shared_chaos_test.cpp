@@ -23,7 +23,7 @@ namespace {
 
 constexpr int process_count = 5;
 constexpr unsigned callers_each = 3;
-constexpr std::int64_t permits = 4;
+constexpr std::int64_t most_permits = 4;
 constexpr std::int64_t whole = std::int64_t{1} << 30;
 
 // One caller of a process, with handles of its own. It holds now and then, and reports each hold at
@@ -36,7 +36,7 @@ class contender {
         holder_(std::to_string(getpid()) + "." + std::to_string(seed)),
         chance_(seed),
         rw_(open_rw(client, "rw")),
-        semaphore_(open_semaphore(client, "semaphore", permits)) {}
+        semaphore_(open_semaphore(client, "semaphore", most_permits)) {}
 
   void run() {
     while (!test_.has_line()) {
@@ -57,9 +57,9 @@ class contender {
  private:
   // Both times are on the safe side of those of the handle.
   template <class Token, class IsHeld>
-  void hold(const std::string& name, std::int64_t weight, std::int64_t limit, Token token,
+  void hold(const std::string& name, std::int64_t permits, std::int64_t capacity, Token token,
             IsHeld is_held) {
-    hold_record record{name, holder_, token(), 0, 0, weight, limit};
+    hold_record record{name, holder_, token(), 0, 0, permits, capacity};
     record.start_ns = record.end_ns = boot_now();
     const auto rounds = chance_() % 8 + (chance_() % 50 == 0 ? 200 : 0);
     for (unsigned round = 0; round <= rounds; ++round) {
@@ -111,12 +111,13 @@ class contender {
     }
   }
   void use_permits() {
-    const auto weight = static_cast<std::int64_t>(chance_() % permits) + 1;
-    if (mortise_semaphore_acquire(semaphore_.get(), weight, timeout_ms(), nullptr) != MORTISE_OK) {
+    const auto permits = static_cast<std::int64_t>(chance_() % most_permits) + 1;
+    if (mortise_semaphore_acquire(semaphore_.get(), permits, timeout_ms(), nullptr) != MORTISE_OK) {
       return;
     }
     hold(
-        "semaphore", weight, permits, [&] { return mortise_semaphore_token(semaphore_.get()); },
+        "semaphore", permits, most_permits,
+        [&] { return mortise_semaphore_token(semaphore_.get()); },
         [&] { return mortise_semaphore_is_held(semaphore_.get()); });
     mortise_semaphore_release(semaphore_.get(), nullptr);
   }

@@ -54,8 +54,8 @@ class contended {
   [[nodiscard]] std::int64_t token() const {
     return lock_ ? mortise_lock_token(lock_.get()) : mortise_rw_token(rw_.get());
   }
-  [[nodiscard]] std::int64_t limit() const { return rw_ ? lock::exclusive_permits : 1; }
-  [[nodiscard]] std::int64_t weight() const { return is_read_ ? 1 : limit(); }
+  [[nodiscard]] std::int64_t capacity() const { return rw_ ? lock::exclusive_permits : 1; }
+  [[nodiscard]] std::int64_t permits() const { return is_read_ ? 1 : capacity(); }
 
  private:
   mortise_status try_lock() { return mortise_lock_try(lock_.get(), nullptr); }
@@ -77,8 +77,8 @@ hold_record hold(const contended& lock, const shared_memory& store, std::mt19937
   record.name = lock.name();
   record.holder = std::to_string(getpid());
   record.token = lock.token();
-  record.weight = lock.weight();
-  record.limit = lock.limit();
+  record.permits = lock.permits();
+  record.capacity = lock.capacity();
   record.start_ns = record.end_ns = boot_now();
   const auto rounds = chance() % 8 + (chance() % long_one_in == 0 ? 200 : 0);
   for (unsigned round = 0; round <= rounds; ++round) {

@@ -69,7 +69,7 @@ class name_check {
     }
     // Whose hold was over when it first looked has never believed that it holds.
     std::erase_if(all, [](const auto* hold) { return hold->end_ns <= hold->start_ns; });
-    check_weights(all);
+    check_permits(all);
     auto by_end = all;
     std::sort(all.begin(), all.end(), [](const auto* left, const auto* right) {
       return std::tie(left->start_ns, left->end_ns) < std::tie(right->start_ns, right->end_ns);
@@ -104,7 +104,7 @@ class name_check {
     return whole.token == part.token && whole.holder == part.holder && whole.is_whole() &&
            !part.is_whole();
   }
-  void check_weights(holds all) {
+  void check_permits(holds all) {
     std::sort(all.begin(), all.end(), [](const auto* left, const auto* right) {
       return std::tie(left->start_ns, left->end_ns) < std::tie(right->start_ns, right->end_ns);
     });
@@ -112,14 +112,14 @@ class name_check {
       return left->end_ns < right->end_ns;
     };
     std::multiset<const hold_record*, decltype(ends_earlier)> present(ends_earlier);
-    std::int64_t weight = 0;
+    std::int64_t permits = 0;
     for (const auto* hold : all) {
       while (!present.empty() && (*present.begin())->end_ns <= hold->start_ns) {
-        weight -= (*present.begin())->weight;
+        permits -= (*present.begin())->permits;
         present.erase(present.begin());
       }
-      weight += hold->weight;
-      if (weight > hold->limit) report("overlaps", **present.rbegin(), *hold);
+      permits += hold->permits;
+      if (permits > hold->capacity) report("overlaps", **present.rbegin(), *hold);
       present.insert(hold);
     }
   }
@@ -165,7 +165,7 @@ void write_history(std::ostream& out, const std::vector<hold_record>& history) {
   for (const auto& hold : history) {
     out << "hold " << encode(hold.name) << ' ' << encode(hold.holder) << ' ' << hold.token << ' '
         << hold.start_ns << ' ' << hold.end_ns;
-    if (hold.weight != 1 || hold.limit != 1) out << ' ' << hold.weight << ' ' << hold.limit;
+    if (hold.permits != 1 || hold.capacity != 1) out << ' ' << hold.permits << ' ' << hold.capacity;
     out << '\n';
   }
 }
@@ -183,8 +183,8 @@ bool read_history(std::istream& in, std::vector<hold_record>& history) {
     if (!(words >> kind >> name >> holder >> hold.token >> hold.start_ns >> hold.end_ns)) {
       return false;
     }
-    const bool has_weight = !(words >> std::ws).eof();
-    if (has_weight && !(words >> hold.weight >> hold.limit)) return false;
+    const bool has_permits = !(words >> std::ws).eof();
+    if (has_permits && !(words >> hold.permits >> hold.capacity)) return false;
     if (words >> rest || kind != "hold" || !decode(name, hold.name) ||
         !decode(holder, hold.holder)) {
       return false;

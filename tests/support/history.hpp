@@ -1,9 +1,9 @@
 // The beliefs of holders, and the check that no more of them believed to hold at once than may. A
 // history may come from the simulation or from real processes. It has one line for each hold,
 //
-//   hold <name> <holder> <token> <start ns> <end ns> [<weight> <limit>]
+//   hold <name> <holder> <token> <start ns> <end ns> [<permits> <capacity>]
 //
-// with weight of limit for a part of a lock that many can share, and with name and holder
+// with permits of the capacity for a part of a lock that many can share, and with name and holder
 // percent-encoded. All times are of one clock that all processes share. A hold begins with the
 // report of its grant. It ends with the request to unlock, its deadline or the report of its loss,
 // whichever was first. One without a length was over when its holder first looked, because its
@@ -24,10 +24,10 @@ struct hold_record {
   std::int64_t token = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t weight = 1;  // how much of the lock was held,
-  std::int64_t limit = 1;   // of how much there is at most
+  std::int64_t permits = 1;  // how much of the lock was held,
+  std::int64_t capacity = 1;   // of how much there is at most
   // No other owner can hold at the same time: a mutex, a writer.
-  [[nodiscard]] bool is_whole() const { return weight >= limit; }
+  [[nodiscard]] bool is_whole() const { return permits >= capacity; }
   bool operator==(const hold_record&) const = default;
 };
 
@@ -38,7 +38,7 @@ struct history_rules {
 };
 
 // One sentence for each violation, at most `most`; empty when the history is good. O(n log n).
-//  - Holds of one name that overlap do not weigh more than the limit together.
+//  - Holds of one name that overlap have no more permits than the capacity together.
 //  - A hold that ended before another began has the lower token, if either was a whole one.
 //  - No whole hold has the same token as another, except that its holder may have kept a part.
 //  - All tokens are positive.

@@ -13,24 +13,24 @@
 
 namespace mortise::testing {
 
-constexpr int permits = 3;
+constexpr int most_permits = 3;
 
 // One lock of a kind, with the whole of it and parts.
 class user {
  public:
   virtual ~user() = default;
-  virtual mortise_status acquire(int weight) = 0;
-  virtual mortise_status leave(int weight) = 0;
+  virtual mortise_status acquire(int permits) = 0;
+  virtual mortise_status leave(int permits) = 0;
   [[nodiscard]] virtual std::int64_t token() const = 0;
 };
 
 class mutex_user final : public user {
  public:
   explicit mutex_user(const client_handle& client) : lock_(open_lock(client, "order")) {}
-  mortise_status acquire(int /*weight*/) override {
+  mortise_status acquire(int /*permits*/) override {
     return mortise_lock_acquire(lock_.get(), patience_ms, nullptr);
   }
-  mortise_status leave(int /*weight*/) override {
+  mortise_status leave(int /*permits*/) override {
     return mortise_lock_unlock(lock_.get(), nullptr);
   }
   [[nodiscard]] std::int64_t token() const override { return mortise_lock_token(lock_.get()); }
@@ -42,13 +42,13 @@ class mutex_user final : public user {
 class rw_user final : public user {
  public:
   explicit rw_user(const client_handle& client) : rw_(open_rw(client, "order")) {}
-  mortise_status acquire(int weight) override {
-    return weight == permits ? mortise_rw_write_acquire(rw_.get(), patience_ms, nullptr)
-                             : mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr);
+  mortise_status acquire(int permits) override {
+    return permits == most_permits ? mortise_rw_write_acquire(rw_.get(), patience_ms, nullptr)
+                                   : mortise_rw_read_acquire(rw_.get(), patience_ms, nullptr);
   }
-  mortise_status leave(int weight) override {
-    return weight == permits ? mortise_rw_write_unlock(rw_.get(), nullptr)
-                             : mortise_rw_read_unlock(rw_.get(), nullptr);
+  mortise_status leave(int permits) override {
+    return permits == most_permits ? mortise_rw_write_unlock(rw_.get(), nullptr)
+                                   : mortise_rw_read_unlock(rw_.get(), nullptr);
   }
   [[nodiscard]] std::int64_t token() const override { return mortise_rw_token(rw_.get()); }
 
@@ -59,11 +59,11 @@ class rw_user final : public user {
 class semaphore_user final : public user {
  public:
   explicit semaphore_user(const client_handle& client)
-      : semaphore_(open_semaphore(client, "order", permits)) {}
-  mortise_status acquire(int weight) override {
-    return mortise_semaphore_acquire(semaphore_.get(), weight, patience_ms, nullptr);
+      : semaphore_(open_semaphore(client, "order", most_permits)) {}
+  mortise_status acquire(int permits) override {
+    return mortise_semaphore_acquire(semaphore_.get(), permits, patience_ms, nullptr);
   }
-  mortise_status leave(int /*weight*/) override {
+  mortise_status leave(int /*permits*/) override {
     const auto error = new_error();
     const auto status = mortise_semaphore_release(semaphore_.get(), error.get());
     if (status != MORTISE_OK) ADD_FAILURE() << mortise_error_message(error.get());
@@ -95,9 +95,9 @@ inline std::string queue_of(kind which) {
 }
 
 // The permits that the waiter with this number acquires.
-inline int weight_of(kind which, int number) {
-  if (which == kind::mutex) return permits;
-  return number % 3 == 0 ? permits : which == kind::rw ? 1 : number % 3;
+inline int permits_of(kind which, int number) {
+  if (which == kind::mutex) return most_permits;
+  return number % 3 == 0 ? most_permits : which == kind::rw ? 1 : number % 3;
 }
 
 // A client that waits in a thread of its own, and gives back what it gets at once.
@@ -106,11 +106,11 @@ class waiter {
   waiter(const std::string& url, kind which, int number)
       : client_(open_client(url)),
         lock_(open_user(which, client_)),
-        weight_(weight_of(which, number)),
+        permits_(permits_of(which, number)),
         thread_([this] {
-          status_ = lock_->acquire(weight_);
+          status_ = lock_->acquire(permits_);
           token_ = lock_->token();
-          left_ = lock_->leave(weight_);
+          left_ = lock_->leave(permits_);
         }) {}
   ~waiter() { thread_.join(); }
   waiter(const waiter&) = delete;
@@ -124,12 +124,12 @@ class waiter {
     EXPECT_EQ(status_name(MORTISE_OK), status_name(left_));
     return token_;
   }
-  [[nodiscard]] int weight() const { return weight_; }
+  [[nodiscard]] int permits() const { return permits_; }
 
  private:
   const client_handle client_;
   const std::unique_ptr<user> lock_;
-  const int weight_;
+  const int permits_;
   mortise_status status_ = MORTISE_UNKNOWN;
   mortise_status left_ = MORTISE_UNKNOWN;
   std::int64_t token_ = 0;
@@ -143,7 +143,7 @@ inline void expect_in_order(const std::vector<std::unique_ptr<waiter>>& all) {
   for (const auto& one : all) tokens.push_back(one->end());
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
-      if (all[i]->weight() + all[j]->weight() <= permits) continue;
+      if (all[i]->permits() + all[j]->permits() <= most_permits) continue;
       EXPECT_LT(tokens[i], tokens[j]) << "waiters " << i + 1 << " and " << j + 1;
     }
   }

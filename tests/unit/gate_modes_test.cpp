@@ -41,8 +41,8 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
     gate_.on_answer(request.claim_id, request.serial, result, now);
   }
   void hold(hold_mode mode) {
-    owner_.limit = exclusive_permits;
-    call_.wanted = {mode, mode == hold_mode::exclusive ? exclusive_permits : 1};
+    owner_.capacity = exclusive_permits;
+    call_.amount = {mode, mode == hold_mode::exclusive ? exclusive_permits : 1};
     ASSERT_TRUE(gate_.acquire(call_, start_ns).ok());
     answer_to(io_.last(), granted(), start_ns + ms(1));
     ASSERT_TRUE(call_.result.ok());
@@ -74,7 +74,7 @@ TEST_F(gate_modes_test, a_raised_hold_has_a_new_token_and_is_renewed_as_a_whole)
   EXPECT_TRUE(writes() && !reads());
   gate_.on_timer(start_ns + ms(11'000));
   EXPECT_EQ(io_.last().what, step::renew);
-  EXPECT_EQ(io_.last().weight, exclusive_permits);
+  EXPECT_EQ(io_.last().permits, exclusive_permits);
 }
 
 // A renewal of a part that the server carries out behind the raise would undo it.
@@ -88,7 +88,7 @@ TEST_F(gate_modes_test, no_renewal_is_sent_while_a_raise_is_open) {
   answer_to(raise, granted(first_token + 5), start_ns + ms(11'500));
   gate_.on_timer(start_ns + ms(11'500));
   EXPECT_EQ(io_.last().what, step::renew);
-  EXPECT_EQ(io_.last().weight, exclusive_permits);
+  EXPECT_EQ(io_.last().permits, exclusive_permits);
 }
 
 TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed) {
@@ -104,7 +104,7 @@ TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed)
   answer_to(raise, granted(first_token + 5), start_ns + ms(11'011));
   EXPECT_EQ(raised_.result.code, status::not_acquired);
   EXPECT_TRUE(reads() && !writes());
-  EXPECT_EQ(io_.last().weight, 1);
+  EXPECT_EQ(io_.last().permits, 1);
 }
 
 TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
@@ -118,7 +118,7 @@ TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
   EXPECT_TRUE(reads() && !writes());
   EXPECT_EQ(owner_.token, first_token);
   EXPECT_EQ(io_.last().what, step::renew);
-  EXPECT_EQ(io_.last().weight, 1);
+  EXPECT_EQ(io_.last().permits, 1);
 }
 
 // Whether it was carried out is not known, so it is undone first.
@@ -131,7 +131,7 @@ TEST_F(gate_modes_test, a_raise_that_broke_is_asked_again_behind_a_renewal_of_th
   ASSERT_EQ(io_.last().what, step::raise);
   const auto& before = io_.requests[io_.count() - 2];
   EXPECT_EQ(before.what, step::renew);
-  EXPECT_EQ(before.weight, 1);
+  EXPECT_EQ(before.permits, 1);
   answer_to(before, result_of(answer::renewed), start_ns + ms(51));
   answer_to(io_.last(), granted(first_token + 5), start_ns + ms(52));
   EXPECT_TRUE(raised_.result.ok());
@@ -162,7 +162,7 @@ TEST_F(gate_modes_test, a_hold_that_is_lowered_without_a_connection_is_so_with_t
   EXPECT_TRUE(reads() && !writes());
   io_.is_up = true;
   gate_.on_up(start_ns + ms(50));
-  EXPECT_EQ(io_.last().weight, 1);
+  EXPECT_EQ(io_.last().permits, 1);
   answer_to(io_.last(), result_of(answer::renewed), start_ns + ms(51));
   EXPECT_TRUE(lowered.finished == 1 && lowered.result.ok());
 }
@@ -180,11 +180,11 @@ TEST_F(gate_modes_test, a_lowered_hold_is_a_part_from_the_call_on) {
   hold(hold_mode::exclusive);
   gate_.on_timer(start_ns + ms(11'000));
   const auto earlier = io_.last();
-  ASSERT_EQ(earlier.weight, exclusive_permits);
+  ASSERT_EQ(earlier.permits, exclusive_permits);
   other_call lowered;
   ASSERT_TRUE(gate_.lower(owner_, 1, lowered, start_ns + ms(11'001)).ok());
   EXPECT_TRUE(reads() && !writes());
-  EXPECT_EQ(io_.last().weight, 1);
+  EXPECT_EQ(io_.last().permits, 1);
   // The reply to an earlier renewal proves nothing about it.
   answer_to(earlier, result_of(answer::renewed), start_ns + ms(11'002));
   EXPECT_EQ(lowered.finished, 0);

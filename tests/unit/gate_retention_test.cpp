@@ -123,7 +123,7 @@ TEST_F(gate_retention_test, hazard_24_the_next_acquire_asks_when_no_timer_has_en
 TEST_F(gate_retention_test, somebody_who_waits_is_handed_it_at_once) {
   retain_first();
   EXPECT_TRUE(gate_.awaits_message()) << "it is read when it comes";
-  gate_.on_wanted(io_.last().token, start_ns + ms(3));
+  gate_.on_waiter(io_.last().token, start_ns + ms(3));
   expect_given_back(step::release);
 }
 
@@ -131,7 +131,7 @@ TEST_F(gate_retention_test, whoever_waits_has_it_after_the_unlock_of_who_took_it
   retain_first();
   acquire_call next(second_);
   ASSERT_TRUE(gate_.acquire(next, start_ns + ms(3)).ok());
-  gate_.on_wanted(io_.last().token, start_ns + ms(4));
+  gate_.on_waiter(io_.last().token, start_ns + ms(4));
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(4)));
   other_call unlocked;
   ASSERT_TRUE(gate_.unlock(second_, hold_mode::exclusive, &unlocked, start_ns + ms(5)).ok());
@@ -288,7 +288,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(other_terms{"lease", [](acquire_call& next) { next.owner->lease_ms = 1000; }},
                       other_terms{"renewal",
                                   [](acquire_call& next) { next.owner->renews = false; }},
-                      other_terms{"weight", [](acquire_call& next) { next.wanted.weight = 2; }}),
+                      other_terms{"permits", [](acquire_call& next) { next.amount.permits = 2; }}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_F(gate_retention_test, a_hold_that_is_not_renewed_is_given_back) {
@@ -309,7 +309,7 @@ TEST_F(gate_retention_test, max_hold_counts_for_each_hold_by_itself) {
   const auto later = start_ns + ms(14'000);
   ASSERT_TRUE(gate_.acquire(next, later).ok());
   const auto refill = io_.last();
-  gate_.on_wanted(refill.token, later);
+  gate_.on_waiter(refill.token, later);
   auto drawn = result_of(answer::renewed);
   drawn.last_token = first_token + 1;
   gate_.on_answer(refill.claim_id, refill.serial, drawn, later + ms(1));

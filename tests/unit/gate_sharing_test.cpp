@@ -14,9 +14,9 @@ using lock::step;
 class gate_sharing_test : public gate_test {
  protected:
   gate_sharing_test() : gate_test(protocol::queued_rw()) {
-    first_.limit = second_.limit = third_.limit = exclusive_permits;
+    first_.capacity = second_.capacity = third_.capacity = exclusive_permits;
     for (auto* const call : {&first_call_, &second_call_, &third_call_}) {
-      call->wanted = {hold_mode::shared, 1};
+      call->amount = {hold_mode::shared, 1};
     }
   }
   void acquire(acquire_call& call, time_ns now) { ASSERT_TRUE(gate_.acquire(call, now).ok()); }
@@ -48,7 +48,7 @@ TEST_F(gate_sharing_test, a_reader_joins_who_reads_and_asks_nothing) {
   EXPECT_TRUE(io_.says_shared) << "so that who waits lets it know";
   for (const auto is_try : {false, true}) {
     acquire_call joins(second_, is_try);
-    joins.wanted = {hold_mode::shared, 1};
+    joins.amount = {hold_mode::shared, 1};
     acquire(joins, start_ns + ms(2));
     EXPECT_EQ(joins.result.code, status::ok);
     EXPECT_EQ(joins.given, first_token) << "as readers have who are let in together";
@@ -75,7 +75,7 @@ TEST_F(gate_sharing_test, the_last_one_gives_it_back) {
 
 TEST_F(gate_sharing_test, nobody_joins_when_somebody_waits) {
   read_first();
-  gate_.on_wanted(io_.last().token, start_ns + ms(2));
+  gate_.on_waiter(io_.last().token, start_ns + ms(2));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
   EXPECT_NE(io_.requests[0].token, io_.last().token) << "by a claim of its own";
   EXPECT_TRUE(unlock(first_, start_ns + ms(4)).ok());
@@ -89,7 +89,7 @@ TEST_F(gate_sharing_test, nobody_joins_when_the_grant_said_that_others_wait) {
 
 TEST_F(gate_sharing_test, nobody_joins_who_waits_when_word_of_others_came_before_the_grant) {
   acquire(first_call_, start_ns);
-  gate_.on_wanted(io_.last().token, start_ns + ms(1));
+  gate_.on_waiter(io_.last().token, start_ns + ms(1));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
 
@@ -144,7 +144,7 @@ TEST_F(gate_sharing_test, whoever_waits_behind_goes_on_when_the_first_gives_up) 
 
 TEST_F(gate_sharing_test, a_writer_and_a_reader_on_other_terms_ask_themselves) {
   read_first();
-  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
+  third_call_.amount = {hold_mode::exclusive, exclusive_permits};
   third_call_.is_try = true;
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
   second_.lease_ms = 20'000;
@@ -153,14 +153,14 @@ TEST_F(gate_sharing_test, a_writer_and_a_reader_on_other_terms_ask_themselves) {
 
 TEST_F(gate_sharing_test, nobody_joins_when_a_writer_of_the_same_client_waits) {
   read_first();
-  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
+  third_call_.amount = {hold_mode::exclusive, exclusive_permits};
   EXPECT_TRUE(asks(third_call_, start_ns + ms(2)));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
 }
 
 TEST_F(gate_sharing_test, nobody_waits_with_those_who_came_before_a_writer_of_the_same_client) {
   acquire(first_call_, start_ns);
-  third_call_.wanted = {hold_mode::exclusive, exclusive_permits};
+  third_call_.amount = {hold_mode::exclusive, exclusive_permits};
   EXPECT_TRUE(asks(third_call_, start_ns + ms(1)));
   EXPECT_TRUE(asks(second_call_, start_ns + ms(2)));
 }
@@ -354,7 +354,7 @@ TEST_F(gate_sharing_test, what_is_retained_is_not_in_the_way_of_its_client) {
   first_.retain_ms = 100;
   read_first();
   EXPECT_TRUE(unlock(first_, start_ns + ms(3)).ok());
-  second_call_.wanted = {hold_mode::exclusive, exclusive_permits};
+  second_call_.amount = {hold_mode::exclusive, exclusive_permits};
   acquire(second_call_, start_ns + ms(4));
   ASSERT_EQ(io_.count(), 3U);
   EXPECT_EQ(io_.requests[1].what, step::release_alone) << "before it asks";
@@ -376,7 +376,7 @@ TEST_F(gate_sharing_test, a_report_counts_all_who_hold) {
   acquire(second_call_, start_ns + ms(2));
   const auto report = gate_.report(start_ns + ms(3));
   EXPECT_EQ(report.holds, 2U);
-  EXPECT_EQ(report.weight, 1);
+  EXPECT_EQ(report.permits, 1);
   EXPECT_EQ(report.label, "first");
   EXPECT_EQ(report.mode, hold_mode::shared);
 }

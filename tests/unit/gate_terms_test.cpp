@@ -79,7 +79,7 @@ TEST_F(gate_test, hazard_30_while_others_wait_no_more_tokens_are_drawn_than_may_
     std::swap(holder, next);
   }
   const auto later = start_ns + ms(1);
-  gate_.on_wanted(io_.last().token, later);
+  gate_.on_waiter(io_.last().token, later);
   acquire_call last(*next);
   gate_.acquire(last, later);
   gate_.unlock(*holder, lock::hold_mode::exclusive, nullptr, later);

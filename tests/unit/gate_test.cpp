@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(gate_test, a_waiter_of_another_client_ends_an_endless_batch) {
   hold_first();
-  gate_.on_wanted(io_.last().token, start_ns + ms(5));
+  gate_.on_waiter(io_.last().token, start_ns + ms(5));
   gate_.acquire(second_call_, start_ns + ms(6));
   other_call unlocked;
   gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(20));
@@ -252,7 +252,7 @@ TEST_F(gate_test, the_risk_is_reported_once_and_then_the_loss) {
 
 TEST_F(gate_test, hazard_24_word_of_a_waiter_may_overtake_the_answer_that_does_not_know_of_it) {
   ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
-  gate_.on_wanted(io_.last().token, start_ns + ms(1));
+  gate_.on_waiter(io_.last().token, start_ns + ms(1));
   answer_last(granted(), start_ns + ms(2));
   gate_.acquire(second_call_, start_ns + ms(3));
   other_call unlocked;

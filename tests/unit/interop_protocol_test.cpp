@@ -64,7 +64,7 @@ TEST(interop_protocols, can_do_all_steps_but_change_a_hold_s_mode) {
       EXPECT_LE(rules->rows.of(what).keys, rules->keys("a").size());
     }
     EXPECT_NE(rules->query.code, nullptr);
-    EXPECT_NE(rules->facts.how, lock::wait_method::queue);
+    EXPECT_NE(rules->facts.wait, lock::wait_method::queue);
   }
 }
 

@@ -303,17 +303,17 @@ TEST_F(coordinators, a_reader_that_cannot_be_above_a_wrong_clock_is_not_granted)
 
 // Readers are held back for as long as it asks.
 TEST_F(coordinators, a_writer_that_waits_says_so_and_asks_again_soon) {
-  for (const auto weight : {lock::exclusive_permits, std::int64_t{1}}) {
+  for (const auto permits : {lock::exclusive_permits, std::int64_t{1}}) {
     step_request request;
     request.what = step::reacquire;
     request.token = "owner";
     request.ttl_ms = long_ms;
-    request.weight = weight;
+    request.permits = permits;
     ASSERT_EQ(status::ok, asker->send(request, protocol::ballot_rw(),
                                       protocol::ballot_rw().keys("a lock"), nullptr));
     for (auto* server : servers) EXPECT_EQ(step::acquire, server->last().what);
     for (auto* server : servers) server->answer_last(answer::not_free, some_token, 500);
-    const auto is_writer = weight == lock::exclusive_permits;
+    const auto is_writer = permits == lock::exclusive_permits;
     const auto record = next();
     EXPECT_EQ(is_writer, record.look_in_ns <= ns_per_s);
     EXPECT_EQ(is_writer, record.is_noted);

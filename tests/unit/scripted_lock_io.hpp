@@ -19,7 +19,7 @@ struct sent_request {
   std::string token;
   std::int64_t ttl_ms;
   std::int64_t reserve;
-  std::int64_t weight;
+  std::int64_t permits;
   bool with_text;
 };
 
@@ -31,7 +31,7 @@ class scripted_lock_io final : public lock::lock_io {
   bool ask(const lock::step_request& request, const lock::operation* /*by*/) noexcept override {
     if (!is_up || !has_room) return false;
     requests.push_back({request.claim_id, request.serial, request.what, std::string(request.token),
-                        request.ttl_ms, request.reserve, request.weight, request.with_text});
+                        request.ttl_ms, request.reserve, request.permits, request.with_text});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,

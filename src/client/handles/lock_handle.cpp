@@ -66,7 +66,7 @@ class queued final : public Base, public event_node {
 
 lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
                          std::string name, lock::lock_kind kind, const settings& terms,
-                         std::int64_t limit)
+                         std::int64_t capacity)
     : client_(std::move(client)), gate_driver_(std::move(gate_driver)), name_(std::move(name)) {
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
@@ -77,7 +77,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.retain_ms = terms.retain_ms;
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
-  owner_.limit = limit;
+  owner_.capacity = capacity;
   // Independent of the drift, because all clients of such a lock have to agree on it.
   const auto lifetime_ms = lock::server_ttl_ms(terms.lease_ms);
   owner_.lifetimes_ms = {terms.write_lifetime_ms > 0 ? terms.write_lifetime_ms : lifetime_ms,
@@ -139,7 +139,7 @@ outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.is_try = timeout_ms == 0;
-  call.wanted = amount;
+  call.amount = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);
@@ -183,8 +183,8 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
   });
 }
 
-outcome lock_handle::resize(std::int64_t permits) {
-  return ask(protocol::resize(gate_driver_->keys(), permits), client_->command_deadline());
+outcome lock_handle::resize(std::int64_t capacity) {
+  return ask(protocol::resize(gate_driver_->keys(), capacity), client_->command_deadline());
 }
 
 outcome lock_handle::force_release(std::string_view owner) {
@@ -195,7 +195,7 @@ outcome lock_handle::force_release(std::string_view owner) {
         " by force, because its owner would not be notified; wait until its lease ends");
   }
   lock::step_request request;
-  request.limit = owner_.limit;
+  request.capacity = owner_.capacity;
   bool was_owner = false;
   auto result = ask(protocol::force_release(rules, gate_driver_->keys(), owner, request, was_owner),
                     client_->command_deadline());
@@ -206,12 +206,12 @@ outcome lock_handle::force_release(std::string_view owner) {
 outcome lock_handle::query(protocol::lock_info& info) {
   lock::step_request request;
   std::string own_token;
-  request.weight = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
+  request.permits = gate_driver_->look([&](const lock::gate& gate, time_ns now) {
     if (gate.lasts(owner_, now)) own_token = gate.owner_token(owner_);
-    return gate.weight(owner_);
+    return gate.permits(owner_);
   });
   request.token = own_token;
-  request.limit = owner_.limit;
+  request.capacity = owner_.capacity;
   request.lifetimes_ms = owner_.lifetimes_ms;
   info = {};
   const auto deadline = client_->command_deadline();
@@ -265,7 +265,7 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
       [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
         call.owner = &owner_;
         call.is_try = is_try;
-        call.wanted = amount;
+        call.amount = amount;
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });

@@ -30,9 +30,9 @@ class gate_driver;
 
 class lock_handle : public cancellable, public std::enable_shared_from_this<lock_handle> {
  public:
-  // `limit` is the capacity of the lock. A mutex has 1.
+  // A mutex has a `capacity` of 1.
   lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_driver> gate_driver,
-              std::string name, lock::lock_kind kind, const settings& terms, std::int64_t limit);
+              std::string name, lock::lock_kind kind, const settings& terms, std::int64_t capacity);
   // Releases the hold.
   ~lock_handle() override;
   lock_handle(const lock_handle&) = delete;
@@ -49,7 +49,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome downgrade();
   outcome query(protocol::lock_info& info);
   // Changes the capacity of a semaphore.
-  outcome resize(std::int64_t permits);
+  outcome resize(std::int64_t capacity);
   // Ends the hold of another handle, of any client.
   outcome force_release(std::string_view owner);
   // The same calls without blocking. An accepted call ends in one event.
@@ -92,7 +92,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // Of the current or the last hold. 0 before the first.
   [[nodiscard]] std::int64_t hold_number() const;
   // The capacity of the lock, as far as this handle knows.
-  [[nodiscard]] std::int64_t limit() const noexcept { return owner_.limit; }
+  [[nodiscard]] std::int64_t capacity() const noexcept { return owner_.capacity; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
   [[nodiscard]] const std::shared_ptr<client>& owner_client() const noexcept { return client_; }
 

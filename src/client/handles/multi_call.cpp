@@ -107,7 +107,7 @@ bool multi_call::start_next() {
   const auto& next = members_[acquired_];
   acquiring_.call = this;
   acquiring_.is_try = what_ == purpose::try_acquire;
-  acquiring_.wanted = next.amount;
+  acquiring_.amount = next.amount;
   acquiring_.deadline = deadline_;
   {
     const std::lock_guard steps(steps_mutex_);

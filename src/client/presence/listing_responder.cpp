@@ -59,7 +59,7 @@ protocol::listing_entry entry_of(const gate_driver& driver) {
   one.token = report.token;
   one.held_ms = report.held_ns / ns_per_ms;
   one.time_left_ms = report.left_ns / ns_per_ms;
-  one.permits = report.weight;
+  one.permits = report.permits;
   one.waiters = static_cast<std::int64_t>(report.waiters);
   one.waited_ms = report.waited_ns / ns_per_ms;
   one.grants = report.traffic.grants;

@@ -52,7 +52,7 @@ bool is_by_who_waits(step what) noexcept {
   return what == step::acquire || what == step::reacquire;
 }
 bool is_waiting_writer(const step_request& request) noexcept {
-  return request.what == step::acquire && request.weight == lock::exclusive_permits;
+  return request.what == step::acquire && request.permits == lock::exclusive_permits;
 }
 
 // Whether nothing is left to do or to remember.
@@ -241,7 +241,7 @@ step_request redlock_coordinator::request_for(const step_request& request, acqui
     about.give_back = request.what == step::cancel ? step::cancel : step::release;
   }
   made.proposal = about.proposal;
-  made.asked_at = now;
+  made.sent_at = now;
   about.lapses_at = std::max(about.lapses_at, now + to_ns(request.ttl_ms));
   return made;
 }

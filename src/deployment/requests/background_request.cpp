@@ -16,7 +16,7 @@ status background_request::send(const lock::step_request& request, const protoco
   token_ = request.token;
   step_ = request;
   step_.token = token_;
-  step_.asked_at = 0;  // it may be sent again, much later
+  step_.sent_at = 0;  // it may be sent again, much later
   deadline_ = now + to_ns(request.ttl_ms);
   rules_ = &rules;
   keys_ = std::move(keys);

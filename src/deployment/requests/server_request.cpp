@@ -67,7 +67,7 @@ status server_request::write(const lock::step_request& step, const protocol::tab
   rules_ = &rules;
   what_ = step.what;
   lease_ms_ = step.ttl_ms;
-  sent_at_ = step.asked_at;
+  sent_at_ = step.sent_at;
   bytes_.clear();
   const auto command = commands.load(std::memory_order_relaxed);
   is_without_script_ =

@@ -15,11 +15,11 @@ class acquire_operation : public operation {
   acquire_operation* as_acquire() noexcept final { return this; }
   lock::owner* owner = nullptr;
   bool is_try = false;
-  amount wanted;
+  lock::amount amount;
   time_ns began = 0;
 
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
-    return owner->counts_of(wanted.mode);
+    return owner->counts_of(amount.mode);
   }
 
  private:

@@ -28,10 +28,10 @@ constexpr std::int64_t look_places_max = 10'000;
 void attempt::start(bool directly, const operation* requester, step_requests& requests,
                     time_ns now) {
   // If the cheap step is also a script, a second request has no benefit.
-  const bool is_queueing = terms_.waits && protocol_.how == wait_method::queue &&
+  const bool is_queueing = terms_.waits && protocol_.wait == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   reference_ns_ = now;
-  if (terms_.follows_own && terms_.waits && protocol_.how != wait_method::queue) {
+  if (terms_.follows_own && terms_.waits && protocol_.wait != wait_method::queue) {
     // Directly after our own release we would always be first, because no queue keeps the turns. So
     // the attempt starts like one after a refused request.
     is_queued_ = true;
@@ -43,7 +43,7 @@ void attempt::start(bool directly, const operation* requester, step_requests& re
   }
   requests.ask({.what = is_queueing ? step::acquire : step::try_take,
                 .ttl_ms = requests.ttl_ms(),
-                .by = requester},
+                .requester = requester},
                now, &ask_at_);
 }
 
@@ -75,13 +75,13 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
       return on_not_free(request, result, requests, now);
     case answer::queued:
       requests.drop_details();
-      is_queued_ = knows_of_others_ = true;
+      is_queued_ = is_taken_ = true;
       reference_ns_ = request.sent;
       reference_us_ = result.server_us;
       place_ = result.place;
       plan_look(result.ttl_ms, result.place, requests, now);
       // The reply can be older than a message that arrived before it (RESP2).
-      if (told_head_at_ >= request.sent) ask_at_ = std::min(ask_at_, head_look_at_);
+      if (head_reported_at_ >= request.sent) ask_at_ = std::min(ask_at_, head_check_at_);
       return claim_event::none;
     case answer::no_script:
       requests.ask({.what = request.what, .ttl_ms = request.ttl_ms, .with_text = true}, now,
@@ -101,8 +101,8 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
 claim_event attempt::on_not_free(const open_request& request, const step_result& result,
                                  step_requests& requests, time_ns now) {
   requests.drop_details();
-  knows_of_others_ = true;
-  if (terms_.waits && protocol_.how == wait_method::queue) {
+  is_taken_ = true;
+  if (terms_.waits && protocol_.wait == wait_method::queue) {
     requests.ask({.what = request.what == step::try_take ? step::acquire : step::reacquire,
                   .ttl_ms = requests.ttl_ms()},
                  now, &ask_at_);
@@ -116,7 +116,7 @@ claim_event attempt::on_not_free(const open_request& request, const step_result&
   if (result.is_split || result.look_in_ns > 0) terms_.expected.note_lost(now - request.sent);
   plan_poll(result.ttl_ms, requests, now);
   if (result.look_in_ns > 0) ask_at_ = std::min(ask_at_, now + result.look_in_ns);
-  if (std::exchange(told_free_, false)) {
+  if (std::exchange(is_free_reported_, false)) {
     // The reply can be older than the message (RESP2).
     ask_within(terms_.expected.turn_window(), requests, now);
   } else if (result.is_split) {
@@ -141,15 +141,15 @@ void attempt::plan_split(step_requests& requests, time_ns now) noexcept {
 // ---- messages -------------------------------------------------------------------------------
 
 void attempt::on_free(step_requests& requests, time_ns now) {
-  told_free_ = requests.open() > 0;
+  is_free_reported_ = requests.open() > 0;
   terms_.expected.note_turn();
-  if (!told_free_) ask_within(terms_.expected.turn_window(), requests, now);
+  if (!is_free_reported_) ask_within(terms_.expected.turn_window(), requests, now);
 }
 
 void attempt::on_head(std::int64_t ttl_ms, step_requests& requests, time_ns now) noexcept {
   plan_look(ttl_ms, 0, requests, now);
-  told_head_at_ = now;
-  head_look_at_ = ask_at_;
+  head_reported_at_ = now;
+  head_check_at_ = ask_at_;
 }
 
 std::optional<time_ns> attempt::on_grant(std::int64_t server_us, step_requests& requests,
@@ -209,8 +209,8 @@ void attempt::plan_poll(std::int64_t ttl_ms, step_requests& requests, time_ns no
   const auto interval_ns = to_ns(terms_.poll_interval_ms);
   auto wait = interval_ns / 2 + requests.random_below(interval_ns + 1);
   const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms)) + look_slack_ns;
-  if (ttl_ms >= 0 && protocol_.how == wait_method::channel) wait = std::max(wait, lease_end);
-  if (ttl_ms >= 0 && protocol_.how == wait_method::polling) wait = std::min(wait, lease_end);
+  if (ttl_ms >= 0 && protocol_.wait == wait_method::channel) wait = std::max(wait, lease_end);
+  if (ttl_ms >= 0 && protocol_.wait == wait_method::polling) wait = std::min(wait, lease_end);
   ask_at_ = now + wait;
 }
 

@@ -46,7 +46,7 @@ class attempt {
   [[nodiscard]] time_ns next_timer() const noexcept { return ask_at_; }
   [[nodiscard]] bool is_queued() const noexcept { return is_queued_; }
   // Whether a server has reported another holder, or a waiter ahead.
-  [[nodiscard]] bool knows_of_others() const noexcept { return knows_of_others_; }
+  [[nodiscard]] bool is_taken() const noexcept { return is_taken_; }
   // Whether the last request was sent and its connection broke before the reply.
   [[nodiscard]] bool was_broken() const noexcept { return was_broken_; }
   [[nodiscard]] std::int64_t place() const noexcept { return place_; }
@@ -70,15 +70,15 @@ class attempt {
   wait_terms terms_;
   const std::int64_t grant_ms_;
   bool is_queued_ = false;  // also after a refusal, while it waits
-  bool knows_of_others_ = false;
+  bool is_taken_ = false;
   bool was_broken_ = false;
   std::int64_t place_ = -1;
   time_ns ask_at_ = time_never;    // the time of the next request
   time_ns reference_ns_ = 0;       // send time of the last answered request, or the first
   std::int64_t reference_us_ = 0;  // the server's time in that reply, or 0
-  bool told_free_ = false;         // a message reported a free lock after the open request
-  time_ns told_head_at_ = -1;      // when a message reported it as head of the queue
-  time_ns head_look_at_ = 0;       // the check that this message planned
+  bool is_free_reported_ = false;  // a message reported a free lock after the open request
+  time_ns head_reported_at_ = -1;  // when a message reported it as head of the queue
+  time_ns head_check_at_ = 0;      // the check that this message planned
 };
 
 }  // namespace mortise::lock

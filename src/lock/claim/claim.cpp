@@ -7,8 +7,9 @@
 namespace mortise::lock {
 
 claim::claim(std::uint64_t id, std::string token, const protocol_facts& protocol,
-             const amount& wanted, const lease_terms& terms, const wait_terms& wait, lock_io& io)
-    : requests_(id, std::move(token), wanted, terms, io),
+             const lock::amount& requested, const lease_terms& terms, const wait_terms& wait,
+             lock_io& io)
+    : requests_(id, std::move(token), requested, terms, io),
       attempt_(protocol, wait, grant_ms(terms.lease_ms)) {}
 
 claim_event claim::enter(claim_event what) noexcept {

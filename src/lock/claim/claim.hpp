@@ -25,8 +25,9 @@ enum class claim_phase : std::uint8_t {
 
 class claim {
  public:
-  claim(std::uint64_t id, std::string token, const protocol_facts& protocol, const amount& wanted,
-        const lease_terms& terms, const wait_terms& wait, lock_io& io);
+  claim(std::uint64_t id, std::string token, const protocol_facts& protocol,
+        const lock::amount& requested, const lease_terms& terms, const wait_terms& wait,
+        lock_io& io);
 
   // Sends the first request. `directly` skips the cheap try because the lock is likely taken.
   void start(bool directly, const operation* requester, time_ns now) {
@@ -42,7 +43,7 @@ class claim {
   // The message "released", which a channel publishes to all possible waiters.
   void on_free(time_ns now);
   // The message "others wait for the release".
-  void on_wanted() noexcept { hold_.on_wanted(); }
+  void on_waiter() noexcept { hold_.on_waiter(); }
   // The message "hold ended by force".
   void on_forced(time_ns now) {
     if (phase_ == claim_phase::held) hold_.on_forced(requests_, now);
@@ -67,11 +68,11 @@ class claim {
     if (requests_.open(step::raise) == 0) hold_.raise(nullptr, requests_, now);
   }
   // The minimum deadline of later renewals.
-  void want_until(time_ns target) noexcept { hold_.want_until(target); }
-  // Downgrades to `weight`. The renewal that is sent here applies it, or any later one. Returns the
-  // request's serial, or 0.
-  std::uint32_t lower(std::int64_t weight, const operation* requester, time_ns now) {
-    return hold_.lower(weight, requester, requests_, now);
+  void request_until(time_ns target) noexcept { hold_.request_until(target); }
+  // Downgrades to `permits`. The renewal that is sent here applies it, or any later one. Returns
+  // the request's serial, or 0.
+  std::uint32_t lower(std::int64_t permits, const operation* requester, time_ns now) {
+    return hold_.lower(permits, requester, requests_, now);
   }
   // Applies a new holder's terms: plans its renewals, and confirms the grant now if necessary.
   void keep(const lease_terms& terms, time_ns now) { hold_.keep(terms, requests_, now); }
@@ -105,17 +106,17 @@ class claim {
     return is_queued ? claim_phase::queued : phase_;
   }
   [[nodiscard]] const std::string& token() const noexcept { return requests_.token(); }
-  [[nodiscard]] std::int64_t weight() const noexcept { return requests_.wanted().weight; }
-  [[nodiscard]] std::int64_t limit() const noexcept { return requests_.wanted().limit; }
+  [[nodiscard]] std::int64_t permits() const noexcept { return requests_.amount().permits; }
+  [[nodiscard]] std::int64_t capacity() const noexcept { return requests_.amount().capacity; }
   // The present mode, also after an upgrade or a downgrade.
   [[nodiscard]] hold_mode mode() const noexcept {
-    const auto& requested = requests_.wanted();
-    if (requested.weight == exclusive_permits) return hold_mode::exclusive;
-    return requested.weight == requested.limit ? requested.mode : hold_mode::shared;
+    const auto& requested = requests_.amount();
+    if (requested.permits == exclusive_permits) return hold_mode::exclusive;
+    return requested.permits == requested.capacity ? requested.mode : hold_mode::shared;
   }
   [[nodiscard]] time_ns valid_until() const noexcept { return hold_.valid_until(); }
   // The latest deadline that was ever requested.
-  [[nodiscard]] time_ns asked_until() const noexcept { return hold_.asked_until(); }
+  [[nodiscard]] time_ns requested_until() const noexcept { return hold_.requested_until(); }
   // The time from which the holder's grant counts. An unrenewed hold ends one lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return hold_.granted_at(); }
   // The round trip of the last reply.
@@ -123,14 +124,14 @@ class claim {
   [[nodiscard]] const lease_terms& terms() const noexcept { return requests_.terms(); }
   [[nodiscard]] bool others_wait() const noexcept { return hold_.others_wait(); }
   // Whether at_risk was reported since the hold was last extended.
-  [[nodiscard]] bool is_risk_told() const noexcept { return hold_.is_risk_told(); }
+  [[nodiscard]] bool is_risk_reported() const noexcept { return hold_.is_risk_reported(); }
   [[nodiscard]] const outcome& details() const noexcept { return requests_.details(); }
   // Whether a refused acquire is worth a retry.
   [[nodiscard]] bool is_refusal_passing() const noexcept { return requests_.is_refusal_passing(); }
   [[nodiscard]] answer release_result() const noexcept { return release_.result(); }
   // Whether it waits for a first reply. False after a server has reported other holders or waiters.
-  [[nodiscard]] bool is_untold() const noexcept {
-    return phase_ == claim_phase::asking && !(attempt_.is_queued() && attempt_.knows_of_others());
+  [[nodiscard]] bool awaits_first_reply() const noexcept {
+    return phase_ == claim_phase::asking && !(attempt_.is_queued() && attempt_.is_taken());
   }
   [[nodiscard]] contention next_contention() const noexcept { return attempt_.next_contention(); }
   // The place in the queue that the server last reported. 0 is the head, -1 unknown.
@@ -139,14 +140,14 @@ class claim {
   [[nodiscard]] reason loss() const noexcept { return hold_.loss(); }
   [[nodiscard]] reason threat() const noexcept { return hold_.threat(terms()); }
   // Whether any request was sent to the servers.
-  [[nodiscard]] bool has_asked() const noexcept { return requests_.serial() != 0; }
+  [[nodiscard]] bool has_sent() const noexcept { return requests_.serial() != 0; }
   // Whether the server may have received the release.
   [[nodiscard]] bool is_release_sent() const noexcept {
     return release_.is_unknown() || requests_.open() > 0;
   }
   // Whether the release is in flight now.
   [[nodiscard]] bool is_release_in_flight() const noexcept {
-    return phase_ == claim_phase::releasing && requests_.open(release_.asks()) > 0;
+    return phase_ == claim_phase::releasing && requests_.open(release_.what()) > 0;
   }
   // Whether a request has no reply, so that the result of giving up now is unknown.
   [[nodiscard]] bool is_unanswered() const noexcept {

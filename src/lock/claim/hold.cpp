@@ -10,7 +10,7 @@ namespace mortise::lock {
 namespace {
 
 // The deadline that the holder needs at the server, as of now.
-time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
+time_ns target_of(const lease_terms& terms, time_ns now) noexcept {
   const auto lease_end = terms.renews ? now + to_ns(terms.lease_ms) : terms.until;
   return std::min(lease_end, terms.until);
 }
@@ -21,12 +21,12 @@ time_ns wanted_until(const lease_terms& terms, time_ns now) noexcept {
 // The holder's deadline never exceeds its own lease.
 claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& result,
                         step_requests& requests, time_ns now) {
-  const auto wanted_ms = requests.terms().lease_ms;
-  is_too_long_ = lease_ms > wanted_ms;
-  nominal_ns_ = to_ns(std::min(lease_ms, wanted_ms));
+  const auto own_ms = requests.terms().lease_ms;
+  is_too_long_ = lease_ms > own_ms;
+  nominal_ns_ = to_ns(std::min(lease_ms, own_ms));
   granted_at_ = from;
   valid_until_ = from + nominal_ns_;
-  asked_until_ = valid_until_;
+  requested_until_ = valid_until_;
   granted_us_ = result.server_us;
   // A message about a waiter can overtake this reply, which is then older (RESP2).
   others_wait_ = others_wait_ || result.others_wait;
@@ -51,7 +51,7 @@ claim_event hold::lose(reason why) noexcept {
 // ---- renewals -------------------------------------------------------------------------------
 
 void hold::plan_renewal(time_ns from, step_requests& requests) noexcept {
-  told_risk_ = false;
+  is_risk_reported_ = false;
   // A third of the lease, plus or minus a tenth of the third, so that many holders do not renew at
   // the same time.
   const auto third = nominal_ns_ / 3;
@@ -60,42 +60,42 @@ void hold::plan_renewal(time_ns from, step_requests& requests) noexcept {
 
 void hold::keep(const lease_terms& terms, step_requests& requests, time_ns now) {
   requests.set_terms(terms);
-  told_risk_ = is_resting_ = false;
+  is_risk_reported_ = is_resting_ = false;
   if (std::exchange(is_too_long_, false)) {
     // No caller has seen a later deadline, so the lease may be shortened (hazard 17).
     renew(terms.lease_ms, 0, nullptr, requests, now);
   }
   // Also for an unrenewed hold: a short grant must be confirmed, unless the hold ends before.
   renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
-  renew_if_wanted(requests, now);
+  renew_if_due(requests, now);
 }
 
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                           step_requests& requests, time_ns now) {
   // Never requests less than before. Otherwise the reply to the earlier request would promise time
   // that the later request has withdrawn.
-  const auto target = std::max(now + to_ns(lease_ms), asked_until_);
+  const auto target = std::max(now + to_ns(lease_ms), requested_until_);
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
   if (!requests.ask({.what = step::renew,
                      .ttl_ms = requests.ttl_ms(lease),
-                     .by = requester,
+                     .requester = requester,
                      .target = target,
                      .reserve = reserve},
                     now)) {
     return 0;
   }
-  asked_until_ = target;
+  requested_until_ = target;
   return renewal_serial_ = requests.serial();
 }
 
-void hold::renew_if_wanted(step_requests& requests, time_ns now) {
+void hold::renew_if_due(step_requests& requests, time_ns now) {
   if (now < renew_at_) return;
   if (requests.open(step::raise) > 0) {
     renew_at_ = time_never;  // the reply plans the next renewal
     return;
   }
   const auto& terms = requests.terms();
-  const auto target = wanted_until(terms, now);
+  const auto target = target_of(terms, now);
   // Retries are a ninth of the lease apart, so at least three fit before the margin (hazard 18).
   renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
   if (target <= valid_until_ + ns_per_ms) {
@@ -108,30 +108,30 @@ void hold::renew_if_wanted(step_requests& requests, time_ns now) {
 }
 
 // Checks whether the hold has survived, also a hold that is not renewed.
-void hold::find_out(step_requests& requests, time_ns now) {
+void hold::check_survival(step_requests& requests, time_ns now) {
   if (requests.open() == 0) renew(0, 0, nullptr, requests, now);
 }
 
 void hold::on_up(step_requests& requests, time_ns now) {
   renew_at_ = now;
-  renew_if_wanted(requests, now);
-  find_out(requests, now);
+  renew_if_due(requests, now);
+  check_survival(requests, now);
 }
 
 // A message is only a hint (hazard 24), and any client can send one. The server decides.
 void hold::on_forced(step_requests& requests, time_ns now) {
   forced_since_ = requests.serial();
-  find_out(requests, now);
+  check_survival(requests, now);
 }
 
 // A request before the message may have been answered before the forced release.
-void hold::look_into_force(const open_request& request, const step_result& result,
-                           step_requests& requests, time_ns now) {
+void hold::check_force(const open_request& request, const step_result& result,
+                       step_requests& requests, time_ns now) {
   const bool is_owner = result.what == answer::renewed || result.what == answer::granted ||
                         result.what == answer::not_free;
   if (!forced_since_ || !is_owner) return;
   if (request.serial > *forced_since_) return forced_since_.reset();
-  find_out(requests, now);
+  check_survival(requests, now);
 }
 
 // The previous server may still answer an earlier renewal (hazard 7).
@@ -146,15 +146,15 @@ void hold::on_acknowledged(std::uint32_t serial) noexcept {
 claim_event hold::on_timer(step_requests& requests, time_ns now) {
   if (now >= valid_until_) return lose(threat(requests.terms()));
   if (is_resting_) return claim_event::none;
-  renew_if_wanted(requests, now);
-  if (told_risk_ || now < margin()) return claim_event::none;
-  told_risk_ = true;
+  renew_if_due(requests, now);
+  if (is_risk_reported_ || now < margin()) return claim_event::none;
+  is_risk_reported_ = true;
   return claim_event::at_risk;
 }
 
 time_ns hold::next_timer() const noexcept {
   if (is_resting_) return valid_until_;
-  return std::min({valid_until_, renew_at_, told_risk_ ? time_never : margin()});
+  return std::min({valid_until_, renew_at_, is_risk_reported_ ? time_never : margin()});
 }
 
 // ---- upgrades and downgrades ---------------------------------------------------------------
@@ -162,14 +162,14 @@ time_ns hold::next_timer() const noexcept {
 // Until the reply to this request, a renewal would ask for shared mode and undo the upgrade. So no
 // renewal begins in the meantime.
 bool hold::raise(const operation* requester, step_requests& requests, time_ns now) {
-  return requests.ask({.what = step::raise, .by = requester}, now);
+  return requests.ask({.what = step::raise, .requester = requester}, now);
 }
 
-std::uint32_t hold::lower(std::int64_t weight, const operation* requester, step_requests& requests,
+std::uint32_t hold::lower(std::int64_t permits, const operation* requester, step_requests& requests,
                           time_ns now) {
-  requests.set_weight(weight);
+  requests.set_permits(permits);
   // A distinct deadline, so that the reply to an earlier renewal does not count for this one.
-  ++asked_until_;
+  ++requested_until_;
   return renew(0, 0, requester, requests, now);
 }
 
@@ -177,7 +177,7 @@ std::uint32_t hold::lower(std::int64_t weight, const operation* requester, step_
 
 claim_event hold::on_answer(const open_request& request, const step_result& result,
                             step_requests& requests, time_ns now) {
-  if (request.what != step::renew && request.what != step::raise) return on_late_look(result);
+  if (request.what != step::renew && request.what != step::raise) return on_late_check(result);
   // The deadline decides, not the reply. No reply restores a hold after its deadline.
   if (now >= valid_until_) return lose(threat(requests.terms()));
   if (result.what == answer::not_owner) {
@@ -186,13 +186,13 @@ claim_event hold::on_answer(const open_request& request, const step_result& resu
   }
   const auto what = request.what == step::renew ? on_renew_answer(request, result, requests, now)
                                                 : on_raise_answer(request, result, requests, now);
-  look_into_force(request, result, requests, now);
+  check_force(request, result, requests, now);
   return what;
 }
 
 // A check that a message has overtaken. If the lock was deleted in between, the server found no
 // hold of ours and has enqueued us (hazard 14).
-claim_event hold::on_late_look(const step_result& result) noexcept {
+claim_event hold::on_late_check(const step_result& result) noexcept {
   if (result.what == answer::granted || result.what == answer::unsent) return claim_event::none;
   may_be_queued_ = true;
   return result.what == answer::queued && result.server_us > granted_us_ ? lose(reason::server_lost)
@@ -207,7 +207,7 @@ claim_event hold::on_raise_answer(const open_request& request, const step_result
       // A later renewal has undone the upgrade, because the script was missing or the caller gave
       // up.
       if (renewal_serial_ > request.serial) return claim_event::not_raised;
-      requests.set_weight(requests.wanted().limit);
+      requests.set_permits(requests.amount().capacity);
       take_tokens(result.last_token, result.token_count);
       return claim_event::raised;
     case answer::not_free:
@@ -250,8 +250,8 @@ claim_event hold::on_renew_answer(const open_request& request, const step_result
       // Requests no less than later renewals did. If other clients have reloaded the script, a
       // later renewal may be executed already, and this request follows it.
       if (requests.ask({.what = step::renew,
-                        .ttl_ms = requests.ttl_ms((asked_until_ - now) / ns_per_ms + 1),
-                        .target = asked_until_,
+                        .ttl_ms = requests.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
+                        .target = requested_until_,
                         .reserve = request.reserve,
                         .with_text = true},
                        now)) {

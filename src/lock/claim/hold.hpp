@@ -19,7 +19,7 @@ class hold {
   void on_up(step_requests& requests, time_ns now);
   claim_event on_timer(step_requests& requests, time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
-  void on_wanted() noexcept { others_wait_ = true; }
+  void on_waiter() noexcept { others_wait_ = true; }
   // A message reports that the hold was ended by force. The server is asked at once.
   void on_forced(step_requests& requests, time_ns now);
   void on_unacknowledged(const step_requests& requests) noexcept;
@@ -30,7 +30,7 @@ class hold {
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                       step_requests& requests, time_ns now);
   bool raise(const operation* requester, step_requests& requests, time_ns now);
-  std::uint32_t lower(std::int64_t weight, const operation* requester, step_requests& requests,
+  std::uint32_t lower(std::int64_t permits, const operation* requester, step_requests& requests,
                       time_ns now);
   void keep(const lease_terms& terms, step_requests& requests, time_ns now);
   // The claim has no holder until keep(). It is not renewed, and no risk is reported.
@@ -43,12 +43,14 @@ class hold {
   void count_from(time_ns now) noexcept { granted_at_ = now; }
 
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
-  [[nodiscard]] time_ns asked_until() const noexcept { return asked_until_; }
-  void want_until(time_ns target) noexcept { asked_until_ = std::max(asked_until_, target); }
+  [[nodiscard]] time_ns requested_until() const noexcept { return requested_until_; }
+  void request_until(time_ns target) noexcept {
+    requested_until_ = std::max(requested_until_, target);
+  }
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] bool may_be_queued() const noexcept { return may_be_queued_; }
-  [[nodiscard]] bool is_risk_told() const noexcept { return told_risk_; }
+  [[nodiscard]] bool is_risk_reported() const noexcept { return is_risk_reported_; }
   [[nodiscard]] reason loss() const noexcept { return loss_; }
   [[nodiscard]] reason threat(const lease_terms& terms) const noexcept {
     const bool is_over = terms.renews && terms.until <= valid_until_ + ns_per_ms;
@@ -64,24 +66,24 @@ class hold {
                               step_requests& requests, time_ns now);
   claim_event on_raise_answer(const open_request& request, const step_result& result,
                               step_requests& requests, time_ns now);
-  claim_event on_late_look(const step_result& result) noexcept;
-  void find_out(step_requests& requests, time_ns now);
-  void look_into_force(const open_request& request, const step_result& result,
-                       step_requests& requests, time_ns now);
+  claim_event on_late_check(const step_result& result) noexcept;
+  void check_survival(step_requests& requests, time_ns now);
+  void check_force(const open_request& request, const step_result& result, step_requests& requests,
+                   time_ns now);
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
   void plan_renewal(time_ns from, step_requests& requests) noexcept;
-  void renew_if_wanted(step_requests& requests, time_ns now);
+  void renew_if_due(step_requests& requests, time_ns now);
 
   time_ns granted_at_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant
   time_ns valid_until_ = 0;
-  time_ns nominal_ns_ = 0;    // the length of the present lease
-  bool is_too_long_ = false;  // the server's lease is longer than the holder's
-  time_ns asked_until_ = 0;   // the latest deadline that was ever requested
+  time_ns nominal_ns_ = 0;       // the length of the present lease
+  bool is_too_long_ = false;     // the server's lease is longer than the holder's
+  time_ns requested_until_ = 0;  // the latest deadline that was ever requested
   time_ns renew_at_ = time_never;
   std::uint32_t renewal_serial_ = 0;  // of the last renewal request
-  bool told_risk_ = false;
+  bool is_risk_reported_ = false;
   bool is_resting_ = false;
   bool others_wait_ = false;
   bool may_be_queued_ = false;  // a late check may have enqueued us again

@@ -15,7 +15,7 @@ void release_phase::begin(step what, time_ns held_until, const operation* reques
   ends_at_ = what_ == step::cancel
                  ? now + to_ns(queue_life_ms)
                  : std::max(held_until_, now + to_ns(grant_lease_ms)) + to_ns(requests.ttl_ms());
-  requests.ask({.what = what_, .by = requester}, now, &ask_at_);
+  requests.ask({.what = what_, .requester = requester}, now, &ask_at_);
 }
 
 void release_phase::at_once(step_requests& requests, time_ns now) {

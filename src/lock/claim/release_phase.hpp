@@ -24,7 +24,7 @@ class release_phase {
   // Whether it may have been executed without a reply.
   [[nodiscard]] bool is_unknown() const noexcept { return is_unknown_; }
   // The step of the release.
-  [[nodiscard]] step asks() const noexcept { return what_; }
+  [[nodiscard]] step what() const noexcept { return what_; }
   [[nodiscard]] answer result() const noexcept { return result_; }
 
  private:

@@ -65,11 +65,11 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
     case owner_state::unlocking:
       return owner.busy();
     case owner_state::held: {
-      auto checked = owner.in->check_free();
-      return checked.ok() ? owner.in->acquire_again(acquire) : checked;
+      auto checked = owner.queue->check_free();
+      return checked.ok() ? owner.queue->acquire_again(acquire) : checked;
     }
     case owner_state::lost:
-      if (owner.may_reenter(acquire.wanted.mode)) {
+      if (owner.may_reenter(acquire.amount.mode)) {
         auto lost = outcome::lost(owner.loss);
         lost.say(lost.words(), "; unlock it as often as it was acquired");
         return lost;
@@ -85,11 +85,11 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
     acquire.counts().acquire_answered(status::not_acquired);
     probe::wait_start(&owner, owner.lock_name);
     probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(status::not_acquired), 0);
-    acquire.finish(outcome::because(status::not_acquired, chosen.who_is_ahead()), 0);
+    acquire.finish(outcome::because(status::not_acquired, chosen.obstacle()), 0);
     return {};
   }
   // A local writer that is about to wait is known before any message reports it.
-  const bool is_writer = acquire.wanted.mode == hold_mode::exclusive;
+  const bool is_writer = acquire.amount.mode == hold_mode::exclusive;
   if (!acquire.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
     for (const auto& each : queues_) each->admit_no_more();
   }
@@ -106,14 +106,14 @@ outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_n
   }
   if (owner.state() == owner_state::lost) return owner.unlock_lost(mode);
   if (auto checked = check_held(owner); !checked.ok()) return checked;
-  return owner.in->unlock(owner, mode, done, now);
+  return owner.queue->unlock(owner, mode, done, now);
 }
 
 // ok if the owner holds and no other call is changing the hold.
 outcome gate::check_held(const lock::owner& owner) const {
   if (is_closed()) return client_freed();
   auto checked = owner.check_held();
-  return checked.ok() ? owner.in->check_free() : checked;
+  return checked.ok() ? owner.queue->check_free() : checked;
 }
 
 outcome gate::check_held(const lock::owner& owner, hold_mode mode, time_ns now) {
@@ -126,19 +126,19 @@ outcome gate::check_held(const lock::owner& owner, hold_mode mode, time_ns now) 
 outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done, time_ns now) {
   settle(now);
   auto checked = check_held(owner);
-  return checked.ok() ? owner.in->extend(owner, lease_ms, done, now) : checked;
+  return checked.ok() ? owner.queue->extend(owner, lease_ms, done, now) : checked;
 }
 
 outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
   settle(now);
   auto checked = check_held(owner);
-  return checked.ok() ? owner.in->raise(owner, done, now) : checked;
+  return checked.ok() ? owner.queue->raise(owner, done, now) : checked;
 }
 
-outcome gate::lower(lock::owner& owner, std::int64_t weight, operation& done, time_ns now) {
+outcome gate::lower(lock::owner& owner, std::int64_t permits, operation& done, time_ns now) {
   settle(now);
   auto checked = check_held(owner);
-  return checked.ok() ? owner.in->lower(owner, weight, done, now) : checked;
+  return checked.ok() ? owner.queue->lower(owner, permits, done, now) : checked;
 }
 
 // ---- giving up ------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ outcome gate::lower(lock::owner& owner, std::int64_t weight, operation& done, ti
 void gate::abandon(operation& given_up, status why, time_ns now) {
   if (auto* const waiter = given_up.as_acquire()) {
     auto& owner = *waiter->owner;
-    if (owner.pending == waiter) owner.in->abandon_acquire(*waiter, why, now);
+    if (owner.pending == waiter) owner.queue->abandon_acquire(*waiter, why, now);
     return;
   }
   auto result =
@@ -159,7 +159,7 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
     const auto& refusal = problem.ok() ? release->claim->details() : problem;
     const bool is_refused = !release->claim->is_release_sent() && !refusal.ok();
     if (why == status::timed_out && is_refused) result = refusal;
-    return common_.pending_releases.tell(*release, result);
+    return common_.pending_releases.end_unlock(*release, result);
   }
   for (const auto& each : queues_) {
     if (each->has_open(given_up)) return each->abandon(given_up, result, why, problem);
@@ -174,7 +174,7 @@ void gate::interrupt(lock::owner& owner, bool is_on, time_ns now) {
 void gate::forget(lock::owner& owner, time_ns now) {
   if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
   if (owner.state() == owner_state::held) {
-    owner.in->end_calls_of(owner, outcome::of(status::closed));
+    owner.queue->end_calls_of(owner, outcome::of(status::closed));
     const auto mode =
         owner.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
     owner.hold_once(mode);
@@ -212,8 +212,8 @@ void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
   if (auto* const queue = queue_of(token)) queue->claim()->on_head(ttl_ms, now);
 }
 
-void gate::on_wanted(std::string_view token, time_ns now) {
-  if (auto* const queue = queue_of(token)) queue->on_wanted(now);
+void gate::on_waiter(std::string_view token, time_ns now) {
+  if (auto* const queue = queue_of(token)) queue->on_waiter(now);
 }
 
 void gate::on_forced(std::string_view token, time_ns now) {

@@ -29,9 +29,9 @@ class gate {
   // ok if the owner holds in this mode and no other call is changing the hold.
   outcome check_held(const owner& owner, hold_mode mode, time_ns now);
   // raise() upgrades to exclusive mode if no other holder shares the lock. lower() downgrades to
-  // `weight`.
+  // `permits`.
   outcome raise(owner& owner, operation& done, time_ns now);
-  outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
+  outcome lower(owner& owner, std::int64_t permits, operation& done, time_ns now);
 
   // Ends and reports each hold that is lost by the clock. All calls above begin with it.
   void settle(time_ns now);
@@ -57,17 +57,16 @@ class gate {
     return lasts(owner, now) && claim_of(owner)->is_acknowledged();
   }
   [[nodiscard]] time_ns valid_until(const owner& owner) const noexcept {
-    return claim_of(owner) == nullptr ? 0 : owner.in->valid_until(owner);
+    return claim_of(owner) == nullptr ? 0 : owner.queue->valid_until(owner);
   }
-  // The owner token of the hold at the server, and the weight of the hold. Empty and 1 without a
-  // hold.
+  // The owner token of the hold at the server, and its permits. Empty and 1 without a hold.
   [[nodiscard]] std::string_view owner_token(const owner& owner) const noexcept {
     const auto* const claim = claim_of(owner);
     return claim == nullptr ? std::string_view() : std::string_view(claim->token());
   }
-  [[nodiscard]] std::int64_t weight(const owner& owner) const noexcept {
+  [[nodiscard]] std::int64_t permits(const owner& owner) const noexcept {
     const auto* const claim = claim_of(owner);
-    return claim == nullptr ? 1 : claim->weight();
+    return claim == nullptr ? 1 : claim->permits();
   }
 
   // Events.
@@ -76,7 +75,7 @@ class gate {
   void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
                 bool others_wait, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
-  void on_wanted(std::string_view token, time_ns now);
+  void on_waiter(std::string_view token, time_ns now);
   void on_forced(std::string_view token, time_ns now);
   void on_free(time_ns now);
   void on_up(time_ns now);
@@ -99,8 +98,8 @@ class gate {
  private:
   // The claim of the owner's hold, or nullptr.
   [[nodiscard]] static const lock::claim* claim_of(const owner& owner) noexcept {
-    const bool holds = owner.state() == owner_state::held && owner.in != nullptr;
-    return holds ? owner.in->claim() : nullptr;
+    const bool holds = owner.state() == owner_state::held && owner.queue != nullptr;
+    return holds ? owner.queue->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;
   claim_queue& queue_for(const acquire_operation& acquire, time_ns now);

@@ -32,8 +32,8 @@ struct gate_context {
   // With a connection, a send can still fail, and on_up() does not repeat it.
   [[nodiscard]] bool has_connection() const { return io.problem().ok(); }
   // Whether waiters at the servers notify the holders.
-  [[nodiscard]] bool tells_of_waiters() const noexcept {
-    return protocol.can_pass && protocol.how == wait_method::queue;
+  [[nodiscard]] bool reports_waiters() const noexcept {
+    return protocol.can_pass && protocol.wait == wait_method::queue;
   }
   void note_released(answer result) noexcept {
     if (result == answer::handed_over) is_contended = true;

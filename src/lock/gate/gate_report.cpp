@@ -16,7 +16,7 @@ void add_waiters(gate_report& report, const claim_queue& queue, time_ns now) {
   if (first == nullptr || now - first->began < report.waited_ns) return;
   report.waited_ns = now - first->began;
   if (report.holds > 0 || report.retained > 0) return;
-  report.mode = first->wanted.mode;
+  report.mode = first->amount.mode;
   report.label = first->owner->label;
 }
 
@@ -43,9 +43,9 @@ void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns no
     report.held_ns = now - holder.held_since;
     report.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
   });
-  // A writer's weight counts as 1, because its lock counts no permits.
-  const auto weight = report.holds == before ? 0 : queue.claim()->weight();
-  report.weight += weight == exclusive_permits ? 1 : weight;
+  // A writer counts as 1, because its lock counts no permits.
+  const auto permits = report.holds == before ? 0 : queue.claim()->permits();
+  report.permits += permits == exclusive_permits ? 1 : permits;
 }
 
 gate_report gate::report(time_ns now) const {

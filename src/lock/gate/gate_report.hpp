@@ -35,7 +35,7 @@ struct gate_report {
   std::string label;                         // of a holder, or of the first waiter
   hold_mode mode = hold_mode::exclusive;     // likewise
   std::int64_t token = 0;
-  std::int64_t weight = 0;
+  std::int64_t permits = 0;
   time_ns held_ns = 0;
   time_ns left_ns = 0;
   std::size_t waiters = 0;

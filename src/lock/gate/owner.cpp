@@ -7,7 +7,7 @@ namespace mortise::lock {
 void owner::enter(owner_state next) noexcept {
   assert(is_transition(state_, next));
   state_ = next;
-  if (next != owner_state::acquiring && next != owner_state::held) in = nullptr;
+  if (next != owner_state::acquiring && next != owner_state::held) queue = nullptr;
 }
 
 outcome owner::busy() const {

@@ -47,8 +47,8 @@ struct owner;
 struct joint_hold {
   owner* before = nullptr;  // in the list of the claim's holders
   owner* behind = nullptr;
-  time_ns until = time_never;  // its own end; the others may continue
-  bool is_end_told = false;    // whether its near end was reported
+  time_ns until = time_never;    // its own end; the others may continue
+  bool is_end_reported = false;  // whether its near end was reported
 };
 
 // How an acquire waits if the protocol has no queue.
@@ -67,7 +67,7 @@ struct owner {
   bool unlocks_by_sending = false;             // an unlock does not wait for the reply
   std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: never
   std::array<bool, 2> is_reentrant{};          // by mode
-  std::int64_t limit = 1;                      // the capacity of the lock; 1 for a mutex
+  std::int64_t capacity = 1;                   // the capacity of the lock; 1 for a mutex
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
   polling poll;
   std::string label;
@@ -77,7 +77,7 @@ struct owner {
                                                      &statistics::uncounted()};
 
   // Kept by the gate.
-  claim_queue* in = nullptr;  // of its wait or hold
+  claim_queue* queue = nullptr;  // of its wait or hold
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
   std::int64_t token = 0;                     // of the present or the last hold

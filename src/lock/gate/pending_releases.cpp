@@ -23,20 +23,20 @@ statistics::release release_of(answer result) noexcept {
 
 }  // namespace
 
-answer pending_releases::add(pending_release leaving, time_ns now) {
-  leaving.claim->release(leaving.done, now);
-  pending_.push_back(std::move(leaving));
-  tell_sent(pending_.back());
+answer pending_releases::add(pending_release release, time_ns now) {
+  release.claim->release(release.done, now);
+  pending_.push_back(std::move(release));
+  end_sent_unlock(pending_.back());
   return drop_released();
 }
 
 // Ends an unlock that does not wait for the reply. An unsent release is still awaited.
-void pending_releases::tell_sent(pending_release& release) {
+void pending_releases::end_sent_unlock(pending_release& release) {
   if (release.done == nullptr || release.done->awaits_answer ||
       !release.claim->is_release_in_flight())
     return;
-  release.was_told_sent = true;
-  tell(release, {});
+  release.is_sent_reported = true;
+  end_unlock(release, {});
 }
 
 answer pending_releases::on_answer(std::uint64_t claim_id, std::uint32_t serial,
@@ -44,7 +44,8 @@ answer pending_releases::on_answer(std::uint64_t claim_id, std::uint32_t serial,
   for (auto& release : pending_) {
     if (release.claim->id() != claim_id) continue;
     // A refused pending release retries by itself, but its unlock gets the result.
-    if (release.claim->on_answer(serial, result, now) == claim_event::refused) tell_result(release);
+    if (release.claim->on_answer(serial, result, now) == claim_event::refused)
+      report_result(release);
     return drop_released();
   }
   return answer::unknown;
@@ -73,28 +74,28 @@ pending_release* pending_releases::of(const operation& unlock) noexcept {
 
 bool pending_releases::are_awaited() const noexcept {
   return std::any_of(pending_.begin(), pending_.end(),
-                     [](const auto& item) { return !item.was_told_sent; });
+                     [](const auto& item) { return !item.is_sent_reported; });
 }
 
-void pending_releases::tell(pending_release& release, const outcome& error) {
+void pending_releases::end_unlock(pending_release& release, const outcome& error) {
   if (release.owner != nullptr) std::exchange(release.owner, nullptr)->enter(owner_state::idle);
   if (release.done != nullptr) operations_.end(*std::exchange(release.done, nullptr), error);
 }
 
 void pending_releases::forget(const lock::owner& owner) {
   for (auto& release : pending_) {
-    if (release.owner == &owner) tell(release, outcome::of(status::closed));
+    if (release.owner == &owner) end_unlock(release, outcome::of(status::closed));
   }
 }
 
 void pending_releases::close(time_ns now) {
   for (auto& release : pending_) {
-    tell(release, client_freed());
+    end_unlock(release, client_freed());
     release.claim->release_at_once(now);
   }
 }
 
-answer pending_releases::tell_result(pending_release& release) {
+answer pending_releases::report_result(pending_release& release) {
   const auto result = release.claim->release_result();
   outcome error;
   switch (result) {
@@ -111,8 +112,9 @@ answer pending_releases::tell_result(pending_release& release) {
       error.is_ambiguous = error.code == status::unknown;
       break;
   }
-  if (std::exchange(release.was_told_sent, false) && !error.ok()) listener_.on_not_released(error);
-  tell(release, error);
+  if (std::exchange(release.is_sent_reported, false) && !error.ok())
+    listener_.on_not_released(error);
+  end_unlock(release, error);
   return result;
 }
 
@@ -124,7 +126,7 @@ answer pending_releases::drop_released() {
       ++i;
       continue;
     }
-    result = tell_result(pending_[i]);
+    result = report_result(pending_[i]);
     if (auto* const counts = pending_[i].counts) counts->released(release_of(result));
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
   }

@@ -18,7 +18,7 @@ struct pending_release {
   lock::owner* owner = nullptr;  // the owner of that unlock
   // The statistics that count the release, or nullptr if nothing was held.
   statistics::lock_statistics* counts = nullptr;
-  bool was_told_sent = false;  // the unlock has ended; the listener gets a failure
+  bool is_sent_reported = false;  // the unlock has ended; the listener gets a failure
 };
 
 class pending_releases {
@@ -30,7 +30,7 @@ class pending_releases {
   void reserve(std::size_t more) { pending_.reserve(pending_.size() + more); }
   // The first three return what became of the lock: released, handed over, or unknown without a
   // reply.
-  answer add(pending_release leaving, time_ns now);
+  answer add(pending_release release, time_ns now);
   answer on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                    time_ns now);
   answer on_timer(time_ns now);
@@ -41,7 +41,7 @@ class pending_releases {
   [[nodiscard]] pending_release* of(const operation& unlock) noexcept;
   // Ends the waiting unlock, if any. The handle may then acquire again, and the end of the pending
   // release must not change its state.
-  void tell(pending_release& release, const outcome& error);
+  void end_unlock(pending_release& release, const outcome& error);
   // forget() ends the unlocks of this handle. close() ends all unlocks, and sends the last requests
   // at once.
   void forget(const lock::owner& owner);
@@ -51,8 +51,8 @@ class pending_releases {
   [[nodiscard]] bool are_awaited() const noexcept;
 
  private:
-  void tell_sent(pending_release& release);
-  answer tell_result(pending_release& release);
+  void end_sent_unlock(pending_release& release);
+  answer report_result(pending_release& release);
   answer drop_released();
 
   operations& operations_;

@@ -24,9 +24,9 @@ bool leaves_a_trace(step sent, const step_result& result) noexcept {
 
 }  // namespace
 
-step_requests::step_requests(std::uint64_t claim_id, std::string token, const amount& wanted,
-                             const lease_terms& terms, lock_io& io)
-    : io_(io), claim_id_(claim_id), token_(std::move(token)), wanted_(wanted), terms_(terms) {}
+step_requests::step_requests(std::uint64_t claim_id, std::string token,
+                             const lock::amount& requested, const lease_terms& terms, lock_io& io)
+    : io_(io), claim_id_(claim_id), token_(std::move(token)), amount_(requested), terms_(terms) {}
 
 // Reserves a place for the reply before anything is sent.
 bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry_at) {
@@ -37,15 +37,15 @@ bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry
   request.token = token_;
   request.ttl_ms = options.ttl_ms;
   request.reserve = options.reserve;
-  request.weight = wanted_.weight;
-  request.limit = wanted_.limit;
+  request.permits = amount_.permits;
+  request.capacity = amount_.capacity;
   request.lifetimes_ms = terms_.lifetimes_ms;
   request.with_text = options.with_text;
-  request.asked_at = now;
+  request.sent_at = now;
   try {
     open_.push_back({request.serial, options.what, now, options.target, options.ttl_ms,
                      options.reserve, terms_.lease_ms});
-    if (io_.ask(request, options.by)) {
+    if (io_.ask(request, options.requester)) {
       ++serial_;
       return true;
     }
@@ -64,7 +64,7 @@ std::optional<open_request> step_requests::close(std::uint32_t serial,
   if (found == open_.end()) return std::nullopt;
   const auto request = *found;
   open_.erase(found);
-  may_be_there_ = may_be_there_ || leaves_a_trace(request.what, result);
+  may_have_trace_ = may_have_trace_ || leaves_a_trace(request.what, result);
   if (result.what == answer::broken) ++broken_;
   return request;
 }

@@ -28,10 +28,10 @@ struct lease_terms {
 struct step_options {
   step what = step::try_take;
   std::int64_t ttl_ms = 0;
-  const operation* by = nullptr;  // the requesting operation, if any
-  time_ns target = 0;             // renew: the requested deadline
-  std::int64_t reserve = 0;       // renew: how many fencing tokens to draw
-  bool with_text = false;         // the server has forgotten the script
+  const operation* requester = nullptr;
+  time_ns target = 0;        // renew: the requested deadline
+  std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
+  bool with_text = false;    // the server has forgotten the script
 };
 
 struct open_request {
@@ -46,7 +46,7 @@ struct open_request {
 
 class step_requests {
  public:
-  step_requests(std::uint64_t claim_id, std::string token, const amount& wanted,
+  step_requests(std::uint64_t claim_id, std::string token, const lock::amount& requested,
                 const lease_terms& terms, lock_io& io);
 
   // Returns false if not sent. Without a connection, on_up() asks again. Without room, the caller
@@ -63,7 +63,7 @@ class step_requests {
   [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
   // Whether nothing of this claim can be at the servers, because each request for the lock has a
   // reply that shows it.
-  [[nodiscard]] bool left_no_trace() const noexcept { return !may_be_there_ && open_.empty(); }
+  [[nodiscard]] bool left_no_trace() const noexcept { return !may_have_trace_ && open_.empty(); }
 
   // How many requests have an unknown result, because their connections broke.
   [[nodiscard]] std::uint32_t broken() const noexcept { return broken_; }
@@ -77,8 +77,8 @@ class step_requests {
 
   [[nodiscard]] const lease_terms& terms() const noexcept { return terms_; }
   void set_terms(const lease_terms& terms) noexcept { terms_ = terms; }
-  [[nodiscard]] const amount& wanted() const noexcept { return wanted_; }
-  void set_weight(std::int64_t weight) noexcept { wanted_.weight = weight; }
+  [[nodiscard]] const lock::amount& amount() const noexcept { return amount_; }
+  void set_permits(std::int64_t permits) noexcept { amount_.permits = permits; }
   // The lifetime at the server for this lease, or for that of the terms.
   [[nodiscard]] std::int64_t ttl_ms(std::int64_t lease_ms) const noexcept;
   [[nodiscard]] std::int64_t ttl_ms() const noexcept { return ttl_ms(terms_.lease_ms); }
@@ -91,11 +91,11 @@ class step_requests {
   lock_io& io_;
   const std::uint64_t claim_id_;
   const std::string token_;
-  amount wanted_;
+  lock::amount amount_;
   lease_terms terms_;
   std::uint32_t serial_ = 0;
   std::vector<open_request> open_;
-  bool may_be_there_ = false;  // a request has left, or may have left, something at the server
+  bool may_have_trace_ = false;  // a request has left, or may have left, something at the server
   std::uint32_t broken_ = 0;
   outcome details_;
   bool is_refusal_passing_ = false;

@@ -23,7 +23,7 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(acquire);
   owner.enter(owner_state::acquiring);
   owner.pending = &acquire;
-  owner.in = this;
+  owner.queue = this;
   acquire.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
   if (holds_now) return grant(acquire, now, now);
@@ -34,12 +34,12 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
 // The count is local. The server does not need it.
 outcome claim_queue::acquire_again(acquire_operation& acquire) {
   auto& owner = *acquire.owner;
-  if (auto checked = owner.check_again(acquire.wanted.mode); !checked.ok()) return checked;
-  if (owner.hold_count(acquire.wanted.mode) == 0) {
+  if (auto checked = owner.check_again(acquire.amount.mode); !checked.ok()) return checked;
+  if (owner.hold_count(acquire.amount.mode) == 0) {
     // It may unlock the exclusive hold first, and then keeps a shared hold.
     if (auto checked = check_modes(); !checked.ok()) return checked;
   }
-  ++owner.hold_count(acquire.wanted.mode);
+  ++owner.hold_count(acquire.amount.mode);
   acquire.finish({}, owner.token);
   return {};
 }
@@ -103,7 +103,7 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
       gate_.operations.retract(done);
       return gate_.io.lack();
     }
-    current_->want_until(target);  // of the renewal that on_up() brings
+    current_->request_until(target);  // of the renewal that on_up() brings
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
@@ -172,7 +172,7 @@ void claim_queue::close(time_ns now) {
   finish_raise(closed);
   if (!current_) return;
   // A waiter may exist that is not known yet, and no second request can follow.
-  current_->on_wanted();
+  current_->on_waiter();
   holders_.each([&](lock::owner& holder) {
     holder.count_hold_end(now);
     holders_.remove(holder);

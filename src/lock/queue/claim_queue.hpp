@@ -35,7 +35,7 @@ class claim_queue {
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
   outcome raise(owner& owner, operation& done, time_ns now);
-  outcome lower(owner& owner, std::int64_t weight, operation& done, time_ns now);
+  outcome lower(owner& owner, std::int64_t permits, operation& done, time_ns now);
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
@@ -51,7 +51,7 @@ class claim_queue {
   [[nodiscard]] bool is_ahead_of_tries() const noexcept {
     return !is_retained() && (current_ || !waiters_.empty());
   }
-  [[nodiscard]] const char* who_is_ahead() const noexcept {
+  [[nodiscard]] const char* obstacle() const noexcept {
     return holders_.is_empty() ? "another handle of this client is ahead"
                                : "another handle of this client holds it";
   }
@@ -59,7 +59,7 @@ class claim_queue {
   [[nodiscard]] bool admits(const acquire_operation& reader, time_ns now) const noexcept;
   // From now on no reader joins the holders or waiters of this claim queue.
   void admit_no_more() noexcept {
-    if (is_shared_ && current_) current_->on_wanted();
+    if (is_shared_ && current_) current_->on_waiter();
   }
   // Whether the acquire may take the retained claim; and the end of the retention.
   [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
@@ -70,7 +70,7 @@ class claim_queue {
   // Events.
   void on_answer(std::uint32_t serial, const step_result& result, time_ns now);
   void on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait, time_ns now);
-  void on_wanted(time_ns now);
+  void on_waiter(time_ns now);
   void on_forced(time_ns now);
   void on_up(time_ns now);
   void on_timer(time_ns now);
@@ -102,7 +102,7 @@ class claim_queue {
 
  private:
   void end_hold(lock::owner& owner, operation* done, time_ns now);
-  outcome lower_hold(lock::owner& owner, std::int64_t weight, operation* done, time_ns now);
+  outcome lower_hold(lock::owner& owner, std::int64_t permits, operation* done, time_ns now);
   [[nodiscard]] outcome check_modes() const;
   [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
                                         time_ns now) const;
@@ -112,7 +112,7 @@ class claim_queue {
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
   [[nodiscard]] bool suits(const acquire_operation& next) const noexcept;
   bool pass_to_next(time_ns now);
-  bool retain(const lock::owner& leaver, time_ns now);
+  bool retain(const lock::owner& holder, time_ns now);
   void take_up(time_ns now);
   [[nodiscard]] bool may_share(const acquire_operation& first) const noexcept;
   [[nodiscard]] claim_reuse reuse_of(const acquire_operation& first) const noexcept;
@@ -128,13 +128,13 @@ class claim_queue {
   std::int64_t next_token() noexcept;
   void refuse_next(time_ns now);
   void note_renewal(bool is_ok) noexcept;
-  void tell_risk() noexcept;
+  void report_risk() noexcept;
   void raised(time_ns now);
   void lose(time_ns now);
-  void lose_one(lock::owner& loser, reason why, bool is_risk_told, time_ns now);
+  void lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now);
   void end_holds_in_time(time_ns now);
   // Releases the claim, for an unlock that waits for it or is counted, if any.
-  void release_claim(time_ns now, pending_release leaving = {});
+  void release_claim(time_ns now, pending_release release = {});
   [[nodiscard]] outcome failure_of_request() const;
   void finish(acquire_operation& ended, const outcome& result, time_ns now);
   void finish_raise(const outcome& result);

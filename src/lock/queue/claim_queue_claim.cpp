@@ -11,12 +11,12 @@ namespace mortise::lock {
 
 // ---- passing on within this client ----------------------------------------------------------
 
-// A pass needs the same weight and the same renewals, because another lease must come from the
+// A pass needs the same permits and the same renewals, because another lease must come from the
 // server.
 bool claim_queue::suits(const acquire_operation& next) const noexcept {
   const auto& terms = current_->terms();
   return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
-         next.wanted.weight == current_->weight() && next.owner->limit == current_->limit();
+         next.amount.permits == current_->permits() && next.owner->capacity == current_->capacity();
 }
 
 bool claim_queue::may_pass(time_ns now) const noexcept {
@@ -65,7 +65,7 @@ void claim_queue::start_next(time_ns now) noexcept {
 
 std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& first, time_ns now) {
   const auto& owner = *first.owner;
-  const amount requested{first.wanted.mode, first.wanted.weight, owner.limit};
+  const lock::amount requested{first.amount.mode, first.amount.permits, owner.capacity};
   const auto reuse = reuse_of(first);
   auto token = gate_.io.new_owner_token(
       owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
@@ -127,7 +127,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       lose(now);
       break;
     case claim_event::at_risk:
-      tell_risk();
+      report_risk();
       break;
   }
 }
@@ -138,7 +138,7 @@ void claim_queue::note_renewal(bool is_ok) noexcept {
   if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
 }
 
-void claim_queue::tell_risk() noexcept {
+void claim_queue::report_risk() noexcept {
   holders_.each(
       [&](lock::owner& holder) { gate_.listener.on_at_risk(holder, current_->threat()); });
 }
@@ -176,9 +176,9 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   owner.token = next_token();
   ++owner.hold_number;
   passes_.note_handed_out();
-  owner.hold_once(next.wanted.mode);
+  owner.hold_once(next.amount.mode);
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
-  owner.count_hold(next.wanted.mode, now);
+  owner.count_hold(next.amount.mode, now);
   probe::grant(&owner, owner.lock_name, owner.token);
   finish(next, {}, now);
   hold_on(owner, terms_of(owner, from), now);
@@ -205,8 +205,8 @@ void claim_queue::refuse_next(time_ns now) {
 void claim_queue::lose(time_ns now) {
   const auto why = current_->loss();
   // The risk is also reported if the clock was read too late for a timely report (hazard 20).
-  const bool is_risk_told = current_->is_risk_told();
-  holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_told, now); });
+  const bool is_risk_reported = current_->is_risk_reported();
+  holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_reported, now); });
   // By our clock the lease is over. The server may keep the lock a little longer, so the
   // lock is released.
   release_claim(now);
@@ -214,7 +214,7 @@ void claim_queue::lose(time_ns now) {
   start_next(now);
 }
 
-void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_told, time_ns now) {
+void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now) {
   holders_.remove(loser);
   loser.enter(owner_state::lost);
   loser.loss = why;
@@ -223,16 +223,16 @@ void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_told, ti
   probe::loss(&loser, loser.lock_name, loser.token, static_cast<std::int32_t>(why),
               now - loser.held_since);
   end_calls_of(loser, outcome::lost(why));
-  if (!is_risk_told) gate_.listener.on_at_risk(loser, why);
+  if (!is_risk_reported) gate_.listener.on_at_risk(loser, why);
   gate_.listener.on_lost(loser);
 }
 
-void claim_queue::release_claim(time_ns now, pending_release leaving) {
+void claim_queue::release_claim(time_ns now, pending_release release) {
   retained_until_ = 0;
   next_end_ = time_never;
   is_joined_ = false;
-  leaving.claim = std::move(current_);
-  gate_.note_released(gate_.pending_releases.add(std::move(leaving), now));
+  release.claim = std::move(current_);
+  gate_.note_released(gate_.pending_releases.add(std::move(release), now));
 }
 
 void claim_queue::settle(time_ns now) {
@@ -264,9 +264,9 @@ void claim_queue::on_grant(std::int64_t last_token, std::int64_t server_us, bool
   handle(current_->on_grant(last_token, server_us, others_wait, now), now);
 }
 
-void claim_queue::on_wanted(time_ns now) {
+void claim_queue::on_waiter(time_ns now) {
   if (current_->others_wait()) return;
-  current_->on_wanted();
+  current_->on_waiter();
   if (is_retained()) return release_claim(now);
   passes_.begin(now);
 }

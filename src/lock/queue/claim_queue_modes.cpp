@@ -30,15 +30,15 @@ outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
   return {};
 }
 
-outcome claim_queue::lower(lock::owner& owner, std::int64_t weight, operation& done, time_ns now) {
+outcome claim_queue::lower(lock::owner& owner, std::int64_t permits, operation& done, time_ns now) {
   if (auto checked = check_modes(); !checked.ok()) return checked;
   if (auto checked = owner.check_single(hold_mode::exclusive); !checked.ok()) return checked;
-  return lower_hold(owner, weight, &done, now);
+  return lower_hold(owner, permits, &done, now);
 }
 
 // From now on the hold is shared, whatever the result of the request. Each later renewal asks for
 // no more.
-outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t weight, operation* done,
+outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operation* done,
                                 time_ns now) {
   if (done != nullptr) {
     extensions_.accept(*done);
@@ -48,10 +48,10 @@ outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t weight, operati
   owner.count_hold(hold_mode::shared, now);
   owner.hold_count(hold_mode::exclusive) = 0;
   if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
-  const bool is_asked = current_->lower(weight, done, now) != 0;
+  const bool is_sent = current_->lower(permits, done, now) != 0;
   if (done == nullptr) return {};
-  if (is_asked || !gate_.has_connection()) {
-    extensions_.add(*done, owner, current_->asked_until());
+  if (is_sent || !gate_.has_connection()) {
+    extensions_.add(*done, owner, current_->requested_until());
   } else {
     gate_.operations.end(*done, gate_.io.lack());
   }

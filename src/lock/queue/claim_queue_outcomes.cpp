@@ -12,9 +12,9 @@ outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status w
   auto problem = gate_.io.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
   const bool is_in_doubt =
-      is_first && current_ && current_->is_untold() && current_->is_unanswered();
+      is_first && current_ && current_->awaits_first_reply() && current_->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_asked() && !is_queued()) return gate_.io.lack();
+  if (is_first && current_ && !current_->has_sent() && !is_queued()) return gate_.io.lack();
   if (is_first && current_ && !current_->details().ok()) return current_->details();
   if (!is_in_doubt) return timed_out(given_up, now);
   auto unknown =
@@ -32,15 +32,15 @@ outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) c
   const decimal place(current_ ? current_->place() + 1 : 0);
   auto result = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
   if (!holders_.is_empty()) {
-    result.say("waited ", waited_ms, " ms; ", who_is_ahead());
+    result.say("waited ", waited_ms, " ms; ", obstacle());
   } else if (at != waiters_.begin()) {
     result.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
   } else if (current_ && current_->place() >= 0) {
     result.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
   } else {
-    const bool is_told = !current_ || !current_->is_untold();
+    const bool is_own = current_ && current_->awaits_first_reply();
     result.say("waited ", waited_ms, " ms; ",
-               is_told ? "another client holds it" : "this client has just released it");
+               is_own ? "this client has just released it" : "another client holds it");
   }
   return result;
 }

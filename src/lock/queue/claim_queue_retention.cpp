@@ -14,11 +14,11 @@
 namespace mortise::lock {
 
 // Only if the servers report waiters, and while a connection can deliver the reports.
-bool claim_queue::retain(const lock::owner& leaver, time_ns now) {
-  if (leaver.retain_ms == 0 || !may_retain_ || !leaver.renews || !waiters_.empty()) return false;
+bool claim_queue::retain(const lock::owner& holder, time_ns now) {
+  if (holder.retain_ms == 0 || !may_retain_ || !holder.renews || !waiters_.empty()) return false;
   if (!current_->is_settled(now) || !gate_.has_connection()) return false;
   current_->rest();
-  retained_until_ = std::min(now + to_ns(leaver.retain_ms), current_->rests_until());
+  retained_until_ = std::min(now + to_ns(holder.retain_ms), current_->rests_until());
   return true;
 }
 

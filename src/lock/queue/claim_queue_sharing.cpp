@@ -15,12 +15,12 @@ namespace mortise::lock {
 
 // Whether other readers may join a claim that is requested for this acquire.
 bool claim_queue::may_share(const acquire_operation& first) const noexcept {
-  return gate_.protocol.kind == lock_kind::rw && gate_.tells_of_waiters() &&
-         first.wanted.mode == hold_mode::shared && first.owner->renews && !first.owner->is_strict;
+  return gate_.protocol.kind == lock_kind::rw && gate_.reports_waiters() &&
+         first.amount.mode == hold_mode::shared && first.owner->renews && !first.owner->is_strict;
 }
 
 claim_reuse claim_queue::reuse_of(const acquire_operation& first) const noexcept {
-  if (first.owner->retain_ms > 0 && gate_.tells_of_waiters()) return claim_reuse::retained;
+  if (first.owner->retain_ms > 0 && gate_.reports_waiters()) return claim_reuse::retained;
   return may_share(first) ? claim_reuse::shared : claim_reuse::none;
 }
 
@@ -28,8 +28,8 @@ bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noe
   if (!is_shared_ || !current_ || reader.owner->is_strict || !suits(reader)) return false;
   if (!holders_.is_empty()) return raising_ == nullptr && current_->is_settled(now);
   // Joins the waiters. A try needs its result at once, and so sends its own request.
-  const bool is_asked_for = current_->phase() != claim_phase::held && !current_->others_wait();
-  return is_asked_for && !reader.is_try && !waiters_.empty() && !waiters_.front()->is_try;
+  const bool is_requested = current_->phase() != claim_phase::held && !current_->others_wait();
+  return is_requested && !reader.is_try && !waiters_.empty() && !waiters_.front()->is_try;
 }
 
 // All readers of one claim have one token, because no writer came in between.
@@ -48,7 +48,7 @@ void claim_queue::hold_on(lock::owner& owner, lease_terms terms, time_ns now) {
   owner.joint.until = time_never;
   if (is_shared_) {
     owner.joint.until = terms.until;
-    owner.joint.is_end_told = false;
+    owner.joint.is_end_reported = false;
     if (!holders_.is_empty()) {
       is_joined_ = true;
       terms.until = std::max(terms.until, current_->terms().until);
@@ -74,14 +74,14 @@ void claim_queue::end_holds_in_time(time_ns now) {
   holders_.each([&](lock::owner& holder) {
     if (holder.joint.until >= end) return;
     if (now >= holder.joint.until) {
-      return lose_one(holder, reason::max_hold, holder.joint.is_end_told, now);
+      return lose_one(holder, reason::max_hold, holder.joint.is_end_reported, now);
     }
-    if (!holder.joint.is_end_told && now >= end_notice(holder)) {
-      holder.joint.is_end_told = true;
+    if (!holder.joint.is_end_reported && now >= end_notice(holder)) {
+      holder.joint.is_end_reported = true;
       gate_.listener.on_at_risk(holder, reason::max_hold);
     }
     next_end_ =
-        std::min(next_end_, holder.joint.is_end_told ? holder.joint.until : end_notice(holder));
+        std::min(next_end_, holder.joint.is_end_reported ? holder.joint.until : end_notice(holder));
   });
   if (!holders_.is_empty()) return;
   release_claim(now);

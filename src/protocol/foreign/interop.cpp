@@ -67,7 +67,7 @@ constexpr row_set rows_of(const row& acquire, const row& renew, const row& relea
 
 table timestamp_table(std::string_view name, std::string_view form) {
   return {
-      .facts = {.name = name, .how = lock::wait_method::polling},
+      .facts = {.name = name, .wait = lock::wait_method::polling},
       .keys = noted_keys,
       .owner_token = make_owner_token,
       .rows =
@@ -81,7 +81,7 @@ table timestamp_table(std::string_view name, std::string_view form) {
 
 const table& token() {
   static const table protocol = {
-      .facts = {.name = "token", .how = lock::wait_method::polling, .is_plain_string = true},
+      .facts = {.name = "token", .wait = lock::wait_method::polling, .is_plain_string = true},
       .keys = plain_keys,
       .owner_token = make_owner_token,
       .rows = rows_of({&scripts::token_acquire, 2, 2, ""}, {&scripts::token_renew, 2, 2, ""},
@@ -93,7 +93,7 @@ const table& token() {
 
 const table& hash() {
   static const table protocol = {
-      .facts = {.name = "hash", .how = lock::wait_method::channel},
+      .facts = {.name = "hash", .wait = lock::wait_method::channel},
       .keys = plain_keys,
       .channel = redisson_channel,
       .owner_token = redisson_owner,
@@ -116,8 +116,8 @@ const table& timestamp_binary() {
 
 const table& two_key() {
   static const table protocol = {
-      .facts = {.name = "two_key", .how = lock::wait_method::polling},
-      .has_weights = true,
+      .facts = {.name = "two_key", .wait = lock::wait_method::polling},
+      .has_permits = true,
       .keys = two_keys,
       .owner_token = make_owner_token,
       .rows = rows_of({&scripts::two_key_acquire, 4, 4, ""}, {&scripts::two_key_renew, 4, 4, ""},
@@ -129,8 +129,8 @@ const table& two_key() {
 
 const table& rw_hash() {
   static const table protocol = {
-      .facts = {.name = "hash", .how = lock::wait_method::polling},
-      .has_weights = true,
+      .facts = {.name = "hash", .wait = lock::wait_method::polling},
+      .has_permits = true,
       .keys = noted_keys,
       .owner_token = make_owner_token,
       .rows = rows_of({&scripts::rw_hash_acquire, 3, 6, ""}, {&scripts::rw_hash_renew, 3, 6, ""},

@@ -16,7 +16,7 @@ constexpr std::string_view own_pattern = "{mortise:*}";
 constexpr std::size_t fields_of_key = 5;
 
 // The owner in an entry of a read-write lock or a semaphore.
-std::string_view behind_weight(std::string_view text) noexcept {
+std::string_view after_permits(std::string_view text) noexcept {
   return text.substr(text.find(' ') + 1);
 }
 
@@ -36,7 +36,7 @@ listing_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
   one.kind = type == "string" ? "mutex" : type == "hash" ? "rw" : type;
   one.holds = reply.at(at + 3).integer();
   const auto owner = reply.at(at + 4).text();
-  const auto parts = split_owner_token(type == "string" ? owner : behind_weight(owner));
+  const auto parts = split_owner_token(type == "string" ? owner : after_permits(owner));
   one.client = parts.client;
   one.label = parts.label;
   return one;

@@ -13,13 +13,13 @@ namespace mortise::protocol {
 
 namespace {
 
-lock_party party_of(std::string_view value, bool has_weight) {
+lock_party party_of(std::string_view value, bool has_permits) {
   lock_party party;
-  if (has_weight) {
-    std::from_chars(value.data(), value.data() + value.size(), party.weight);
+  if (has_permits) {
+    std::from_chars(value.data(), value.data() + value.size(), party.permits);
     value.remove_prefix(std::min(value.find(' '), value.size() - 1) + 1);
-    party.is_exclusive = party.weight == lock::exclusive_permits;
-    if (party.is_exclusive) party.weight = 1;
+    party.is_exclusive = party.permits == lock::exclusive_permits;
+    if (party.is_exclusive) party.permits = 1;
   }
   const auto parts = split_owner_token(value);
   party.owner = parts.token;
@@ -39,7 +39,7 @@ command call_script(const row& script, const key_set& keys, const lock::step_req
   }};
 }
 
-void read_query(const redis::value& reply, bool has_weights, lock_info& info) {
+void read_query(const redis::value& reply, bool has_permits, lock_info& info) {
   info.latest_token = number_in(reply.at(2).text());
   info.is_mine = reply.at(3).integer() == 1;
   info.holder_count = reply.at(4).integer();
@@ -53,7 +53,7 @@ void read_query(const redis::value& reply, bool has_weights, lock_info& info) {
   for (const std::size_t list : {0U, 6U}) {
     const auto& owners = reply.at(list);
     for (std::size_t i = 0; i < owners.size(); ++i) {
-      info.entries.push_back(party_of(owners.at(i).text(), has_weights));
+      info.entries.push_back(party_of(owners.at(i).text(), has_permits));
     }
     if (list == 0) info.shown_holders = static_cast<std::int64_t>(owners.size());
   }
@@ -70,8 +70,8 @@ std::int64_t number_in(std::string_view text) {
 command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info) {
   command made = call_script(rules.query, keys, request);
-  made.read = [has_weights = rules.has_weights, &info](const redis::value& reply) {
-    read_query(reply, has_weights, info);
+  made.read = [has_permits = rules.has_permits, &info](const redis::value& reply) {
+    read_query(reply, has_permits, info);
   };
   made.gist = [](const redis::value& reply) {
     std::vector<std::string> holders;
@@ -97,10 +97,10 @@ command force_release(const table& rules, const key_set& keys, std::string_view 
   return made;
 }
 
-command resize(const key_set& keys, std::int64_t permits) {
+command resize(const key_set& keys, std::int64_t capacity) {
   static constexpr row script{&scripts::semaphore_resize, 4, 5, "resize"};
   lock::step_request request;
-  request.limit = permits;
+  request.capacity = capacity;
   command made = call_script(script, keys, request);
   made.is_change = true;
   return made;

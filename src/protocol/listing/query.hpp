@@ -21,7 +21,7 @@ struct lock_party {
   std::string label;
   std::int64_t pid = 0;
   bool is_exclusive = true;
-  std::int64_t weight = 1;
+  std::int64_t permits = 1;
   // The first value is from the owner token. The second one is the client's reply to a request.
   bool may_be_retained = false;
   bool is_retained = false;
@@ -40,12 +40,13 @@ struct lock_info {
   std::vector<lock_party> entries;  // the first holders, then the first waiters
 };
 
-// `request` has the owner token, weight and limit of the requester's hold; the token may be empty.
+// `request` has the owner token, permits and capacity of the requester's hold. The token may be
+// empty.
 // The arguments must live until the reply, or until nobody waits for it.
 command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info);
-// Changes how many permits the semaphore with these keys has.
-command resize(const key_set& keys, std::int64_t permits);
+// Changes the capacity of the semaphore with these keys.
+command resize(const key_set& keys, std::int64_t capacity);
 // Ends the hold of this owner token at once, for all clients, and notifies its owner. Sets
 // `was_owner` to true where the token was an owner, at any server. Otherwise leaves it unchanged.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,

@@ -66,7 +66,7 @@ row_set ballot_rw_rows() {
 
 const table& ballot() {
   static const table protocol = {
-      .facts = {.name = "queued", .how = lock::wait_method::channel, .can_pass = true},
+      .facts = {.name = "queued", .wait = lock::wait_method::channel, .can_pass = true},
       .keys = ballot_keys,
       .channel = ballot_channel,
       .owner_token = make_owner_token,
@@ -80,7 +80,7 @@ const table& ballot() {
 const table& ballot_token() {
   static const table protocol = {
       // Other programs do not publish their releases.
-      .facts = {.name = "token", .how = lock::wait_method::polling, .can_pass = true},
+      .facts = {.name = "token", .wait = lock::wait_method::polling, .can_pass = true},
       .keys = ballot_token_keys,
       .channel = ballot_token_channel,
       .owner_token = make_owner_token,
@@ -95,9 +95,9 @@ const table& ballot_rw() {
   static const table protocol = {
       .facts = {.name = "queued",
                 .kind = lock::lock_kind::rw,
-                .how = lock::wait_method::channel,
+                .wait = lock::wait_method::channel,
                 .subject = "redlock, protocol: "},
-      .has_weights = true,
+      .has_permits = true,
       .keys = ballot_rw_keys,
       .channel = ballot_channel,
       .owner_token = make_owner_token,

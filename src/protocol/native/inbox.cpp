@@ -65,7 +65,7 @@ void tell(lock::gate& gate, const message& received, time_ns now) {
     case message_kind::head:
       return gate.on_head(received.owner, received.ttl_ms, now);
     case message_kind::wanted:
-      return gate.on_wanted(received.owner, now);
+      return gate.on_waiter(received.owner, now);
     case message_kind::forced:
       return gate.on_forced(received.owner, now);
   }

@@ -27,7 +27,7 @@ std::string_view place_of(const key_set& keys) {
 const table& queued() {
   static const table protocol = {
       .facts = {.name = "queued",
-                .how = lock::wait_method::queue,
+                .wait = lock::wait_method::queue,
                 .is_plain_string = true,
                 .can_pass = true},
       .keys = queued_keys,

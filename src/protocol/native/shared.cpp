@@ -30,10 +30,10 @@ table shared_table(lock::lock_kind kind, std::size_t keys,
   return {
       .facts = {.name = "queued",
                 .kind = kind,
-                .how = lock::wait_method::queue,
+                .wait = lock::wait_method::queue,
                 .can_pass = true,
                 .can_raise = true},
-      .has_weights = true,
+      .has_permits = true,
       .keys = keys_of_name,
       .owner_token = make_owner_token,
       .rows =

@@ -50,7 +50,7 @@ TEST_F(cluster_migration, those_who_wait_keep_their_places) {
   for (const auto one : {kind::mutex, kind::rw, kind::semaphore}) {
     const auto client = open_client(all->url());
     const auto holder = open_user(one, client);
-    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder->acquire(permits)));
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder->acquire(most_permits)));
     std::vector<std::unique_ptr<waiter>> waiters;
     for (int number = 1; number <= 5; ++number) {
       waiters.push_back(std::make_unique<waiter>(all->url(), one, number));
@@ -59,7 +59,7 @@ TEST_F(cluster_migration, those_who_wait_keep_their_places) {
       }));
     }
     migrate();
-    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder->leave(permits)));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder->leave(most_permits)));
     expect_in_order(waiters);
     waiters.clear();
     all->flush();

@@ -22,7 +22,7 @@ class clusters_order : public clusters, public ::testing::WithParamInterface<kin
   void SetUp() override {
     client_ = open_client(all->url());
     holder_ = open_user(GetParam(), client_);
-    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder_->acquire(permits)));
+    ASSERT_EQ(status_name(MORTISE_OK), status_name(holder_->acquire(most_permits)));
     for (int number = 1; number <= waiters; ++number) {
       waiters_.push_back(std::make_unique<waiter>(all->url(), GetParam(), number));
       ASSERT_TRUE(eventually([&] {
@@ -34,7 +34,7 @@ class clusters_order : public clusters, public ::testing::WithParamInterface<kin
   }
   void leave_in_order() {
     ASSERT_TRUE(answers(client_));
-    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder_->leave(permits)));
+    EXPECT_EQ(status_name(MORTISE_OK), status_name(holder_->leave(most_permits)));
     expect_in_order(waiters_);
   }
   void TearDown() override {

@@ -76,10 +76,10 @@ lock_in_use use_rw(const client_handle& client, const std::string& name, bool is
 lock_in_use use_semaphore(const client_handle& client, const std::string& name, bool is_whole) {
   const std::shared_ptr<mortise_semaphore> of(open_semaphore(client, name, most).release(),
                                               free_handle());
-  const auto weight = is_whole ? most : 1;
+  const auto permits = is_whole ? most : 1;
   return {
-      [=](auto* error) { return mortise_semaphore_acquire(of.get(), weight, patience_ms, error); },
-      [=](auto* error) { return mortise_semaphore_try(of.get(), weight, error); },
+      [=](auto* error) { return mortise_semaphore_acquire(of.get(), permits, patience_ms, error); },
+      [=](auto* error) { return mortise_semaphore_try(of.get(), permits, error); },
       [=](auto* error) { return mortise_semaphore_extend(of.get(), 3 * second_ms, error); },
       [=](auto* error) {
         return mortise_semaphore_query(of.get(), info_handle(mortise_info_new()).get(), error);

@@ -28,16 +28,16 @@ class quorum_rw_scripts : public ::testing::Test {
   [[nodiscard]] std::string proposed(std::int64_t proposal) const {
     return std::to_string(now_us + proposal);
   }
-  std::string take(const std::string& owner, const std::string& weight, std::int64_t proposal,
+  std::string take(const std::string& owner, const std::string& permits, std::int64_t proposal,
                    const std::string& mode = "take") {
-    return call(scripts::ballot_rw_take, 5, {owner, "60000", mode, weight, proposed(proposal)});
+    return call(scripts::ballot_rw_take, 5, {owner, "60000", mode, permits, proposed(proposal)});
   }
-  bool is_taken(const std::string& owner, const std::string& weight, std::int64_t proposal,
+  bool is_taken(const std::string& owner, const std::string& permits, std::int64_t proposal,
                 const std::string& mode = "take") {
-    return take(owner, weight, proposal, mode).front() == '1';
+    return take(owner, permits, proposal, mode).front() == '1';
   }
-  std::string renew(const std::string& owner, const std::string& weight, std::int64_t proposal) {
-    return call(scripts::ballot_rw_renew, 2, {owner, "90000", "0", weight, proposed(proposal)});
+  std::string renew(const std::string& owner, const std::string& permits, std::int64_t proposal) {
+    return call(scripts::ballot_rw_renew, 2, {owner, "90000", "0", permits, proposed(proposal)});
   }
   std::string release(const std::string& owner, std::int64_t proposal,
                       const std::string& mode = "quiet") {

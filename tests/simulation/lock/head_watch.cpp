@@ -27,15 +27,15 @@ bool head_watch::is_well(const std::string& entry) const {
 }
 
 bool head_watch::has_room(const std::string& entry, const std::string& lock_key) {
-  auto weight = weight_of(entry);
+  auto permits = permits_of(entry);
   if (const auto* const lock = redis_.find(lock_key)) {
     for (const auto& [member, ends] : lock->scores) {
-      if (ends >= static_cast<double>(redis_.now_ms())) weight += weight_of(member);
+      if (ends >= static_cast<double>(redis_.now_ms())) permits += permits_of(member);
     }
   }
-  const auto* const permits = redis_.find(lock_key + ":permits");
-  return weight <= (permits == nullptr ? lock::exclusive_permits
-                                       : std::strtoll(permits->text.c_str(), nullptr, 10));
+  const auto* const capacity = redis_.find(lock_key + ":permits");
+  return permits <= (capacity == nullptr ? lock::exclusive_permits
+                                         : std::strtoll(capacity->text.c_str(), nullptr, 10));
 }
 
 head_watch::condition head_watch::condition_of(const std::deque<std::string>& queue,

@@ -36,8 +36,8 @@ std::vector<named_lock> draw_locks(chance& dice) {
     named_lock made{"name " + std::to_string(locks.size())};
     made.kind = dice.one_of({lock::lock_kind::mutex, lock::lock_kind::mutex, lock::lock_kind::rw,
                              lock::lock_kind::semaphore});
-    if (made.kind == lock::lock_kind::rw) made.limit = lock::exclusive_permits;
-    if (made.kind == lock::lock_kind::semaphore) made.limit = dice.between(1, 6);
+    if (made.kind == lock::lock_kind::rw) made.capacity = lock::exclusive_permits;
+    if (made.kind == lock::lock_kind::semaphore) made.capacity = dice.between(1, 6);
     locks.push_back(made);
   }
   return locks;

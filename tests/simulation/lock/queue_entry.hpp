@@ -1,4 +1,4 @@
-// An entry of a queue: its owner token, which follows a weight in a `shared` queue.
+// An entry of a queue: its owner token, which follows a permits in a `shared` queue.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mortise::simulation {
 
-inline std::int64_t weight_of(const std::string& entry) {
+inline std::int64_t permits_of(const std::string& entry) {
   return std::strtoll(entry.c_str(), nullptr, 10);
 }
 

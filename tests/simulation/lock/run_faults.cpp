@@ -55,11 +55,11 @@ void run::resize() {
       locks[static_cast<std::size_t>(world_.dice.below(static_cast<std::int64_t>(locks.size())))];
   if (chosen.kind != lock::lock_kind::semaphore) return;
   ++world_.seen[count::resizes];
-  const auto permits = std::to_string(world_.dice.between(1, chosen.limit));
-  world_.log("---- %s has %s permits", chosen.name.c_str(), permits.c_str());
+  const auto capacity = std::to_string(world_.dice.between(1, chosen.capacity));
+  world_.log("---- %s has %s permits", chosen.name.c_str(), capacity.c_str());
   arguments command{"EVAL", std::string(scripts::semaphore_resize.text), "4"};
   for (auto& key : chosen.rules().keys(chosen.name)) command.push_back(std::move(key));
-  command.insert(command.end(), {"", "0", "resize", "1", permits});
+  command.insert(command.end(), {"", "0", "resize", "1", capacity});
   server_.watch.execute(admin_, command);
 }
 
@@ -244,7 +244,7 @@ void run::force_release(const watched_name& of) {
   const auto keys = known->rules().keys(of.name);
   std::copy_n(keys.begin(), script.keys, std::back_inserter(command));
   command.insert(command.end(), {owners.front(), "0", "force"});
-  if (script.arguments > 3) command.insert(command.end(), {"1", std::to_string(known->limit)});
+  if (script.arguments > 3) command.insert(command.end(), {"1", std::to_string(known->capacity)});
   administer(command);
 }
 

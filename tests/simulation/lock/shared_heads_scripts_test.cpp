@@ -14,8 +14,8 @@ class shared_heads_scripts : public shared_scripts {
       EXPECT_TRUE(renew(alice, "1"));
     }
   }
-  std::int64_t place_of(const std::string& owner, const std::string& weight) {
-    return rw(scripts::shared_acquire, owner, weight, "again").items.at(4).integer;
+  std::int64_t place_of(const std::string& owner, const std::string& permits) {
+    return rw(scripts::shared_acquire, owner, permits, "again").items.at(4).integer;
   }
   std::int64_t queue_ttl() { return server_.call({"PTTL", "lock:rq"}).integer; }
 };
@@ -154,10 +154,10 @@ TEST_F(shared_heads_scripts, a_new_head_has_as_long_as_the_one_before) {
 }
 
 TEST_F(shared_heads_scripts, those_for_permits_are_passed_alike) {
-  const auto acquire = [&](const std::string& owner, const char* weight, const char* mode) {
+  const auto acquire = [&](const std::string& owner, const char* permits, const char* mode) {
     return server_
                .call({"EVAL", std::string(scripts::shared_acquire.text), "4", "lock", "fence",
-                      "lock:sq", "lock:permits", owner, "60000", mode, weight, "3"})
+                      "lock:sq", "lock:permits", owner, "60000", mode, permits, "3"})
                .items.at(0)
                .integer == 1;
   };

@@ -22,15 +22,15 @@ class shared_scripts : public ::testing::Test {
     for (const auto* client : {"a", "b", "c"}) subscribe(client);
   }
   // A step of a read-write lock, or of a semaphore with three permits.
-  reply rw(const redis::script& script, const std::string& owner, const std::string& weight,
+  reply rw(const redis::script& script, const std::string& owner, const std::string& permits,
            const std::string& mode = "wait") {
     return server_.call({"EVAL", std::string(script.text), "3", "lock", "fence", "lock:rq", owner,
-                         "500", mode, weight, whole});
+                         "500", mode, permits, whole});
   }
-  reply semaphore(const redis::script& script, const std::string& owner, const std::string& weight,
-                  const std::string& permits = "3") {
+  reply semaphore(const redis::script& script, const std::string& owner, const std::string& permits,
+                  const std::string& capacity = "3") {
     return server_.call({"EVAL", std::string(script.text), "4", "lock", "fence", "lock:sq",
-                         "lock:permits", owner, "500", "wait", weight, permits});
+                         "lock:permits", owner, "500", "wait", permits, capacity});
   }
   bool read(const std::string& owner, const std::string& mode = "wait") {
     return rw(scripts::shared_acquire, owner, "1", mode).items.at(0).integer == 1;
@@ -38,17 +38,17 @@ class shared_scripts : public ::testing::Test {
   bool write(const std::string& owner, const std::string& mode = "wait") {
     return rw(scripts::shared_acquire, owner, whole, mode).items.at(0).integer == 1;
   }
-  bool renew(const std::string& owner, const std::string& weight) {
-    return rw(scripts::shared_renew, owner, weight, "0").items.at(0).integer == 1;
+  bool renew(const std::string& owner, const std::string& permits) {
+    return rw(scripts::shared_renew, owner, permits, "0").items.at(0).integer == 1;
   }
   std::int64_t raise(const std::string& owner) {
     return rw(scripts::shared_raise, owner, "1").items.at(0).integer;
   }
-  std::int64_t release(const std::string& owner, const std::string& weight) {
-    return rw(scripts::shared_release, owner, weight).integer;
+  std::int64_t release(const std::string& owner, const std::string& permits) {
+    return rw(scripts::shared_release, owner, permits).integer;
   }
-  std::int64_t cancel(const std::string& owner, const std::string& weight) {
-    return rw(scripts::shared_cancel, owner, weight).integer;
+  std::int64_t cancel(const std::string& owner, const std::string& permits) {
+    return rw(scripts::shared_cancel, owner, permits).integer;
   }
   void subscribe(const std::string& client) {
     auto& listener = inboxes_[client] = &server_.connect();
@@ -57,7 +57,7 @@ class shared_scripts : public ::testing::Test {
   }
   void die(const std::string& client) { server_.disconnect(*inboxes_[client]); }
   void pass_ms(std::int64_t ms) { now_us_ += ms * 1000; }
-  // The weight in use, by the counter.
+  // The permits in use, by the counter.
   double in_use() {
     const auto* const lock = server_.find("lock");
     return lock == nullptr ? 0 : -lock->scores.at("rw");

@@ -200,12 +200,12 @@ TEST_F(shared_scripts, a_renewal_leaves_the_longer_lease_of_another) {
 
 // While its slot is being moved.
 TEST_F(shared_scripts, hazard_29_a_renewal_of_one_key_prolongs_its_owners_hold_only) {
-  const auto renew_alone = [&](const std::string& owner, const std::string& weight) {
+  const auto renew_alone = [&](const std::string& owner, const std::string& permits) {
     return server_.call({"EVAL", std::string(scripts::shared_renew_alone.text), "1", "lock", owner,
-                         "500", "0", weight});
+                         "500", "0", permits});
   };
-  const auto is_renewed = [&](const std::string& owner, const std::string& weight) {
-    return renew_alone(owner, weight).items.at(0).integer == 1;
+  const auto is_renewed = [&](const std::string& owner, const std::string& permits) {
+    return renew_alone(owner, permits).items.at(0).integer == 1;
   };
   EXPECT_FALSE(is_renewed(alice, "1")) << "nobody holds";
   EXPECT_TRUE(read(alice));

@@ -30,12 +30,12 @@ bool shared_watch::is_alive(const std::string& entry, const sight& before) const
   return grace_period_.keeps_place(client_of(entry), before.queue_expires_ms);
 }
 
-std::int64_t shared_watch::weight_in_force(const sight& seen) const {
-  std::int64_t weight = 0;
+std::int64_t shared_watch::permits_in_force(const sight& seen) const {
+  std::int64_t permits = 0;
   for (const auto& [entry, ends] : seen.holders) {
-    if (ends >= redis_.now_ms()) weight += weight_of(entry);
+    if (ends >= redis_.now_ms()) permits += permits_of(entry);
   }
-  return weight;
+  return permits;
 }
 
 shared_watch::sight shared_watch::look(const step& of) {
@@ -57,10 +57,10 @@ shared_watch::sight shared_watch::look(const step& of) {
     seen.queue = queue->items;
     seen.queue_expires_ms = queue->expires_ms;
   }
-  seen.permits = lock::exclusive_permits;
+  seen.capacity = lock::exclusive_permits;
   if (!of.permits_key.empty()) {
     const auto* known = redis_.find(of.permits_key);
-    seen.permits =
+    seen.capacity =
         std::strtoll((known == nullptr ? of.given_permits : known->text).c_str(), nullptr, 10);
   }
   return seen;
@@ -97,7 +97,7 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
     return;
   }
   check_holders(done, before, after);
-  check_weight(done, before, after);
+  check_permits(done, before, after);
   check_queue(done, before, after);
 }
 
@@ -115,7 +115,7 @@ void shared_watch::check_holders(const step& done, const sight& before, const si
   std::map<std::string, int> owners;
   std::int64_t counted = 0;
   for (const auto& [entry, ends] : after.holders) {
-    counted += weight_of(entry);
+    counted += permits_of(entry);
     if (++owners[owner_of(entry)] > 1) complain(done, owner_of(entry) + " holds twice");
     if (ends > after.expires_ms) complain(done, "the key expires before the lease of " + entry);
     if (!before.holders.contains(entry)) check_newcomer(done, entry, before, after);
@@ -124,7 +124,7 @@ void shared_watch::check_holders(const step& done, const sight& before, const si
     complain(done, "the counter says " + std::to_string(after.counted) + ", the holds weigh " +
                        std::to_string(counted));
   }
-  if (before.permits != after.permits && !done.is_resize) {
+  if (before.capacity != after.capacity && !done.is_resize) {
     complain(done, done.requester + " changed the number of permits");
   }
 }
@@ -168,10 +168,10 @@ void shared_watch::check_newcomer(const step& done, const std::string& entry, co
   }
 }
 
-void shared_watch::check_weight(const step& done, const sight& before, const sight& after) {
-  const auto weight = weight_in_force(after);
-  if (weight > after.permits && weight > weight_in_force(before)) {
-    complain(done, std::to_string(weight) + " of " + std::to_string(after.permits) + " are out");
+void shared_watch::check_permits(const step& done, const sight& before, const sight& after) {
+  const auto permits = permits_in_force(after);
+  if (permits > after.capacity && permits > permits_in_force(before)) {
+    complain(done, std::to_string(permits) + " of " + std::to_string(after.capacity) + " are out");
   }
   // A release lets in the waiters that fit.
   const auto has = [&](const sight& seen) {
@@ -180,7 +180,7 @@ void shared_watch::check_weight(const step& done, const sight& before, const sig
   };
   if (!has(before) || has(after) || after.queue.empty() || !world_.plan.is_exclusive) return;
   const auto& head = after.queue.front();
-  if (weight + weight_of(head) <= after.permits && is_alive(head, before)) {
+  if (permits + permits_of(head) <= after.capacity && is_alive(head, before)) {
     complain(done, done.requester + " left room for " + head + ", who still waits");
   }
 }
@@ -192,7 +192,7 @@ void shared_watch::check_passed(const step& done, const std::string& entry, cons
                                 const sight& before, const sight& after) {
   const bool is_let_in = after.holders.contains(entry);
   if (is_let_in || owner_of(entry) == done.requester || !is_alive(entry, before)) return;
-  if (weight_of(entry) > after.permits) return;
+  if (permits_of(entry) > after.capacity) return;
   const auto now = redis_.now_ms();
   const bool is_unanswered = seen.request_ms > 0 && now - seen.request_ms >= answer_ms;
   const bool is_silent = now - seen.sign_ms >= silent_ms && !grace_period_.is_in_grace_period();

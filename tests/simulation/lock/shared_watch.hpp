@@ -41,7 +41,7 @@ class shared_watch {
     bool is_foreign = false;
     std::map<std::string, std::int64_t> holders;  // entries, by when their lease ends
     std::int64_t counted = 0;                     // by the counter
-    std::int64_t permits = 0;
+    std::int64_t capacity = 0;
     std::int64_t expires_ms = -1;
     std::deque<std::string> queue;
     std::int64_t queue_expires_ms = -1;
@@ -57,12 +57,12 @@ class shared_watch {
   void check_holders(const step& done, const sight& before, const sight& after);
   void check_newcomer(const step& done, const std::string& entry, const sight& before,
                       const sight& after);
-  void check_weight(const step& done, const sight& before, const sight& after);
+  void check_permits(const step& done, const sight& before, const sight& after);
   void check_queue(const step& done, const sight& before, const sight& after);
   void check_passed(const step& done, const std::string& entry, const facts& seen,
                     const sight& before, const sight& after);
   void note_signs(const step& done, facts& seen, const sight& before, const sight& after);
-  [[nodiscard]] std::int64_t weight_in_force(const sight& seen) const;
+  [[nodiscard]] std::int64_t permits_in_force(const sight& seen) const;
   [[nodiscard]] bool is_alive(const std::string& entry, const sight& before) const;
   void complain(const step& done, const std::string& what);
 

@@ -44,10 +44,10 @@ TEST(history, finds_tokens_that_fall_or_are_given_twice) {
   EXPECT_FALSE(check_history({hold(5, 20, 10)}).empty());
 }
 
-hold_record part(std::int64_t token, std::int64_t start, std::int64_t end, std::int64_t weight) {
+hold_record part(std::int64_t token, std::int64_t start, std::int64_t end, std::int64_t permits) {
   auto made = hold(token, start, end);
-  made.weight = weight;
-  made.limit = 3;
+  made.permits = permits;
+  made.capacity = 3;
   return made;
 }
 

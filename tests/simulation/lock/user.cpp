@@ -31,7 +31,7 @@ void user::renew_handle() {
   owner_ = std::make_unique<lock::owner>();
   owner_->lease_ms = lease_ms_;
   owner_->renews = world_.dice.happens(750);
-  owner_->limit = lock_.limit;
+  owner_->capacity = lock_.capacity;
   owner_->is_strict = is_strict_;
   const bool may_reenter = lock_.kind != lock::lock_kind::semaphore && world_.dice.happens(300);
   owner_->is_reentrant.fill(may_reenter);
@@ -83,7 +83,7 @@ lock::amount user::choose_amount() {
       }
       return {lock::hold_mode::shared, 1};
     case lock::lock_kind::semaphore:
-      return {lock::hold_mode::shared, world_.dice.between(1, lock_.limit)};
+      return {lock::hold_mode::shared, world_.dice.between(1, lock_.capacity)};
   }
   return {};
 }
@@ -94,8 +94,8 @@ void user::acquire() {
   acquires_.push_back(std::make_unique<acquiring_operation>(*this));
   auto& operation = *acquires_.back();
   operation.owner = owner_.get();
-  operation.wanted = choose_amount();
-  const auto mode = operation.wanted.mode;
+  operation.amount = choose_amount();
+  const auto mode = operation.amount.mode;
   operation.is_try = dice.happens(plan.try_per_mille);
   const auto now = client_.now();
   const auto timeout = plan.command_timeout_ms * ns_per_ms;
@@ -196,7 +196,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& result, std::in
   if (is_holding()) {
     ++world_.seen[count::reentered];
     if (token != hold_.token) violate("the token changed during a hold");
-    ++depth(done.wanted.mode);
+    ++depth(done.amount.mode);
     return;
   }
   if (hold_.is_active) violate("acquired over a lost hold");
@@ -206,9 +206,9 @@ void user::on_acquired(acquiring_operation& done, const outcome& result, std::in
     violate("a token out of range");
   hold_ = {};
   hold_.is_active = true;
-  depth(done.wanted.mode) = 1;
+  depth(done.amount.mode) = 1;
   hold_.number = ++holds_;
-  hold_.weight = done.wanted.weight;
+  hold_.permits = done.amount.permits;
   hold_.token = token;
   hold_.start = hold_.granted = world_.time.now();
   hold_.accepted_at = done.accepted_at;

@@ -82,7 +82,7 @@ class user {
     bool is_loss_reported = false;
     std::array<int, 2> depth{};  // by mode
     std::int64_t number = 0;
-    std::int64_t weight = 1;
+    std::int64_t permits = 1;
     std::int64_t token = 0;
     time_ns start = 0;        // true
     time_ns accepted_at = 0;  // true
@@ -100,8 +100,8 @@ class user {
   void raise();
   void lower();
   void on_raised(const outcome& result, std::int64_t token);
-  // A hold goes on with another weight from now on.
-  void change_hold(std::int64_t weight, lock::hold_mode mode);
+  // A hold goes on with another permits from now on.
+  void change_hold(std::int64_t permits, lock::hold_mode mode);
   void record_hold(time_ns end);
   int& depth(lock::hold_mode mode) { return hold_.depth[static_cast<std::size_t>(mode)]; }
   [[nodiscard]] bool is_only(lock::hold_mode mode) const {

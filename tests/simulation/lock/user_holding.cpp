@@ -63,13 +63,13 @@ void user::end_hold(time_ns at) {
 
 void user::record_hold(time_ns end) {
   world_.history.push_back(
-      {name(), describe(), hold_.token, hold_.start, end, hold_.weight, lock_.limit});
+      {name(), describe(), hold_.token, hold_.start, end, hold_.permits, lock_.capacity});
 }
 
-void user::change_hold(std::int64_t weight, lock::hold_mode mode) {
+void user::change_hold(std::int64_t permits, lock::hold_mode mode) {
   record_hold(world_.time.now());
   hold_.start = world_.time.now();
-  hold_.weight = weight;
+  hold_.permits = permits;
   if (hold_.depth[0] + hold_.depth[1] == 1) {
     hold_.depth = {};
     depth(mode) = 1;

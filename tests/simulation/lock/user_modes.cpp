@@ -43,7 +43,7 @@ void user::on_raised(const outcome& result, std::int64_t token) {
   ++world_.seen[count::upgraded];
   if (!is_holding()) return violate("a hold that is over was raised");
   if (token <= hold_.token) violate("a raised hold has no new token");
-  change_hold(lock_.limit, lock::hold_mode::exclusive);
+  change_hold(lock_.capacity, lock::hold_mode::exclusive);
   hold_.token = token;
 }
 

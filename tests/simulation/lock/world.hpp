@@ -20,7 +20,7 @@ namespace mortise::simulation {
 struct named_lock {
   std::string name;
   lock::lock_kind kind = lock::lock_kind::mutex;
-  std::int64_t limit = 1;  // how much there is of it
+  std::int64_t capacity = 1;  // how much there is of it
   [[nodiscard]] const protocol::table& rules() const { return *protocol::find(kind, "queued"); }
 };
 

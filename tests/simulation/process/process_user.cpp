@@ -35,7 +35,7 @@ user::user(process& of, int number, lock::lock_kind kind)
       gate_(rules_.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)) {
   owner_.lease_ms = of.plan().lease_ms;
-  if (kind == lock::lock_kind::rw) owner_.limit = lock::exclusive_permits;
+  if (kind == lock::lock_kind::rw) owner_.capacity = lock::exclusive_permits;
 }
 
 std::string user::channel() const {
@@ -89,11 +89,11 @@ void user::acquire() {
   auto& dice = of_.around().dice;
   owner = &owner_;
   is_try = dice.happens(200);
-  wanted = {};
+  amount = {};
   if (is_rw()) {
-    wanted = {lock::hold_mode::shared, 1};
+    amount = {lock::hold_mode::shared, 1};
     if (dice.happens(of_.plan().write_per_mille)) {
-      wanted = {lock::hold_mode::exclusive, lock::exclusive_permits};
+      amount = {lock::hold_mode::exclusive, lock::exclusive_permits};
     }
   }
   // Where a server lost what it has granted, others may have had higher ones than this one knows.
@@ -134,13 +134,13 @@ void user::end_hold(time_ns at) {
   if (!std::exchange(is_holding_, false)) return;
   at = std::max(held_from_, std::min(at, of_.clock.truth_of(valid_until_)));
   of_.around().history.push_back(
-      {name_, of_.id(), token_, held_from_, at, wanted.weight, owner_.limit});
+      {name_, of_.id(), token_, held_from_, at, amount.permits, owner_.capacity});
 }
 
 void user::unlock() {
   end_hold(of_.around().time.now());
   enter([&](lock::gate& gate, time_ns now) {
-    return gate.unlock(owner_, wanted.mode, nullptr, now);
+    return gate.unlock(owner_, amount.mode, nullptr, now);
   });
   later(of_.around().dice.spread(of_.plan().think_ns), &user::acquire);
 }

@@ -45,7 +45,7 @@ class user final : public deployment::lock_requester,
   void acquire();
   void unlock();
   void end_hold(time_ns at);
-  [[nodiscard]] bool is_rw() const { return owner_.limit > 1; }
+  [[nodiscard]] bool is_rw() const { return owner_.capacity > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
   void on_result(deployment::lock_request& answered, const lock::step_result& result,
