@@ -1,9 +1,11 @@
 #include "lock/queue/claim_queue.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/probe.hpp"
+#include "base/text/decimal.hpp"
 #include "lock/queue/queue_terms.hpp"
 
 namespace mortise::lock {
@@ -27,7 +29,12 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   acquire.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
   if (holds_now) return grant(acquire, now, now);
-  if (takes_up) take_up(now);
+  if (takes_up) {
+    // Works like a pass: the hold has its own fencing token and deadline, and counts as a new hold.
+    // Readers get the token of the claim.
+    retention_.end();
+    if (!pass_to_next(now)) release_claim(now);
+  }
   start_next(now);
 }
 
@@ -68,26 +75,26 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
   probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
   holders_.remove(owner);
   owner.enter(done != nullptr ? owner_state::unlocking : owner_state::idle);
-  extensions_.finish_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
+  end_calls_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
   // The claim stays with this client: with its other readers, or with the next waiter.
-  const bool is_passed = !holders_.is_empty() || pass_on(now);
+  const bool is_passed = !holders_.is_empty() || (may_pass(now) && pass_to_next(now));
   // No retention for a freed handle, because its next acquire may never come.
-  if (is_passed || (done != nullptr && retain(owner, now))) {
+  const bool is_idle_handle = done != nullptr && waiters_.empty();
+  if (is_passed || (is_idle_handle && retention_.begin(owner, *current_, now))) {
     owner.enter(owner_state::idle);
     owner.counts_of_hold->released(is_passed ? statistics::release::passed
                                              : statistics::release::retained);
     if (done != nullptr) gate_.operations.end(*done, {}, owner.token);
     return;
   }
-  release_claim(now, {.claim = {},
+  replace_claim(now, {.claim = {},
                       .done = done,
                       .owner = done != nullptr ? &owner : nullptr,
                       .counts = owner.counts_of_hold});
-  start_next(now);
 }
 
 outcome claim_queue::check_free() const {
-  if (raising_ == nullptr) return {};
+  if (!calls_.has_upgrade()) return {};
   return outcome::because(status::busy, "another call on this handle is upgrading it; wait for it");
 }
 
@@ -96,7 +103,7 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
   auto terms = current_->terms();
   const auto lease = lease_ms == 0 ? owner.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  extensions_.accept(done);
+  calls_.accept(done);
   done.broken_before = current_->broken();
   if (current_->renew(lease, 0, &done, now) == 0) {
     if (gate_.has_connection()) {
@@ -109,8 +116,79 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
   terms.until = std::max(terms.until, target);
   owner.joint.until = std::max(owner.joint.until, target);
   current_->amend(terms);
-  extensions_.add(done, owner, target);
+  calls_.add(done, owner, target);
   return {};
+}
+
+// ---- upgrades and downgrades ---------------------------------------------------------------
+
+// Whether a hold of this protocol can change its mode.
+outcome claim_queue::check_modes() const {
+  if (gate_.protocol.can_raise) return {};
+  return outcome::of(status::unsupported, gate_.protocol.subject, gate_.protocol.name,
+                     " cannot upgrade or downgrade a hold; unlock, and acquire again");
+}
+
+outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::shared); !checked.ok()) return checked;
+  if (!holders_.is_one()) {
+    // The server knows only one reader, and would upgrade it although other readers share it.
+    done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
+    return {};
+  }
+  gate_.operations.accept(done);
+  done.broken_before = current_->broken();
+  if (!current_->raise(&done, now) && gate_.has_connection()) {
+    gate_.operations.retract(done);
+    return gate_.io.lack();
+  }
+  calls_.add_upgrade(done);
+  return {};
+}
+
+outcome claim_queue::lower(lock::owner& owner, std::int64_t permits, operation& done, time_ns now) {
+  if (auto checked = check_modes(); !checked.ok()) return checked;
+  if (auto checked = owner.check_single(hold_mode::exclusive); !checked.ok()) return checked;
+  return lower_hold(owner, permits, &done, now);
+}
+
+// From now on the hold is shared, whatever the result of the request. Each later renewal asks for
+// no more.
+outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operation* done,
+                                time_ns now) {
+  if (done != nullptr) {
+    calls_.accept(*done);
+    done->broken_before = current_->broken();
+  }
+  owner.count_hold_end(now);
+  owner.count_hold(hold_mode::shared, now);
+  owner.hold_count(hold_mode::exclusive) = 0;
+  if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
+  const bool is_sent = current_->lower(permits, done, now) != 0;
+  if (done == nullptr) return {};
+  if (is_sent || !gate_.has_connection()) {
+    calls_.add(*done, owner, current_->requested_until());
+  } else {
+    gate_.operations.end(*done, gate_.io.lack());
+  }
+  return {};
+}
+
+void claim_queue::raised(time_ns now) {
+  auto& holder = *holders_.first();
+  if (holder.hold_count(hold_mode::exclusive) > 0) return;  // an earlier reply has done it
+  if (!calls_.has_upgrade()) {
+    // The caller has given up, with the result that the hold stays shared.
+    current_->lower(1, nullptr, now);
+    return;
+  }
+  sharing_.stop();
+  holder.token = current_->take_token();
+  holder.hold_once(hold_mode::exclusive);
+  holder.count_hold_end(now);
+  holder.count_hold(hold_mode::exclusive, now);
+  calls_.finish_upgrade({}, holder.token);
 }
 
 // ---- giving up ------------------------------------------------------------------------------
@@ -121,13 +199,7 @@ void claim_queue::abandon(operation& given_up, outcome result, status why, const
   // A request that was not sent, or was refused, was not executed.
   const bool is_known = current_ && !current_->is_unanswered_since(given_up.broken_before);
   if (why == status::timed_out && is_known && !problem.ok()) result = problem;
-  if (raising_ == &given_up) return finish_raise(result);
-  extensions_.abandon(given_up, result);
-}
-
-void claim_queue::end_calls_of(lock::owner& owner, const outcome& result) {
-  extensions_.finish_of(owner, result);
-  finish_raise(result);  // the call of the only holder
+  calls_.abandon(given_up, result);
 }
 
 void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
@@ -168,8 +240,8 @@ void claim_queue::finish(acquire_operation& ended, const outcome& result, time_n
 void claim_queue::close(time_ns now) {
   const auto closed = client_freed();
   while (!waiters_.empty()) finish(*waiters_.front(), closed, now);
-  extensions_.finish(closed);
-  finish_raise(closed);
+  calls_.finish(closed);
+  calls_.finish_upgrade(closed);
   if (!current_) return;
   // A waiter may exist that is not known yet, and no second request can follow.
   current_->on_waiter();
@@ -179,6 +251,341 @@ void claim_queue::close(time_ns now) {
     holder.enter(owner_state::lost);
   });
   release_claim(now);
+}
+
+outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status why,
+                                     time_ns now) const {
+  if (why != status::timed_out) return outcome::of(why);
+  auto problem = gate_.io.problem();
+  const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
+  const bool is_in_doubt =
+      is_first && current_ && current_->awaits_first_reply() && current_->is_unanswered();
+  if (!problem.ok() && !is_in_doubt) return problem;
+  if (is_first && current_ && !current_->has_sent() && !is_queued()) return gate_.io.lack();
+  if (is_first && current_ && !current_->details().ok()) return current_->details();
+  if (!is_in_doubt) return timed_out(given_up, now);
+  auto unknown =
+      outcome::of(status::unknown, "the server did not answer in time; the lock is being released");
+  unknown.is_ambiguous = true;
+  unknown.is_retryable = true;
+  return unknown;
+}
+
+// Names the time waited and the obstacle.
+outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) const {
+  const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
+  const decimal waited_ms((now - given_up.began) / ns_per_ms);
+  const decimal ahead(std::distance(waiters_.begin(), at));
+  const decimal place(current_ ? current_->place() + 1 : 0);
+  auto result = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
+  if (!holders_.is_empty()) {
+    result.say("waited ", waited_ms, " ms; ", obstacle());
+  } else if (at != waiters_.begin()) {
+    result.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
+  } else if (current_ && current_->place() >= 0) {
+    result.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
+  } else {
+    const bool is_own = current_ && current_->awaits_first_reply();
+    result.say("waited ", waited_ms, " ms; ",
+               is_own ? "this client has just released it" : "another client holds it");
+  }
+  return result;
+}
+
+// ---- passing on within this client ----------------------------------------------------------
+
+// A pass needs the same permits and the same renewals, because another lease must come from the
+// server.
+bool claim_queue::suits(const acquire_operation& next) const noexcept {
+  const auto& terms = current_->terms();
+  return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
+         next.amount.permits == current_->permits() && next.owner->capacity == current_->capacity();
+}
+
+// A hold by a retained claim must be as good as a hold from the servers.
+bool claim_queue::may_take_up(const acquire_operation& next, time_ns now) const noexcept {
+  return is_retained() && suits(next) && now < retention_.until() && current_->is_settled(now);
+}
+
+bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noexcept {
+  if (!sharing_.is_on() || !current_ || reader.owner->is_strict || !suits(reader)) return false;
+  if (!holders_.is_empty()) return !calls_.has_upgrade() && current_->is_settled(now);
+  // Joins the waiters. A try needs its result at once, and so sends its own request.
+  const bool is_requested = current_->phase() != claim_phase::held && !current_->others_wait();
+  return is_requested && !reader.is_try && !waiters_.empty() && !waiters_.front()->is_try;
+}
+
+bool claim_queue::may_pass(time_ns now) const noexcept {
+  if (waiters_.empty() || !suits(*waiters_.front())) return false;
+  if (!current_->is_fresh(now) || !current_->is_acknowledged()) return false;
+  return !current_->others_wait() || !passes_.is_over(now);
+}
+
+bool claim_queue::pass_to_next(time_ns now) {
+  if (sharing_.has_token(*current_)) {
+    passes_.note_pass();
+    grant_to_next(now);
+    return true;
+  }
+  // Only the owner may draw tokens, so a renewal draws them.
+  const auto tokens = passes_.tokens_to_draw(current_->others_wait(), now);
+  is_refilling_ = current_->renew(current_->terms().lease_ms, tokens, nullptr, now) != 0;
+  if (!is_refilling_) return false;
+  passes_.note_drawn(tokens, now);
+  passes_.note_pass();
+  return true;
+}
+
+// ---- the course of the claim ---------------------------------------------------------------
+
+// An allocation can also fail in an event, where only the waiter can get the error.
+void claim_queue::start_next(time_ns now) noexcept {
+  while (!current_ && !waiters_.empty()) {
+    auto& next = *waiters_.front();
+    try {
+      gate_.pending_releases.reserve(
+          gate_.queues);  // so that the release of each claim needs no memory
+      current_ = new_claim(next, now);
+    } catch (const std::bad_alloc&) {
+      finish(next, outcome::of(status::no_memory), now);
+      continue;
+    }
+    current_->start(gate_.is_contended, &next, now);
+  }
+}
+
+std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& first, time_ns now) {
+  const auto& owner = *first.owner;
+  const lock::amount requested{first.amount.mode, first.amount.permits, owner.capacity};
+  retention_.begin_claim(owner);
+  sharing_.begin_claim(first);
+  const auto reuse = retention_.is_possible() ? claim_reuse::retained
+                     : sharing_.is_on()       ? claim_reuse::shared
+                                              : claim_reuse::none;
+  auto token = gate_.io.new_owner_token(
+      owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
+  return std::make_unique<lock::claim>(
+      gate_.next_claim++, std::move(token), gate_.protocol, requested, terms_of(owner, now),
+      wait_terms_of(first, gate_.pending_releases.are_awaited(), gate_.expected), gate_.io);
+}
+
+void claim_queue::handle(claim_event what, time_ns now) {
+  switch (what) {
+    case claim_event::none:
+    case claim_event::released:
+      break;
+    case claim_event::granted:
+      gate_.expected = current_->next_contention();
+      passes_.note_drawn(1, now);
+      passes_.note_trip(current_->trip_ns());
+      passes_.begin_claim(now);
+      grant_to_next(now);
+      break;
+    case claim_event::not_free:
+      current_.reset();
+      if (!waiters_.empty()) {
+        note_taken(*waiters_.front());
+        finish(*waiters_.front(),
+               outcome::because(status::not_acquired, "another client holds it or is ahead"), now);
+      }
+      start_next(now);
+      break;
+    case claim_event::refused:
+      refuse_next(now);
+      break;
+    case claim_event::renewed:
+      note_renewal(true);
+      calls_.finish({}, current_->valid_until());
+      if (is_refilling_) grant_to_next(now);
+      break;
+    case claim_event::renew_failed:
+      note_renewal(false);
+      calls_.finish(failure_of_request());
+      if (is_refilling_) replace_claim(now);
+      break;
+    case claim_event::raised:
+      raised(now);
+      break;
+    case claim_event::not_raised:
+      calls_.finish_upgrade(outcome::of(status::not_acquired, "other holders share the lock"));
+      break;
+    case claim_event::raise_failed:
+      calls_.finish_upgrade(failure_of_request());
+      break;
+    case claim_event::lost:
+      lose(now);
+      break;
+    case claim_event::at_risk:
+      holders_.each(
+          [&](lock::owner& holder) { gate_.listener.on_at_risk(holder, current_->threat()); });
+      break;
+  }
+}
+
+// A renewal that draws tokens for a waiter extends no hold. Readers that share a claim count one
+// renewal once.
+void claim_queue::note_renewal(bool is_ok) noexcept {
+  if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
+}
+
+// The result of a renewal or an upgrade with an inconclusive reply, or with none.
+outcome claim_queue::failure_of_request() const {
+  auto result = current_->details();
+  if (result.ok()) {
+    result = outcome::of(status::unknown, "the connection broke before the answer");
+    result.is_retryable = true;
+  }
+  result.is_ambiguous = result.code == status::unknown;
+  return result;
+}
+
+void claim_queue::grant_to_next(time_ns now) {
+  // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
+  const bool is_refill = std::exchange(is_refilling_, false);
+  if (waiters_.empty() || !sharing_.has_token(*current_) ||
+      (is_refill && !suits(*waiters_.front()))) {
+    return replace_claim(now);
+  }
+  // The first holder's time counts from the servers' grant, a later holder's time from now.
+  const auto from = passes_.is_first_holder() ? current_->granted_at() : now;
+  grant(*waiters_.front(), from, now);
+  // Readers that have waited together start together.
+  while (sharing_.is_on() && !waiters_.empty() && suits(*waiters_.front())) {
+    grant(*waiters_.front(), from, now);
+  }
+}
+
+void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
+  auto& owner = *next.owner;
+  owner.token = sharing_.next_token(*current_);
+  ++owner.hold_number;
+  passes_.note_handed_out();
+  owner.hold_once(next.amount.mode);
+  if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
+  owner.count_hold(next.amount.mode, now);
+  probe::grant(&owner, owner.lock_name, owner.token);
+  finish(next, {}, now);
+  auto terms = terms_of(owner, from);
+  terms.until = sharing_.join(owner, terms.until, holders_, *current_);
+  holders_.add(owner);
+  current_->keep(terms, now);
+}
+
+void claim_queue::refuse_next(time_ns now) {
+  auto details = current_->details();
+  if (details.ok()) {
+    // A reply that cannot be parsed is never a grant (hazard 31).
+    details = outcome::of(status::unknown, "cannot parse the server's reply");
+    details.is_ambiguous = true;
+  }
+  if (!waiters_.empty()) {
+    auto& next = *waiters_.front();
+    if (!next.is_try && current_->is_refusal_passing()) return current_->retry_later(now);
+    finish(next, details, now);
+  }
+  replace_claim(now);
+}
+
+void claim_queue::lose(time_ns now) {
+  const auto why = current_->loss();
+  // The risk is also reported if the clock was read too late for a timely report (hazard 20).
+  const bool is_risk_reported = current_->is_risk_reported();
+  holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_reported, now); });
+  // By our clock the lease is over. The server may keep the lock a little longer, so the
+  // lock is released.
+  replace_claim(now);
+}
+
+void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now) {
+  holders_.remove(loser);
+  loser.enter(owner_state::lost);
+  loser.loss = why;
+  loser.count_hold_end(now);
+  loser.counts_of_hold->hold_lost(why);
+  probe::loss(&loser, loser.lock_name, loser.token, static_cast<std::int32_t>(why),
+              now - loser.held_since);
+  end_calls_of(loser, outcome::lost(why));
+  if (!is_risk_reported) gate_.listener.on_at_risk(loser, why);
+  gate_.listener.on_lost(loser);
+}
+
+void claim_queue::release_claim(time_ns now, pending_release release) {
+  is_refilling_ = false;
+  retention_.end();
+  sharing_.end_claim();
+  release.claim = std::move(current_);
+  gate_.note_released(gate_.pending_releases.add(std::move(release), now));
+}
+
+void claim_queue::replace_claim(time_ns now, pending_release release) {
+  release_claim(now, std::move(release));
+  start_next(now);
+}
+
+void claim_queue::settle(time_ns now) {
+  if (!current_ || current_->phase() != claim_phase::held) return;
+  if (now >= current_->valid_until()) return handle(current_->on_timer(now), now);
+  if (now >= sharing_.next_end()) end_holds_in_time(now);
+}
+
+void claim_queue::end_holds_in_time(time_ns now) {
+  sharing_.end_holds(holders_, *current_, now, [&](lock::owner& holder) {
+    lose_one(holder, reason::max_hold, holder.joint.is_end_reported, now);
+  });
+  if (holders_.is_empty()) replace_claim(now);
+}
+
+// ---- events ---------------------------------------------------------------------------------
+
+void claim_queue::on_answer(std::uint32_t serial, const step_result& result, time_ns now) {
+  const bool is_first_answer = current_->phase() == claim_phase::asking;
+  const auto what = current_->on_answer(serial, result, now);
+  // A contended lock is likely to be contended again, until it is found free.
+  if (is_first_answer && what == claim_event::granted) gate_.is_contended = current_->others_wait();
+  if (what == claim_event::not_free) gate_.is_contended = true;
+  if (current_->phase() == claim_phase::queued) {
+    gate_.is_contended = true;
+    if (!waiters_.empty()) note_taken(*waiters_.front());
+  }
+  handle(what, now);
+  // A renewal in flight reports waiters like "W" (hazard 24).
+  if (is_retained() && current_->others_wait()) release_claim(now);
+}
+
+void claim_queue::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
+                           time_ns now) {
+  gate_.is_contended = true;
+  handle(current_->on_grant(last_token, server_us, others_wait, now), now);
+}
+
+void claim_queue::on_waiter(time_ns now) {
+  if (current_->others_wait()) return;
+  current_->on_waiter();
+  if (is_retained()) return release_claim(now);
+  passes_.begin(now);
+}
+
+void claim_queue::on_forced(time_ns now) {
+  if (is_retained()) return release_claim(now);
+  current_->on_forced(now);
+}
+
+void claim_queue::on_up(time_ns now) {
+  // A waiter may have come whose message was lost.
+  end_retention(now);
+  if (current_) current_->on_up(now);
+  if (calls_.has_upgrade()) current_->raise_again(now);
+}
+
+time_ns claim_queue::next_timer() const noexcept {
+  if (is_retained()) return retention_.until();
+  return current_ ? std::min(current_->next_timer(), sharing_.next_end()) : time_never;
+}
+
+void claim_queue::on_timer(time_ns now) {
+  if (is_retained() && now >= retention_.until()) release_claim(now);
+  if (current_) handle(current_->on_timer(now), now);
+  if (current_ && now >= sharing_.next_end()) end_holds_in_time(now);
 }
 
 }  // namespace mortise::lock

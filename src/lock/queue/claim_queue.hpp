@@ -1,6 +1,6 @@
 // The owners of a client that share one claim at the servers: its waiters and its holders. All
 // users of a mutex share one claim queue, and the lock passes from one to the next. Readers of a
-// read-write lock may share one claim queue and hold together (claim_queue_sharing.cpp). A writer
+// read-write lock may share one claim queue and hold together (reader_sharing.hpp). A writer
 // or a user of permits has a claim queue of its own, and so its own place in the queue at the
 // server.
 #pragma once
@@ -15,10 +15,12 @@
 #include "lock/claim/acquire_operation.hpp"
 #include "lock/claim/claim.hpp"
 #include "lock/claim_event.hpp"
-#include "lock/extensions.hpp"
 #include "lock/gate/gate_context.hpp"
 #include "lock/gate/holders.hpp"
 #include "lock/gate/passes.hpp"
+#include "lock/hold_calls.hpp"
+#include "lock/queue/reader_sharing.hpp"
+#include "lock/queue/retention.hpp"
 
 namespace mortise::lock {
 
@@ -39,12 +41,10 @@ class claim_queue {
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
-  [[nodiscard]] bool has_open(const operation& call) const noexcept {
-    return raising_ == &call || extensions_.has(call);
-  }
+  [[nodiscard]] bool has_open(const operation& call) const noexcept { return calls_.has(call); }
   // An extension, an upgrade or a downgrade.
   void abandon(operation& given_up, outcome result, status why, const outcome& problem);
-  void end_calls_of(owner& owner, const outcome& result);
+  void end_calls_of(owner& owner, const outcome& result) { calls_.finish_of(owner, result); }
   void close(time_ns now);
 
   // Whether a try would be refused, because another handle of this client is ahead.
@@ -59,7 +59,7 @@ class claim_queue {
   [[nodiscard]] bool admits(const acquire_operation& reader, time_ns now) const noexcept;
   // From now on no reader joins the holders or waiters of this claim queue.
   void admit_no_more() noexcept {
-    if (is_shared_ && current_) current_->on_waiter();
+    if (sharing_.is_on() && current_) current_->on_waiter();
   }
   // Whether the acquire may take the retained claim; and the end of the retention.
   [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
@@ -84,10 +84,10 @@ class claim_queue {
   [[nodiscard]] bool is_queued() const noexcept {
     return current_ && current_->phase() == claim_phase::queued;
   }
-  [[nodiscard]] bool is_retained() const noexcept { return retained_until_ != 0; }
-  [[nodiscard]] time_ns retained_until() const noexcept { return retained_until_; }
+  [[nodiscard]] bool is_retained() const noexcept { return retention_.is_on(); }
+  [[nodiscard]] time_ns retained_until() const noexcept { return retention_.until(); }
   // Whether readers share the claim, so that more readers may join without a request.
-  [[nodiscard]] bool is_joined() const noexcept { return is_joined_; }
+  [[nodiscard]] bool is_joined() const noexcept { return sharing_.is_joined(); }
   [[nodiscard]] const holders& held_by() const noexcept { return holders_; }
   [[nodiscard]] std::size_t waiter_count() const noexcept { return waiters_.size(); }
   // The first waiter, or nullptr.
@@ -108,50 +108,36 @@ class claim_queue {
                                         time_ns now) const;
   [[nodiscard]] outcome timed_out(const acquire_operation& given_up, time_ns now) const;
 
-  bool pass_on(time_ns now);
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
   [[nodiscard]] bool suits(const acquire_operation& next) const noexcept;
   bool pass_to_next(time_ns now);
-  bool retain(const lock::owner& holder, time_ns now);
-  void take_up(time_ns now);
-  [[nodiscard]] bool may_share(const acquire_operation& first) const noexcept;
-  [[nodiscard]] claim_reuse reuse_of(const acquire_operation& first) const noexcept;
-  void hold_on(lock::owner& owner, lease_terms terms, time_ns now);
-  static time_ns end_notice(const lock::owner& holder) noexcept;
 
   void start_next(time_ns now) noexcept;
   std::unique_ptr<lock::claim> new_claim(const acquire_operation& first, time_ns now);
   void handle(claim_event what, time_ns now);
   void grant_to_next(time_ns now);
   void grant(acquire_operation& next, time_ns from, time_ns now);
-  [[nodiscard]] bool has_token() const noexcept;
-  std::int64_t next_token() noexcept;
   void refuse_next(time_ns now);
   void note_renewal(bool is_ok) noexcept;
-  void report_risk() noexcept;
   void raised(time_ns now);
   void lose(time_ns now);
   void lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now);
   void end_holds_in_time(time_ns now);
-  // Releases the claim, for an unlock that waits for it or is counted, if any.
+  // Releases the claim, for an unlock that waits for it or is counted, if any. replace_claim() also
+  // starts the claim of the next waiter.
   void release_claim(time_ns now, pending_release release = {});
+  void replace_claim(time_ns now, pending_release release = {});
   [[nodiscard]] outcome failure_of_request() const;
   void finish(acquire_operation& ended, const outcome& result, time_ns now);
-  void finish_raise(const outcome& result);
 
   gate_context& gate_;
   std::list<acquire_operation*> waiters_;
   std::unique_ptr<lock::claim> current_;
   holders holders_;  // of current_: one owner, or several readers
   passes passes_;
-  extensions extensions_{gate_.operations};
-  operation* raising_ = nullptr;
-  time_ns retained_until_ = 0;     // 0: current_ is not retained
-  bool may_retain_ = false;        // the owner token of current_ shows it to others
-  bool is_shared_ = false;         // readers of this client may join the holders of current_
-  bool is_joined_ = false;         // and readers have joined
-  std::int64_t shared_token_ = 0;  // the fencing token of these readers
-  time_ns next_end_ = time_never;  // no hold ends, and no end is reported, before
+  hold_calls calls_{gate_.operations};
+  reader_sharing sharing_{gate_};  // of current_
+  retention retention_{gate_};     // of current_
   bool is_refilling_ = false;  // fencing tokens are being drawn, then the next waiter gets the lock
 };
 

@@ -1,8 +1,10 @@
-// The operations that wait for a renewal of a hold: extensions and downgrades.
+// The calls on a hold that wait for a reply: extensions and downgrades, which need a renewal, and
+// one upgrade at most.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "lock/gate/owner.hpp"
@@ -10,9 +12,9 @@
 
 namespace mortise::lock {
 
-class extensions {
+class hold_calls {
  public:
-  explicit extensions(operations& accepted) : operations_(accepted) {}
+  explicit hold_calls(operations& accepted) : operations_(accepted) {}
 
   // Accepts one; add() then needs no more memory.
   void accept(operation& done) {
@@ -27,17 +29,25 @@ class extensions {
   void finish(const outcome& result, time_ns until = time_never) {
     finish_where(result, [&](const auto& item) { return item.target <= until; });
   }
-  // Ends the operations of this owner.
+  // Ends the calls of this owner. An upgrade is a call of the only holder.
   void finish_of(const owner& requester, const outcome& result) {
     finish_where(result, [&](const auto& item) { return item.requester == &requester; });
+    finish_upgrade(result);
   }
-  // Ends this operation.
+  // Ends this call.
   void abandon(operation& given_up, const outcome& result) {
+    if (upgrade_ == &given_up) return finish_upgrade(result);
     finish_where(result, [&](const auto& item) { return item.done == &given_up; });
   }
   [[nodiscard]] bool has(const operation& call) const noexcept {
-    return std::any_of(waiting_.begin(), waiting_.end(),
-                       [&](const auto& item) { return item.done == &call; });
+    return upgrade_ == &call || std::any_of(waiting_.begin(), waiting_.end(),
+                                            [&](const auto& item) { return item.done == &call; });
+  }
+
+  void add_upgrade(operation& done) noexcept { upgrade_ = &done; }
+  [[nodiscard]] bool has_upgrade() const noexcept { return upgrade_ != nullptr; }
+  void finish_upgrade(const outcome& result, std::int64_t token = 0) {
+    if (upgrade_ != nullptr) operations_.end(*std::exchange(upgrade_, nullptr), result, token);
   }
 
  private:
@@ -62,6 +72,7 @@ class extensions {
 
   operations& operations_;
   std::vector<extension> waiting_;
+  operation* upgrade_ = nullptr;
 };
 
 }  // namespace mortise::lock
