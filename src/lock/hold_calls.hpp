@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -16,10 +17,11 @@ class hold_calls {
  public:
   explicit hold_calls(operations& accepted) : operations_(accepted) {}
 
-  // Accepts one; add() then needs no more memory.
-  void accept(operation& done) {
+  // Accepts one after so many broken requests of the hold; add() then needs no more memory.
+  void accept(operation& done, std::uint32_t broken) {
     waiting_.reserve(waiting_.size() + 1);
     operations_.accept(done);
+    done.broken_before = broken;
   }
   // Adds an operation of this owner. It ends when the hold is valid until `target`.
   void add(operation& done, const owner& requester, time_ns target) {

@@ -1,6 +1,8 @@
 // The state machine of one claim, phase by phase, with a scripted server and clock.
 #include <gtest/gtest.h>
 
+#include <list>
+
 #include "lock/claim/claim.hpp"
 #include "protocol/table.hpp"
 #include "unit/scripted_lock_io.hpp"
@@ -25,19 +27,21 @@ class claim_test : public ::testing::Test {
     return {1, "token", protocol::queued().facts, {}, terms(lease_ms), {.waits = waits}, io_};
   }
   // A claim that was granted by the cheap way at start_ns.
-  lock::claim make_held(std::int64_t lease_ms = 30'000) {
-    auto claim = make(true, lease_ms);
-    claim.start(false, nullptr, start_ns);
+  lock::claim& make_held(std::int64_t lease_ms = 30'000) {
+    auto& claim = claims_.emplace_back(1, "token", protocol::queued().facts, lock::amount{},
+                                       terms(lease_ms), lock::wait_terms{.waits = true}, link_);
+    claim.attempt()->start(false, nullptr, start_ns);
     EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(1)), claim_event::granted);
     return claim;
   }
 
   scripted_lock_io io_;
+  std::list<lock::claim> claims_;
 };
 
 TEST_F(claim_test, asks_the_cheap_way_first_and_enqueues_when_it_is_taken) {
   auto claim = make();
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(io_.last().what, step::try_take);
   EXPECT_EQ(claim.on_answer(1, result_of(answer::not_free), start_ns + ms(1)), claim_event::none);
   EXPECT_EQ(io_.last().what, step::acquire);
@@ -47,64 +51,63 @@ TEST_F(claim_test, asks_the_cheap_way_first_and_enqueues_when_it_is_taken) {
 
 TEST_F(claim_test, asks_directly_when_it_is_likely_taken_but_never_enqueues_a_try) {
   auto waiting = make();
-  waiting.start(true, nullptr, start_ns);
+  waiting.attempt()->start(true, nullptr, start_ns);
   EXPECT_EQ(io_.last().what, step::acquire);
   auto trying = make(false);
-  trying.start(true, nullptr, start_ns);
+  trying.attempt()->start(true, nullptr, start_ns);
   EXPECT_EQ(io_.last().what, step::try_take);
-  EXPECT_EQ(trying.on_answer(1, result_of(answer::not_free), start_ns + ms(1)),
-            claim_event::not_free);
+  EXPECT_EQ(trying.on_answer(1, result_of(answer::not_free), start_ns + ms(1)), claim_event::not_free);
   EXPECT_EQ(trying.phase(), claim_phase::over);
 }
 
 TEST_F(claim_test, the_server_gets_the_margin_and_the_user_the_lease) {
-  auto claim = make_held(30'000);
+  auto& claim = make_held(30'000);
   EXPECT_EQ(io_.requests.front().ttl_ms, 30'302);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(30'000));
 }
 
 TEST_F(claim_test, the_margin_is_the_drift_for_every_step) {
   auto narrow = terms();
   narrow.drift_ppm = 10'000;
   lock::claim claim{1, "token", protocol::queued().facts, {}, narrow, {.waits = true}, io_};
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   EXPECT_EQ(io_.last().ttl_ms, 30'302);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   // 10.1 ms of a clock that is too fast by a hundredth are 10 of ours.
   EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(500)),
             claim_event::granted);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
-  EXPECT_NE(claim.renew(30'000, 0, nullptr, start_ns + ms(500)), 0U);
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
+  EXPECT_NE(claim.hold()->renew(30'000, 0, nullptr, start_ns + ms(500)), 0U);
   EXPECT_EQ(io_.last().ttl_ms, 30'302);
 }
 
 TEST_F(claim_test, hazard_06_validity_counts_from_before_sending) {
   auto claim = make(true, 1000);
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(900)), claim_event::granted);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(1000));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(1000));
 }
 
 TEST_F(claim_test, hazard_06_an_answer_after_its_lease_is_not_a_grant) {
   auto claim = make(true, 1000);
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(1000)), claim_event::lost);
 }
 
 TEST_F(claim_test, hazard_01_a_grant_counts_from_when_the_server_made_it) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   // Granted 10.1 ms after the request was carried out, and received much later. The lease does not
   // count from then.
   EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(500)),
             claim_event::granted);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
 }
 
 TEST_F(claim_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   EXPECT_EQ(claim.on_grant(first_token, 50'000'000, false, start_ns + ms(2900)), claim_event::none);
   EXPECT_EQ(io_.last().what, step::reacquire);
@@ -113,7 +116,7 @@ TEST_F(claim_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
 
 TEST_F(claim_test, hazard_01_a_grant_older_than_a_later_answer_has_lapsed) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   EXPECT_EQ(claim.on_grant(first_token, 49'999'999, false, start_ns + ms(2)), claim_event::none);
   EXPECT_EQ(claim.phase(), claim_phase::queued);
@@ -121,17 +124,17 @@ TEST_F(claim_test, hazard_01_a_grant_older_than_a_later_answer_has_lapsed) {
 
 TEST_F(claim_test, hazard_01_a_grant_never_counts_from_later_than_its_receipt) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   // The server's clock stepped an hour ahead.
   EXPECT_EQ(claim.on_grant(first_token, 3'650'000'000, false, start_ns + ms(20)),
             claim_event::granted);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(20) + ms(lock::grant_lease_ms));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(20) + ms(lock::grant_lease_ms));
 }
 
 TEST_F(claim_test, a_grant_gets_a_short_lease_that_the_first_renewal_makes_whole) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   claim.on_grant(first_token, 50'000'000, false, start_ns + ms(2));
   const auto renew_at = claim.next_timer();
@@ -139,12 +142,12 @@ TEST_F(claim_test, a_grant_gets_a_short_lease_that_the_first_renewal_makes_whole
   claim.on_timer(renew_at);
   EXPECT_EQ(io_.last().what, step::renew);
   EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), renew_at + ms(1)), claim_event::renewed);
-  EXPECT_EQ(claim.valid_until(), renew_at + ms(30'000));
+  EXPECT_EQ(claim.hold()->valid_until(), renew_at + ms(30'000));
 }
 
 TEST_F(claim_test, hazard_15_a_broken_connection_makes_it_ask_again_with_the_same_token) {
   auto claim = make();
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   io_.is_up = false;
   EXPECT_EQ(claim.on_answer(1, result_of(answer::broken), start_ns + ms(1)), claim_event::none);
   io_.is_up = true;
@@ -152,12 +155,12 @@ TEST_F(claim_test, hazard_15_a_broken_connection_makes_it_ask_again_with_the_sam
   EXPECT_EQ(io_.last().what, step::reacquire);
   EXPECT_EQ(io_.last().token, "token");
   EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(51)), claim_event::granted);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(50) + ms(30'000));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(50) + ms(30'000));
 }
 
 TEST_F(claim_test, hazard_15_a_try_asks_again_without_enqueueing) {
   auto claim = make(false);
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   claim.on_answer(1, result_of(answer::broken), start_ns + ms(1));
   claim.on_up(start_ns + ms(2));
   EXPECT_EQ(io_.last().what, step::retake);
@@ -165,7 +168,7 @@ TEST_F(claim_test, hazard_15_a_try_asks_again_without_enqueueing) {
 
 TEST_F(claim_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
   auto head = make();
-  head.start(true, nullptr, start_ns);
+  head.attempt()->start(true, nullptr, start_ns);
   head.on_answer(1, queued(500, 0), start_ns);
   EXPECT_GT(head.next_timer(), start_ns + ms(500));
   EXPECT_LE(head.next_timer(), start_ns + ms(520));
@@ -173,12 +176,12 @@ TEST_F(claim_test, hazard_24_a_waiting_claim_looks_again_by_itself) {
   EXPECT_EQ(io_.last().what, step::reacquire);
 
   auto behind = make();
-  behind.start(true, nullptr, start_ns);
+  behind.attempt()->start(true, nullptr, start_ns);
   behind.on_answer(1, queued(500, 3), start_ns);
   EXPECT_GT(behind.next_timer(), start_ns + ms(500));
   EXPECT_LT(behind.next_timer(), start_ns + ms(30'000));
   // A `W` message names the claim as head, so it looks when the present lease ends.
-  behind.on_head(100, start_ns + ms(10));
+  behind.attempt()->on_head(100, start_ns + ms(10));
   EXPECT_LE(behind.next_timer(), start_ns + ms(130));
 }
 
@@ -189,10 +192,10 @@ TEST_F(claim_test, hazard_24_no_waiter_sleeps_on_an_old_holders_lease) {
     io_.luck = chance;
     for (const auto place : {0, 1, 7}) {
       auto claim = make();
-      claim.start(true, nullptr, start_ns);
+      claim.attempt()->start(true, nullptr, start_ns);
       claim.on_answer(1, queued(30'000, place), start_ns);
       EXPECT_LT(claim.next_timer(), start_ns + ms(lock::grant_lease_ms)) << place;
-      claim.on_head(30'000, start_ns + ms(5));
+      claim.attempt()->on_head(30'000, start_ns + ms(5));
       EXPECT_LT(claim.next_timer(), start_ns + ms(5 + lock::grant_lease_ms)) << place;
     }
   }
@@ -202,7 +205,7 @@ TEST_F(claim_test, hazard_24_a_grant_to_the_silent_costs_those_behind_less_than_
   io_.luck = chance_of::most;
   for (const auto place : {0, 1, 7}) {
     auto claim = make();
-    claim.start(true, nullptr, start_ns);
+    claim.attempt()->start(true, nullptr, start_ns);
     auto now = start_ns;
     const auto ends = start_ns + ms(lock::server_ttl_ms(lock::grant_lease_ms));
     claim.on_answer(1, queued(30'000, place), now);
@@ -221,7 +224,7 @@ TEST_F(claim_test, many_waiters_cost_few_looks) {
     double looks_a_second = 0;
     for (int place = 0; place < 100; ++place) {
       auto claim = make();
-      claim.start(true, nullptr, start_ns);
+      claim.attempt()->start(true, nullptr, start_ns);
       claim.on_answer(1, queued(left_ms, place), start_ns);
       const auto wait = claim.next_timer() - start_ns;
       EXPECT_LE(wait, ms(15'000));
@@ -233,12 +236,12 @@ TEST_F(claim_test, many_waiters_cost_few_looks) {
 
 TEST_F(claim_test, hazard_27_a_forgotten_script_is_sent_as_text) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, result_of(answer::no_script), start_ns + ms(1));
   EXPECT_EQ(io_.last().what, step::acquire);
   EXPECT_TRUE(io_.last().with_text);
-  auto held = make_held();
-  held.renew(30'000, 0, nullptr, start_ns + ms(10));
+  auto& held = make_held();
+  held.hold()->renew(30'000, 0, nullptr, start_ns + ms(10));
   EXPECT_EQ(held.on_answer(2, result_of(answer::no_script), start_ns + ms(11)), claim_event::none);
   EXPECT_TRUE(io_.last().with_text);
   held.release(nullptr, start_ns + ms(20));
@@ -249,15 +252,15 @@ TEST_F(claim_test, hazard_27_a_forgotten_script_is_sent_as_text) {
 
 TEST_F(claim_test, hazard_30_a_lost_fence_counter_is_repaired_before_the_grant_is_reported) {
   auto claim = make();
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, granted(7), start_ns + ms(1)), claim_event::none);
   EXPECT_EQ(io_.last().what, step::reacquire);
   EXPECT_EQ(claim.on_answer(2, granted(first_token, 17), start_ns + ms(2)), claim_event::granted);
-  EXPECT_EQ(claim.take_token(), first_token - 16);
+  EXPECT_EQ(claim.hold()->take_token(), first_token - 16);
 }
 
 TEST_F(claim_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lease) {
-  auto claim = make_held(9000);
+  auto& claim = make_held(9000);
   int tries = 0;
   auto now = start_ns;
   while (claim.phase() == claim_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
@@ -270,11 +273,11 @@ TEST_F(claim_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lea
               claim_event::none);
   }
   EXPECT_GE(tries, 3);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(9000));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(9000));
 }
 
 TEST_F(claim_test, hazard_18_a_refused_renewal_is_tried_again) {
-  auto claim = make_held(9000);
+  auto& claim = make_held(9000);
   int tries = 0;
   while (claim.phase() == claim_phase::held && claim.next_timer() <= start_ns + ms(6000)) {
     const auto now = claim.next_timer();
@@ -289,7 +292,7 @@ TEST_F(claim_test, hazard_18_a_refused_renewal_is_tried_again) {
 }
 
 TEST_F(claim_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
-  auto claim = make_held(9000);
+  auto& claim = make_held(9000);
   io_.is_up = false;
   int risks = 0;
   auto what = claim_event::none;
@@ -306,52 +309,52 @@ TEST_F(claim_test, tells_of_the_risk_once_and_of_the_loss_at_the_deadline) {
 }
 
 TEST_F(claim_test, hazard_17_a_renewal_that_finds_another_owner_is_a_loss) {
-  auto claim = make_held();
-  claim.renew(30'000, 0, nullptr, start_ns + ms(10));
+  auto& claim = make_held();
+  claim.hold()->renew(30'000, 0, nullptr, start_ns + ms(10));
   EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(11)), claim_event::lost);
 }
 
 TEST_F(claim_test, hazard_17_a_late_renewal_never_brings_a_hold_back) {
-  auto claim = make_held(1000);
-  claim.renew(1000, 0, nullptr, start_ns + ms(900));
+  auto& claim = make_held(1000);
+  claim.hold()->renew(1000, 0, nullptr, start_ns + ms(900));
   EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), start_ns + ms(1000)), claim_event::lost);
 }
 
 TEST_F(claim_test, hazard_28_a_renewal_that_the_server_refused_prolongs_nothing) {
-  auto claim = make_held(1000);
-  claim.renew(1000, 0, nullptr, start_ns + ms(400));
+  auto& claim = make_held(1000);
+  claim.hold()->renew(1000, 0, nullptr, start_ns + ms(400));
   EXPECT_EQ(claim.on_answer(2, refused("OOM"), start_ns + ms(401)), claim_event::renew_failed);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(1000));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(1000));
 }
 
 TEST_F(claim_test, a_renewal_never_asks_for_less_than_an_earlier_one) {
-  auto claim = make_held(1000);
-  claim.renew(60'000, 0, nullptr, start_ns + ms(10));
-  claim.renew(1000, 0, nullptr, start_ns + ms(20));
+  auto& claim = make_held(1000);
+  claim.hold()->renew(60'000, 0, nullptr, start_ns + ms(10));
+  claim.hold()->renew(1000, 0, nullptr, start_ns + ms(20));
   EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(59'990));
   claim.on_answer(3, result_of(answer::renewed), start_ns + ms(21));
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'010));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(60'010));
 }
 
 // Another client may bring the script back between two renewals.
 TEST_F(claim_test, hazard_27_a_renewal_that_is_sent_again_with_its_text_takes_nothing_back) {
-  auto claim = make_held(1000);
-  claim.renew(1000, 0, nullptr, start_ns + ms(10));
-  claim.renew(60'000, 0, nullptr, start_ns + ms(20));
+  auto& claim = make_held(1000);
+  claim.hold()->renew(1000, 0, nullptr, start_ns + ms(10));
+  claim.hold()->renew(60'000, 0, nullptr, start_ns + ms(20));
   EXPECT_EQ(claim.on_answer(2, result_of(answer::no_script), start_ns + ms(30)), claim_event::none);
   EXPECT_TRUE(io_.last().with_text);
   EXPECT_GE(io_.last().ttl_ms, lock::server_ttl_ms(59'990));
   claim.on_answer(3, result_of(answer::renewed), start_ns + ms(31));
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(60'020));
   claim.on_answer(4, result_of(answer::renewed), start_ns + ms(32));
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(60'020));
+  EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(60'020));
 }
 
 TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
-  auto claim = make_held(3000);
+  auto& claim = make_held(3000);
   auto limited = terms(3000);
   limited.until = start_ns + ms(10'000);
-  claim.keep(limited, start_ns + ms(1));
+  claim.hold()->keep(limited, start_ns + ms(1));
   while (claim.phase() == claim_phase::held) {
     const auto now = claim.next_timer();
     const auto count = io_.count();
@@ -359,13 +362,13 @@ TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
     if (io_.count() > count) {
       claim.on_answer(io_.last().serial, result_of(answer::renewed), now + ms(1));
     }
-    ASSERT_LE(claim.valid_until(), limited.until);
+    ASSERT_LE(claim.hold()->valid_until(), limited.until);
   }
-  EXPECT_GT(claim.valid_until(), start_ns + ms(9'000));
+  EXPECT_GT(claim.hold()->valid_until(), start_ns + ms(9'000));
 }
 
 TEST_F(claim_test, hazard_19_nothing_is_renewed_after_leaving) {
-  auto claim = make_held();
+  auto& claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
   EXPECT_EQ(io_.last().what, step::release_alone);
   const auto count = io_.count();
@@ -375,46 +378,44 @@ TEST_F(claim_test, hazard_19_nothing_is_renewed_after_leaving) {
 }
 
 TEST_F(claim_test, hazard_16_leaving_is_tried_again_after_a_broken_connection) {
-  auto claim = make_held();
+  auto& claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
   EXPECT_EQ(claim.on_answer(2, result_of(answer::broken), start_ns + ms(6)), claim_event::none);
   claim.on_up(start_ns + ms(50));
   EXPECT_EQ(io_.last().what, step::release_alone);
   // The first try had got through: that is a release too.
-  EXPECT_EQ(claim.on_answer(3, result_of(answer::not_owner), start_ns + ms(51)),
-            claim_event::released);
-  EXPECT_EQ(claim.release_result(), answer::released);
+  EXPECT_EQ(claim.on_answer(3, result_of(answer::not_owner), start_ns + ms(51)), claim_event::released);
+  EXPECT_EQ(claim.release_phase()->result(), answer::released);
 }
 
 TEST_F(claim_test, a_release_that_finds_another_owner_is_not_a_release) {
-  auto claim = make_held();
+  auto& claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
-  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(6)),
-            claim_event::released);
-  EXPECT_EQ(claim.release_result(), answer::not_owner);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(6)), claim_event::released);
+  EXPECT_EQ(claim.release_phase()->result(), answer::not_owner);
 }
 
 TEST_F(claim_test, a_wait_is_left_by_cancel_and_an_unsent_one_at_once) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(500, 0), start_ns + ms(1));
   claim.release(nullptr, start_ns + ms(2));
   EXPECT_EQ(io_.last().what, step::cancel);
   io_.is_up = false;
   auto unsent = make();
-  unsent.start(true, nullptr, start_ns);
+  unsent.attempt()->start(true, nullptr, start_ns);
   unsent.release(nullptr, start_ns + ms(2));
   EXPECT_EQ(unsent.phase(), claim_phase::over);
 }
 
 TEST_F(claim_test, a_release_hands_over_when_it_knows_of_waiters_or_finds_them) {
   auto claim = make();
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   claim.on_answer(1, granted(first_token, 1, true), start_ns + ms(1));
   claim.release(nullptr, start_ns + ms(2));
   EXPECT_EQ(io_.last().what, step::release);
 
-  auto unaware = make_held();
+  auto& unaware = make_held();
   unaware.release(nullptr, start_ns + ms(2));
   EXPECT_EQ(io_.last().what, step::release_alone);
   EXPECT_EQ(unaware.on_answer(2, result_of(answer::others_waiting), start_ns + ms(3)),
@@ -425,7 +426,7 @@ TEST_F(claim_test, a_release_hands_over_when_it_knows_of_waiters_or_finds_them) 
 }
 
 TEST_F(claim_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {
-  auto claim = make_held();
+  auto& claim = make_held();
   claim.on_up(start_ns + ms(2000));
   EXPECT_EQ(io_.last().what, step::renew);
   EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(2001)),
@@ -433,48 +434,48 @@ TEST_F(claim_test, a_reconnect_asks_at_once_whether_the_hold_has_survived) {
 }
 
 TEST_F(claim_test, a_reconnect_asks_for_a_hold_that_is_not_renewed_and_changes_nothing) {
-  auto claim = make_held();
-  auto fixed = terms();
-  fixed.renews = false;
-  fixed.until = claim.valid_until();
-  claim.keep(fixed, start_ns + ms(1));
-  const auto count = io_.count();
-  claim.on_up(start_ns + ms(2000));
-  ASSERT_EQ(io_.count(), count + 1);
-  EXPECT_EQ(io_.last().what, step::renew);
-  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(28'000));
-  auto again = claim;
-  EXPECT_EQ(claim.on_answer(2, result_of(answer::renewed), start_ns + ms(2001)),
-            claim_event::renewed);
-  EXPECT_EQ(claim.valid_until(), start_ns + ms(30'000));
-  EXPECT_EQ(again.on_answer(2, result_of(answer::not_owner), start_ns + ms(2001)),
-            claim_event::lost);
+  for (const auto reply : {answer::renewed, answer::not_owner}) {
+    auto& claim = make_held();
+    auto fixed = terms();
+    fixed.renews = false;
+    fixed.until = claim.hold()->valid_until();
+    claim.hold()->keep(fixed, start_ns + ms(1));
+    const auto count = io_.count();
+    claim.on_up(start_ns + ms(2000));
+    ASSERT_EQ(io_.count(), count + 1);
+    EXPECT_EQ(io_.last().what, step::renew);
+    EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(28'000));
+    EXPECT_EQ(claim.on_answer(2, result_of(reply), start_ns + ms(2001)),
+              reply == answer::renewed ? claim_event::renewed : claim_event::lost);
+    EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(30'000));
+  }
 }
 
 // An admin has deleted the lock after the grant. A look in flight then appended the claim to the
 // queue.
 TEST_F(claim_test, hazard_14_a_look_that_enqueues_the_holder_is_a_loss_and_is_taken_back) {
-  auto claim = make();
-  claim.start(true, nullptr, start_ns);
-  claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
-  claim.on_timer(claim.next_timer());
-  ASSERT_EQ(io_.last().what, step::reacquire);
-  const auto look = io_.last().serial;
-  ASSERT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)),
-            claim_event::granted);
-  auto older = claim;
-  EXPECT_EQ(older.on_answer(look, queued(0, 0, 54'999'000), start_ns + ms(5010)),
-            claim_event::none);
+  const auto answer_late_look = [this](lock::claim& claim, const lock::step_result& result) {
+    claim.attempt()->start(true, nullptr, start_ns);
+    claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
+    claim.on_timer(claim.next_timer());
+    EXPECT_EQ(io_.last().what, step::reacquire);
+    const auto look = io_.last().serial;
+    EXPECT_EQ(claim.on_grant(first_token, 55'000'000, true, start_ns + ms(5000)),
+              claim_event::granted);
+    return claim.on_answer(look, result, start_ns + ms(5010));
+  };
+  auto older = make();
+  EXPECT_EQ(answer_late_look(older, queued(0, 0, 54'999'000)), claim_event::none);
   EXPECT_EQ(older.phase(), claim_phase::held) << "carried out before the grant";
-  EXPECT_EQ(claim.on_answer(look, queued(1500, 1, 55'001'000), start_ns + ms(5010)),
-            claim_event::lost);
+  auto claim = make();
+  EXPECT_EQ(answer_late_look(claim, queued(1500, 1, 55'001'000)), claim_event::lost);
   claim.release(nullptr, start_ns + ms(5010));
   EXPECT_EQ(io_.last().what, step::cancel);
 }
 
 TEST_F(claim_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_taken_back) {
   auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
   claim.on_timer(claim.next_timer());
   const auto look = io_.last().serial;
@@ -486,7 +487,7 @@ TEST_F(claim_test, hazard_14_a_look_of_a_holder_that_was_never_answered_is_taken
   EXPECT_EQ(io_.last().what, step::cancel);
   // To have been in the queue only is not to have held.
   claim.on_answer(io_.last().serial, result_of(answer::cancelled), start_ns + ms(5030));
-  EXPECT_EQ(claim.release_result(), answer::not_owner);
+  EXPECT_EQ(claim.release_phase()->result(), answer::not_owner);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ class waiting_without_a_queue : public ::testing::Test {
 
 TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_ends) {
   auto claim = make(protocol::token());
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, taken(-1), start_ns), claim_event::none);  // not reported
   EXPECT_EQ(claim.next_timer(), start_ns + ms(50));
   claim.on_timer(start_ns + ms(50));
@@ -139,7 +139,7 @@ TEST_F(waiting_without_a_queue, polling_asks_at_the_interval_or_when_the_lease_e
 
 TEST_F(waiting_without_a_queue, polling_ends_after_its_attempts) {
   auto claim = make(protocol::token(), 2);
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns), claim_event::none);
   claim.on_timer(claim.next_timer());
   EXPECT_EQ(claim.on_answer(2, taken(9000), start_ns + ms(50)), claim_event::not_free);
@@ -147,10 +147,10 @@ TEST_F(waiting_without_a_queue, polling_ends_after_its_attempts) {
 
 TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
   auto claim = make(protocol::hash());
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   claim.on_answer(1, taken(9000), start_ns);
   EXPECT_EQ(claim.next_timer(), start_ns + ms(9002));
-  claim.on_free(start_ns + ms(100));
+  claim.attempt()->on_free(start_ns + ms(100));
   EXPECT_EQ(io_.count(), 2U);
   EXPECT_EQ(claim.on_answer(2, granted(), start_ns + ms(101)), claim_event::granted);
 }
@@ -158,8 +158,8 @@ TEST_F(waiting_without_a_queue, a_channel_is_waited_on_until_the_lease_ends) {
 // With RESP2 the message can overtake the reply.
 TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is_not_forgotten) {
   auto claim = make(protocol::hash());
-  claim.start(false, nullptr, start_ns);
-  claim.on_free(start_ns + ms(1));
+  claim.attempt()->start(false, nullptr, start_ns);
+  claim.attempt()->on_free(start_ns + ms(1));
   EXPECT_EQ(io_.count(), 1U);
   EXPECT_EQ(claim.on_answer(1, taken(9000), start_ns + ms(2)), claim_event::none);
   EXPECT_EQ(io_.count(), 2U);
@@ -169,7 +169,7 @@ TEST_F(waiting_without_a_queue, hazard_24_a_word_that_comes_before_the_answer_is
 
 TEST_F(waiting_without_a_queue, who_gives_up_and_left_nothing_is_over_at_once) {
   auto claim = make(protocol::token());
-  claim.start(false, nullptr, start_ns);
+  claim.attempt()->start(false, nullptr, start_ns);
   claim.on_answer(1, taken(9000), start_ns);
   claim.release(nullptr, start_ns + ms(1));
   EXPECT_EQ(claim.phase(), claim_phase::over);

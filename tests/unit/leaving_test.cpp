@@ -1,6 +1,8 @@
 // How claims are given back against resistance: refusals, lost messages, full buffers.
 #include <gtest/gtest.h>
 
+#include <list>
+
 #include "lock/gate/gate.hpp"
 #include "protocol/table.hpp"
 #include "unit/scripted_lock_io.hpp"
@@ -15,16 +17,17 @@ using lock::step;
 
 class leaving_test : public ::testing::Test {
  protected:
-  lock::claim make(std::int64_t lease_ms = 30'000) {
+  lock::claim& make(std::int64_t lease_ms = 30'000) {
     lock::lease_terms terms;
     terms.lease_ms = lease_ms;
     terms.renews = true;
-    return {1, "token", protocol::queued().facts, {}, terms, {.waits = true}, io_};
+    return claims_.emplace_back(1, "token", protocol::queued().facts, lock::amount{}, terms,
+                                lock::wait_terms{.waits = true}, io_);
   }
   // A claim that waits at the server since start_ns; the server's clock shows 50 s.
-  lock::claim make_queued() {
-    auto claim = make();
-    claim.start(true, nullptr, start_ns);
+  lock::claim& make_queued() {
+    auto& claim = make();
+    claim.attempt()->start(true, nullptr, start_ns);
     claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
     return claim;
   }
@@ -34,10 +37,11 @@ class leaving_test : public ::testing::Test {
   }
 
   scripted_lock_io io_;
+  std::list<lock::claim> claims_;
 };
 
 TEST_F(leaving_test, hazard_28_a_refused_cancel_is_reported_and_tried_on_less_and_less_often) {
-  auto claim = make_queued();
+  auto& claim = make_queued();
   auto now = start_ns + ms(10);
   claim.release(nullptr, now);
   time_ns pause = 0;
@@ -58,7 +62,7 @@ TEST_F(leaving_test, hazard_28_a_refused_cancel_is_reported_and_tried_on_less_an
 }
 
 TEST_F(leaving_test, a_leave_that_is_refused_for_good_ends_with_the_queue) {
-  auto claim = make_queued();
+  auto& claim = make_queued();
   claim.release(nullptr, start_ns);
   auto now = start_ns;
   while (claim.phase() == claim_phase::releasing) {
@@ -71,7 +75,7 @@ TEST_F(leaving_test, a_leave_that_is_refused_for_good_ends_with_the_queue) {
 }
 
 TEST_F(leaving_test, what_is_not_understood_is_given_up_soon) {
-  auto claim = make_queued();
+  auto& claim = make_queued();
   claim.release(nullptr, start_ns);
   auto now = start_ns;
   while (claim.phase() == claim_phase::releasing) {
@@ -85,8 +89,8 @@ TEST_F(leaving_test, what_is_not_understood_is_given_up_soon) {
 
 TEST_F(leaving_test, where_nothing_was_left_nothing_is_given_back) {
   for (const auto what : {answer::refused, answer::unsent, answer::not_free}) {
-    auto claim = make();
-    claim.start(false, nullptr, start_ns);
+    auto& claim = make();
+    claim.attempt()->start(false, nullptr, start_ns);
     io_.is_up = what == answer::refused;
     claim.on_answer(io_.last().serial, result_of(what), start_ns + ms(1));
     io_.is_up = true;
@@ -98,8 +102,8 @@ TEST_F(leaving_test, where_nothing_was_left_nothing_is_given_back) {
 }
 
 TEST_F(leaving_test, a_refused_cancel_ends_when_every_attempt_was_refused_too) {
-  auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  auto& claim = make();
+  claim.attempt()->start(true, nullptr, start_ns);
   claim.release(nullptr, start_ns + ms(1));
   EXPECT_EQ(claim.on_answer(1, refused("WRONGTYPE"), start_ns + ms(2)), claim_event::none);
   EXPECT_EQ(claim.on_answer(2, refused("WRONGTYPE"), start_ns + ms(2)), claim_event::released);
@@ -107,8 +111,8 @@ TEST_F(leaving_test, a_refused_cancel_ends_when_every_attempt_was_refused_too) {
 
 TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
   for (const auto what : {answer::unknown, answer::broken}) {
-    auto claim = make();
-    claim.start(false, nullptr, start_ns);
+    auto& claim = make();
+    claim.attempt()->start(false, nullptr, start_ns);
     claim.on_answer(1, result_of(what), start_ns + ms(1));
     claim.release(nullptr, start_ns + ms(2));
     EXPECT_EQ(io_.last().what, step::cancel);
@@ -118,7 +122,7 @@ TEST_F(leaving_test, hazard_15_what_may_be_there_is_given_back) {
 // A look at the server that a grant's message overtook may be carried out when the grant has
 // lapsed. It then enqueues us, which a release would not undo.
 TEST_F(leaving_test, with_a_look_under_way_a_hold_is_given_back_by_cancel) {
-  auto claim = make_queued();
+  auto& claim = make_queued();
   claim.on_timer(claim.next_timer());
   ASSERT_EQ(io_.last().what, step::reacquire);
   const auto now = start_ns + ms(5003);
@@ -128,8 +132,8 @@ TEST_F(leaving_test, with_a_look_under_way_a_hold_is_given_back_by_cancel) {
 }
 
 TEST_F(leaving_test, without_room_the_leave_is_tried_on_although_an_attempt_is_open) {
-  auto claim = make();
-  claim.start(true, nullptr, start_ns);
+  auto& claim = make();
+  claim.attempt()->start(true, nullptr, start_ns);
   io_.has_room = false;
   claim.release(nullptr, start_ns + ms(1));
   io_.has_room = true;
@@ -142,7 +146,7 @@ TEST_F(leaving_test, without_room_the_leave_is_tried_on_although_an_attempt_is_o
 }
 
 TEST_F(leaving_test, hazard_01_a_grant_older_than_the_latest_answer_is_no_grant) {
-  auto claim = make_queued();
+  auto& claim = make_queued();
   claim.on_timer(claim.next_timer());
   const auto now = start_ns + ms(6000);
   claim.on_answer(2, queued(5000, 0, 56'000'000), now);
@@ -152,15 +156,15 @@ TEST_F(leaving_test, hazard_01_a_grant_older_than_the_latest_answer_is_no_grant)
 }
 
 TEST_F(leaving_test, a_head_looks_at_once_when_nobody_holds) {
-  auto claim = make_queued();
-  claim.on_head(-2, start_ns + ms(10));
+  auto& claim = make_queued();
+  claim.attempt()->on_head(-2, start_ns + ms(10));
   EXPECT_LT(claim.next_timer(), start_ns + ms(50));
 }
 
 TEST_F(leaving_test, hazard_24_an_answer_older_than_a_message_does_not_undo_it) {
-  auto claim = make();
-  claim.start(true, nullptr, start_ns);
-  claim.on_head(302, start_ns + ms(1));
+  auto& claim = make();
+  claim.attempt()->start(true, nullptr, start_ns);
+  claim.attempt()->on_head(302, start_ns + ms(1));
   claim.on_answer(1, queued(30'000, 1, 50'000'000), start_ns + ms(2));
   EXPECT_LT(claim.next_timer(), start_ns + ms(400));
   // The later reply counts.

@@ -2,140 +2,95 @@
 
 #include <utility>
 
-#include "lock/lease.hpp"
-
 namespace mortise::lock {
 
 claim::claim(std::uint64_t id, std::string token, const protocol_facts& protocol,
              const lock::amount& requested, const lease_terms& terms, const wait_terms& wait,
              lock_io& io)
     : requests_(id, std::move(token), requested, terms, io),
-      attempt_(protocol, wait, grant_ms(terms.lease_ms)) {}
+      phase_(std::in_place_type<lock::attempt>, requests_, protocol, wait) {}
 
-claim_event claim::enter(claim_event what) noexcept {
-  switch (what) {
-    case claim_event::granted:
-      phase_ = claim_phase::held;
-      break;
-    case claim_event::not_free:
-    case claim_event::lost:
-    case claim_event::released:
-      phase_ = claim_phase::over;
-      break;
-    default:
-      break;
-  }
+claim_event claim::end_after(claim_event what) noexcept {
+  is_over_ = is_over_ || what == claim_event::not_free || what == claim_event::lost ||
+             what == claim_event::released;
   return what;
 }
 
 claim_event claim::on_answer(std::uint32_t serial, const step_result& result, time_ns now) {
   const auto request = requests_.close(serial, result);
-  if (!request) return claim_event::none;
+  if (!request || is_over_) return claim_event::none;
   if (result.what != answer::broken && result.what != answer::unsent)
     trip_ns_ = now - request->sent;
-  switch (phase_) {
-    case claim_phase::asking:
-    case claim_phase::queued: {
-      const auto what = attempt_.on_answer(*request, result, requests_, now);
-      if (what != claim_event::granted) return enter(what);
-      hold_.on_acknowledged(request->serial);
-      return enter(hold_.begin(request->sent, request->lease_ms, result, requests_, now));
-    }
-    case claim_phase::held:
-      return enter(hold_.on_answer(*request, result, requests_, now));
-    case claim_phase::releasing:
-      return enter(release_.on_answer(*request, result, requests_, now));
-    case claim_phase::over:
-      break;
+  const auto what =
+      std::visit([&](auto& phase) { return phase.on_answer(*request, result, now); }, phase_);
+  if (what == claim_event::granted || what == claim_event::renewed) {
+    others_wait_ = others_wait_ || result.others_wait;
+    if (unacknowledged_since_ && serial > *unacknowledged_since_) unacknowledged_since_.reset();
   }
-  return claim_event::none;
+  if (what != claim_event::granted) return end_after(what);
+  return begin_hold(request->sent, request->lease_ms, result, now);
 }
 
 claim_event claim::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
                             time_ns now) {
-  if (phase_ != claim_phase::asking) return claim_event::none;
-  const auto from = attempt_.on_grant(server_us, requests_, now);
+  if (attempt() == nullptr) return claim_event::none;
+  const auto from = attempt()->on_grant(server_us, now);
   if (!from) return claim_event::none;
   step_result result;
   result.last_token = last_token;
   result.server_us = server_us;
   result.token_count = 1;
-  result.others_wait = others_wait;
-  const auto what = hold_.begin(*from, attempt_.grant_ms(), result, requests_, now);
-  hold_.count_from(now);
-  return enter(what);
+  others_wait_ = others_wait_ || others_wait;
+  const auto what = begin_hold(*from, attempt()->grant_ms(), result, now);
+  hold()->count_from(now);
+  return what;
 }
 
-void claim::on_free(time_ns now) {
-  if (phase_ == claim_phase::asking) attempt_.on_free(requests_, now);
-}
-
-void claim::on_head(std::int64_t ttl_ms, time_ns now) {
-  if (phase_ == claim_phase::asking) attempt_.on_head(ttl_ms, requests_, now);
+claim_event claim::begin_hold(time_ns from, std::int64_t lease_ms, const step_result& result,
+                              time_ns now) {
+  next_contention_ = attempt()->next_contention();
+  auto& hold = phase_.emplace<lock::hold>(requests_);
+  return end_after(hold.begin(from, lease_ms, result, now));
 }
 
 void claim::on_up(time_ns now) {
-  switch (phase_) {
-    case claim_phase::asking:
-    case claim_phase::queued:
-      return attempt_.on_up(requests_, now);
-    case claim_phase::held:
-      return hold_.on_up(requests_, now);
-    case claim_phase::releasing:
-      return release_.on_up(requests_, now);
-    case claim_phase::over:
-      break;
-  }
+  std::visit([&](auto& phase) { phase.on_up(now); }, phase_);
 }
 
 time_ns claim::next_timer() const noexcept {
-  switch (phase_) {
-    case claim_phase::asking:
-    case claim_phase::queued:
-      return attempt_.next_timer();
-    case claim_phase::held:
-      return hold_.next_timer();
-    case claim_phase::releasing:
-      return release_.next_timer();
-    case claim_phase::over:
-      break;
-  }
-  return time_never;
+  return std::visit([](const auto& phase) { return phase.next_timer(); }, phase_);
 }
 
 claim_event claim::on_timer(time_ns now) {
-  switch (phase_) {
-    case claim_phase::asking:
-    case claim_phase::queued:
-      attempt_.on_timer(requests_, now);
-      break;
-    case claim_phase::held:
-      return enter(hold_.on_timer(requests_, now));
-    case claim_phase::releasing:
-      return enter(release_.on_timer(requests_, now));
-    case claim_phase::over:
-      break;
-  }
-  return claim_event::none;
+  return end_after(std::visit([&](auto& phase) { return phase.on_timer(now); }, phase_));
 }
 
 void claim::release(const operation* requester, time_ns now) {
-  if (phase_ == claim_phase::releasing) return;
-  const bool was_held = phase_ != claim_phase::asking;
-  if (!was_held && requests_.left_no_trace()) {
-    phase_ = claim_phase::over;
-    return;
-  }
-  phase_ = claim_phase::releasing;
+  if (release_phase() != nullptr) return;
+  const auto* const held = hold();
+  is_over_ = held == nullptr && requests_.left_no_trace();
+  if (is_over_) return;
   // A check that a message has overtaken may still enqueue us if the grant has lapsed by then.
-  const bool may_queue = hold_.may_be_queued() || requests_.open() > requests_.open(step::renew);
+  const bool may_queue =
+      (held != nullptr && held->may_be_queued()) || requests_.open() > requests_.open(step::renew);
   auto what = step::cancel;
-  if (was_held && !may_queue) what = hold_.others_wait() ? step::release : step::release_alone;
-  release_.begin(what, hold_.valid_until(), requester, requests_, now);
+  if (held != nullptr && !may_queue) what = others_wait_ ? step::release : step::release_alone;
+  const auto held_until = held == nullptr ? 0 : held->valid_until();
+  phase_.emplace<lock::release_phase>(requests_, what, held_until, requester, now);
 }
 
-void claim::release_at_once(time_ns now) {
-  if (phase_ == claim_phase::releasing) release_.at_once(requests_, now);
+claim_phase claim::phase() const noexcept {
+  if (is_over_) return claim_phase::over;
+  if (const auto* const attempt = std::get_if<lock::attempt>(&phase_)) {
+    return attempt->is_queued() ? claim_phase::queued : claim_phase::asking;
+  }
+  return std::holds_alternative<lock::hold>(phase_) ? claim_phase::held : claim_phase::releasing;
+}
+
+bool claim::is_settled(time_ns now) const noexcept {
+  const auto* const held = std::get_if<lock::hold>(&phase_);
+  return held != nullptr && now < held->rests_until() && is_acknowledged() && !others_wait_ &&
+         !held->may_be_queued() && requests_.open() == requests_.open(step::renew);
 }
 
 }  // namespace mortise::lock

@@ -20,20 +20,18 @@ time_ns target_of(const lease_terms& terms, time_ns now) noexcept {
 // `lease_ms` is the requested lease. If this handle has taken over, another handle requested it.
 // The holder's deadline never exceeds its own lease.
 claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& result,
-                        step_requests& requests, time_ns now) {
-  const auto own_ms = requests.terms().lease_ms;
+                        time_ns now) {
+  const auto own_ms = requests_.terms().lease_ms;
   is_too_long_ = lease_ms > own_ms;
   nominal_ns_ = to_ns(std::min(lease_ms, own_ms));
   granted_at_ = from;
   valid_until_ = from + nominal_ns_;
   requested_until_ = valid_until_;
   granted_us_ = result.server_us;
-  // A message about a waiter can overtake this reply, which is then older (RESP2).
-  others_wait_ = others_wait_ || result.others_wait;
   take_tokens(result.last_token, result.token_count);
   // A reply that arrives after the end of its lease is not a grant (hazard 6).
   if (now >= valid_until_) return lose(reason::expired);
-  plan_renewal(from, requests);
+  plan_renewal(from);
   return claim_event::granted;
 }
 
@@ -50,51 +48,51 @@ claim_event hold::lose(reason why) noexcept {
 
 // ---- renewals -------------------------------------------------------------------------------
 
-void hold::plan_renewal(time_ns from, step_requests& requests) noexcept {
+void hold::plan_renewal(time_ns from) noexcept {
   is_risk_reported_ = false;
   // A third of the lease, plus or minus a tenth of the third, so that many holders do not renew at
   // the same time.
   const auto third = nominal_ns_ / 3;
-  renew_at_ = from + third - third / 10 + requests.random_below(third / 5 + 1);
+  renew_at_ = from + third - third / 10 + requests_.random_below(third / 5 + 1);
 }
 
-void hold::keep(const lease_terms& terms, step_requests& requests, time_ns now) {
-  requests.set_terms(terms);
+void hold::keep(const lease_terms& terms, time_ns now) {
+  requests_.set_terms(terms);
   is_risk_reported_ = is_resting_ = false;
   if (std::exchange(is_too_long_, false)) {
     // No caller has seen a later deadline, so the lease may be shortened (hazard 17).
-    renew(terms.lease_ms, 0, nullptr, requests, now);
+    renew(terms.lease_ms, 0, nullptr, now);
   }
   // Also for an unrenewed hold: a short grant must be confirmed, unless the hold ends before.
   renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
-  renew_if_due(requests, now);
+  renew_if_due(now);
 }
 
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
-                          step_requests& requests, time_ns now) {
+                          time_ns now) {
   // Never requests less than before. Otherwise the reply to the earlier request would promise time
   // that the later request has withdrawn.
   const auto target = std::max(now + to_ns(lease_ms), requested_until_);
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
-  if (!requests.ask({.what = step::renew,
-                     .ttl_ms = requests.ttl_ms(lease),
-                     .requester = requester,
-                     .target = target,
-                     .reserve = reserve},
-                    now)) {
+  if (!requests_.ask({.what = step::renew,
+                      .ttl_ms = requests_.ttl_ms(lease),
+                      .requester = requester,
+                      .target = target,
+                      .reserve = reserve},
+                     now)) {
     return 0;
   }
   requested_until_ = target;
-  return renewal_serial_ = requests.serial();
+  return renewal_serial_ = requests_.serial();
 }
 
-void hold::renew_if_due(step_requests& requests, time_ns now) {
+void hold::renew_if_due(time_ns now) {
   if (now < renew_at_) return;
-  if (requests.open(step::raise) > 0) {
+  if (requests_.open(step::raise) > 0) {
     renew_at_ = time_never;  // the reply plans the next renewal
     return;
   }
-  const auto& terms = requests.terms();
+  const auto& terms = requests_.terms();
   const auto target = target_of(terms, now);
   // Retries are a ninth of the lease apart, so at least three fit before the margin (hazard 18).
   renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
@@ -103,50 +101,40 @@ void hold::renew_if_due(step_requests& requests, time_ns now) {
     return;
   }
   constexpr std::size_t tries_open_max = 3;
-  if (requests.open() >= tries_open_max) return;
-  renew((target - now) / ns_per_ms, 0, nullptr, requests, now);
+  if (requests_.open() >= tries_open_max) return;
+  renew((target - now) / ns_per_ms, 0, nullptr, now);
 }
 
 // Checks whether the hold has survived, also a hold that is not renewed.
-void hold::check_survival(step_requests& requests, time_ns now) {
-  if (requests.open() == 0) renew(0, 0, nullptr, requests, now);
+void hold::check_survival(time_ns now) {
+  if (requests_.open() == 0) renew(0, 0, nullptr, now);
 }
 
-void hold::on_up(step_requests& requests, time_ns now) {
+void hold::on_up(time_ns now) {
   renew_at_ = now;
-  renew_if_due(requests, now);
-  check_survival(requests, now);
+  renew_if_due(now);
+  check_survival(now);
 }
 
 // A message is only a hint (hazard 24), and any client can send one. The server decides.
-void hold::on_forced(step_requests& requests, time_ns now) {
-  forced_since_ = requests.serial();
-  check_survival(requests, now);
+void hold::on_forced(time_ns now) {
+  forced_since_ = requests_.serial();
+  check_survival(now);
 }
 
 // A request before the message may have been answered before the forced release.
-void hold::check_force(const open_request& request, const step_result& result,
-                       step_requests& requests, time_ns now) {
+void hold::check_force(const open_request& request, const step_result& result, time_ns now) {
   const bool is_owner = result.what == answer::renewed || result.what == answer::granted ||
                         result.what == answer::not_free;
   if (!forced_since_ || !is_owner) return;
   if (request.serial > *forced_since_) return forced_since_.reset();
-  check_survival(requests, now);
+  check_survival(now);
 }
 
-// The previous server may still answer an earlier renewal (hazard 7).
-void hold::on_unacknowledged(const step_requests& requests) noexcept {
-  unacknowledged_since_ = requests.serial();
-}
-
-void hold::on_acknowledged(std::uint32_t serial) noexcept {
-  if (unacknowledged_since_ && serial > *unacknowledged_since_) unacknowledged_since_.reset();
-}
-
-claim_event hold::on_timer(step_requests& requests, time_ns now) {
-  if (now >= valid_until_) return lose(threat(requests.terms()));
+claim_event hold::on_timer(time_ns now) {
+  if (now >= valid_until_) return lose(threat());
   if (is_resting_) return claim_event::none;
-  renew_if_due(requests, now);
+  renew_if_due(now);
   if (is_risk_reported_ || now < margin()) return claim_event::none;
   is_risk_reported_ = true;
   return claim_event::at_risk;
@@ -161,32 +149,30 @@ time_ns hold::next_timer() const noexcept {
 
 // Until the reply to this request, a renewal would ask for shared mode and undo the upgrade. So no
 // renewal begins in the meantime.
-bool hold::raise(const operation* requester, step_requests& requests, time_ns now) {
-  return requests.ask({.what = step::raise, .requester = requester}, now);
+bool hold::raise(const operation* requester, time_ns now) {
+  return requests_.ask({.what = step::raise, .requester = requester}, now);
 }
 
-std::uint32_t hold::lower(std::int64_t permits, const operation* requester, step_requests& requests,
-                          time_ns now) {
-  requests.set_permits(permits);
+std::uint32_t hold::lower(std::int64_t permits, const operation* requester, time_ns now) {
+  requests_.set_permits(permits);
   // A distinct deadline, so that the reply to an earlier renewal does not count for this one.
   ++requested_until_;
-  return renew(0, 0, requester, requests, now);
+  return renew(0, 0, requester, now);
 }
 
 // ---- replies -------------------------------------------------------------------------------
 
-claim_event hold::on_answer(const open_request& request, const step_result& result,
-                            step_requests& requests, time_ns now) {
+claim_event hold::on_answer(const open_request& request, const step_result& result, time_ns now) {
   if (request.what != step::renew && request.what != step::raise) return on_late_check(result);
   // The deadline decides, not the reply. No reply restores a hold after its deadline.
-  if (now >= valid_until_) return lose(threat(requests.terms()));
+  if (now >= valid_until_) return lose(threat());
   if (result.what == answer::not_owner) {
     if (forced_since_) return lose(reason::forced);
     return lose(result.is_replaced ? reason::replaced : reason::server_lost);
   }
-  const auto what = request.what == step::renew ? on_renew_answer(request, result, requests, now)
-                                                : on_raise_answer(request, result, requests, now);
-  check_force(request, result, requests, now);
+  const auto what = request.what == step::renew ? on_renew_answer(request, result, now)
+                                                : on_raise_answer(request, result, now);
+  check_force(request, result, now);
   return what;
 }
 
@@ -200,14 +186,14 @@ claim_event hold::on_late_check(const step_result& result) noexcept {
 }
 
 claim_event hold::on_raise_answer(const open_request& request, const step_result& result,
-                                  step_requests& requests, time_ns now) {
+                                  time_ns now) {
   if (renew_at_ == time_never) renew_at_ = now;
   switch (result.what) {
     case answer::granted:
       // A later renewal has undone the upgrade, because the script was missing or the caller gave
       // up.
       if (renewal_serial_ > request.serial) return claim_event::not_raised;
-      requests.set_permits(requests.amount().capacity);
+      requests_.set_permits(requests_.amount().capacity);
       take_tokens(result.last_token, result.token_count);
       return claim_event::raised;
     case answer::not_free:
@@ -216,51 +202,49 @@ claim_event hold::on_raise_answer(const open_request& request, const step_result
     case answer::unsent:
       return claim_event::none;  // raise_again() repeats it after a renewal that undoes it
     case answer::no_script:
-      if (requests.ask({.what = step::raise, .with_text = true}, now)) return claim_event::none;
+      if (requests_.ask({.what = step::raise, .with_text = true}, now)) return claim_event::none;
       [[fallthrough]];
     default:
       // If the server executed the upgrade, the next renewal undoes it, because it asks for shared
       // mode.
-      requests.keep_details(result);
+      requests_.keep_details(result);
       return claim_event::raise_failed;
   }
 }
 
 claim_event hold::on_renew_answer(const open_request& request, const step_result& result,
-                                  step_requests& requests, time_ns now) {
+                                  time_ns now) {
   switch (result.what) {
     case answer::renewed:
-      on_acknowledged(request.serial);
       if (request.target > valid_until_) {
         valid_until_ = request.target;
         nominal_ns_ = request.target - request.sent;
-        plan_renewal(request.sent, requests);
-        if (!requests.terms().renews) renew_at_ = time_never;
+        plan_renewal(request.sent);
+        if (!requests_.terms().renews) renew_at_ = time_never;
       }
-      others_wait_ = others_wait_ || result.others_wait;
       if (request.reserve > 0 && result.last_token >= least_token) {
         take_tokens(result.last_token, request.reserve);
       }
       return claim_event::renewed;
     case answer::broken:
     case answer::unsent:
-      if (!result.details.ok()) requests.keep_details(result);
+      if (!result.details.ok()) requests_.keep_details(result);
       return claim_event::none;  // on_up() sends it again
     case answer::no_script:
       // Requests no less than later renewals did. If other clients have reloaded the script, a
       // later renewal may be executed already, and this request follows it.
-      if (requests.ask({.what = step::renew,
-                        .ttl_ms = requests.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
-                        .target = requested_until_,
-                        .reserve = request.reserve,
-                        .with_text = true},
-                       now)) {
-        renewal_serial_ = requests.serial();
+      if (requests_.ask({.what = step::renew,
+                         .ttl_ms = requests_.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
+                         .target = requested_until_,
+                         .reserve = request.reserve,
+                         .with_text = true},
+                        now)) {
+        renewal_serial_ = requests_.serial();
         return claim_event::none;
       }
       [[fallthrough]];
     default:
-      requests.keep_details(result);
+      requests_.keep_details(result);
       return claim_event::renew_failed;
   }
 }

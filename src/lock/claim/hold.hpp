@@ -11,28 +11,33 @@ namespace mortise::lock {
 
 class hold {
  public:
-  // Same contract as the functions of the same name in `claim`.
-  claim_event begin(time_ns from, std::int64_t lease_ms, const step_result& result,
-                    step_requests& requests, time_ns now);
-  claim_event on_answer(const open_request& request, const step_result& result,
-                        step_requests& requests, time_ns now);
-  void on_up(step_requests& requests, time_ns now);
-  claim_event on_timer(step_requests& requests, time_ns now);
-  [[nodiscard]] time_ns next_timer() const noexcept;
-  void on_waiter() noexcept { others_wait_ = true; }
-  // A message reports that the hold was ended by force. The server is asked at once.
-  void on_forced(step_requests& requests, time_ns now);
-  void on_unacknowledged(const step_requests& requests) noexcept;
-  // The request with this serial was executed.
-  void on_acknowledged(std::uint32_t serial) noexcept;
-  [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
+  explicit hold(step_requests& requests) : requests_(requests) {}
 
+  // A grant that counts from this time. Returns `lost` if its lease is over.
+  claim_event begin(time_ns from, std::int64_t lease_ms, const step_result& result, time_ns now);
+  // As in `claim`.
+  claim_event on_answer(const open_request& request, const step_result& result, time_ns now);
+  void on_up(time_ns now);
+  claim_event on_timer(time_ns now);
+  [[nodiscard]] time_ns next_timer() const noexcept;
+  // A message reports that the hold was ended by force. The server is asked at once.
+  void on_forced(time_ns now);
+
+  // Requests at least `lease_ms` from now, and tokens. Returns the request's serial, or 0 if it
+  // could not be sent.
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
-                      step_requests& requests, time_ns now);
-  bool raise(const operation* requester, step_requests& requests, time_ns now);
-  std::uint32_t lower(std::int64_t permits, const operation* requester, step_requests& requests,
                       time_ns now);
-  void keep(const lease_terms& terms, step_requests& requests, time_ns now);
+  // Upgrades to exclusive mode if no other holder shares the lock. False if not sent.
+  bool raise(const operation* requester, time_ns now);
+  // Repeats an upgrade after on_up() if the previous connection did not answer it.
+  void raise_again(time_ns now) {
+    if (requests_.open(step::raise) == 0) raise(nullptr, now);
+  }
+  // Downgrades to `permits`. The renewal that is sent here applies it, or any later one. Returns
+  // the request's serial, or 0.
+  std::uint32_t lower(std::int64_t permits, const operation* requester, time_ns now);
+  // Applies a new holder's terms: plans its renewals, and confirms the grant now if necessary.
+  void keep(const lease_terms& terms, time_ns now);
   // The claim has no holder until keep(). It is not renewed, and no risk is reported.
   void rest() noexcept { is_resting_ = true; }
   // A holder that takes up the claim by then has half of a lease, and time to renew it before it is
@@ -43,38 +48,41 @@ class hold {
   void count_from(time_ns now) noexcept { granted_at_ = now; }
 
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
+  // The latest deadline that was ever requested, and the minimum deadline of later renewals.
   [[nodiscard]] time_ns requested_until() const noexcept { return requested_until_; }
   void request_until(time_ns target) noexcept {
     requested_until_ = std::max(requested_until_, target);
   }
+  // The time from which the holder's grant counts. An unrenewed hold ends one lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
-  [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] bool may_be_queued() const noexcept { return may_be_queued_; }
+  // Whether at_risk was reported since the hold was last extended.
   [[nodiscard]] bool is_risk_reported() const noexcept { return is_risk_reported_; }
+  // Why it was lost, and why it will be lost without a timely renewal.
   [[nodiscard]] reason loss() const noexcept { return loss_; }
-  [[nodiscard]] reason threat(const lease_terms& terms) const noexcept {
+  [[nodiscard]] reason threat() const noexcept {
+    const auto& terms = requests_.terms();
     const bool is_over = terms.renews && terms.until <= valid_until_ + ns_per_ms;
     return is_over ? reason::max_hold : reason::expired;
   }
   // From then on at most a third of the present lease is left.
   [[nodiscard]] time_ns margin() const noexcept { return valid_until_ - nominal_ns_ / 3; }
   [[nodiscard]] bool has_token() const noexcept { return next_token_ <= last_token_; }
+  // The next fencing token. It is above every token that was drawn before this claim.
   std::int64_t take_token() noexcept { return next_token_++; }
 
  private:
-  claim_event on_renew_answer(const open_request& request, const step_result& result,
-                              step_requests& requests, time_ns now);
-  claim_event on_raise_answer(const open_request& request, const step_result& result,
-                              step_requests& requests, time_ns now);
+  claim_event on_renew_answer(const open_request& request, const step_result& result, time_ns now);
+  claim_event on_raise_answer(const open_request& request, const step_result& result, time_ns now);
   claim_event on_late_check(const step_result& result) noexcept;
-  void check_survival(step_requests& requests, time_ns now);
-  void check_force(const open_request& request, const step_result& result, step_requests& requests,
-                   time_ns now);
+  void check_survival(time_ns now);
+  void check_force(const open_request& request, const step_result& result, time_ns now);
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
-  void plan_renewal(time_ns from, step_requests& requests) noexcept;
-  void renew_if_due(step_requests& requests, time_ns now);
+  void plan_renewal(time_ns from) noexcept;
+  void renew_if_due(time_ns now);
 
+  step_requests& requests_;
   time_ns granted_at_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant
   time_ns valid_until_ = 0;
@@ -85,10 +93,7 @@ class hold {
   std::uint32_t renewal_serial_ = 0;  // of the last renewal request
   bool is_risk_reported_ = false;
   bool is_resting_ = false;
-  bool others_wait_ = false;
   bool may_be_queued_ = false;  // a late check may have enqueued us again
-  // The last request to a server whose acknowledgements are no longer valid.
-  std::optional<std::uint32_t> unacknowledged_since_;
   // The last request before the message about a forced release.
   std::optional<std::uint32_t> forced_since_;
   std::int64_t next_token_ = 1;

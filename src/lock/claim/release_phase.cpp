@@ -6,36 +6,37 @@
 
 namespace mortise::lock {
 
-void release_phase::begin(step what, time_ns held_until, const operation* requester,
-                          step_requests& requests, time_ns now) {
-  what_ = what;
-  held_until_ = held_until;
-  began_ = now;
-  // A place in the queue ends with the queue. A hold or a grant without a holder lapses.
-  ends_at_ = what_ == step::cancel
-                 ? now + to_ns(queue_life_ms)
-                 : std::max(held_until_, now + to_ns(grant_lease_ms)) + to_ns(requests.ttl_ms());
-  requests.ask({.what = what_, .requester = requester}, now, &ask_at_);
+// A place in the queue ends with the queue. A hold or a grant without a holder lapses.
+release_phase::release_phase(step_requests& requests, step what, time_ns held_until,
+                             const operation* requester, time_ns now)
+    : requests_(requests),
+      what_(what),
+      held_until_(held_until),
+      began_(now),
+      ends_at_(what == step::cancel
+                   ? now + to_ns(queue_life_ms)
+                   : std::max(held_until, now + to_ns(grant_lease_ms)) + to_ns(requests.ttl_ms())) {
+  requests_.ask({.what = what_, .requester = requester}, now, &ask_at_);
 }
 
-void release_phase::at_once(step_requests& requests, time_ns now) {
+void release_phase::at_once(time_ns now) {
   if (what_ != step::release_alone) return;
   what_ = step::release;
-  ask(requests, now);
+  ask(now);
 }
 
-void release_phase::ask(step_requests& requests, time_ns now, bool with_text) {
-  requests.ask({.what = what_, .with_text = with_text}, now, &ask_at_);
+void release_phase::ask(time_ns now, bool with_text) {
+  requests_.ask({.what = what_, .with_text = with_text}, now, &ask_at_);
 }
 
-void release_phase::on_up(step_requests& requests, time_ns now) {
-  if (requests.open() == 0) ask(requests, now);
+void release_phase::on_up(time_ns now) {
+  if (requests_.open() == 0) ask(now);
 }
 
-claim_event release_phase::on_timer(step_requests& requests, time_ns now) {
+claim_event release_phase::on_timer(time_ns now) {
   if (now >= ask_at_) {
     ask_at_ = time_never;
-    if (requests.open(what_) == 0) ask(requests, now);
+    if (requests_.open(what_) == 0) ask(now);
   }
   return now < ends_at_ ? claim_event::none : end(answer::unknown);
 }
@@ -46,25 +47,25 @@ claim_event release_phase::end(answer result) noexcept {
 }
 
 claim_event release_phase::on_answer(const open_request& request, const step_result& result,
-                                     step_requests& requests, time_ns now) {
+                                     time_ns now) {
   if (request.what != what_) return claim_event::none;
   switch (result.what) {
     case answer::no_script:
-      ask(requests, now, true);
+      ask(now, true);
       return claim_event::none;
     case answer::others_waiting:
       what_ = step::release;
-      ask(requests, now);
+      ask(now);
       return claim_event::none;
     case answer::broken:
       is_unknown_ = true;  // on_up() sends it again
       return claim_event::none;
     case answer::unsent:
-      if (!result.details.ok()) requests.keep_details(result);
+      if (!result.details.ok()) requests_.keep_details(result);
       return claim_event::none;
     case answer::refused:
     case answer::unknown:
-      return refuse(result, requests, now);
+      return refuse(result, now);
     case answer::cancelled:
       if (held_until_ == 0) return end(result.what);
       [[fallthrough]];  // only queued, although the lock was granted to us
@@ -76,18 +77,18 @@ claim_event release_phase::on_answer(const open_request& request, const step_res
   }
 }
 
-claim_event release_phase::refuse(const step_result& result, step_requests& requests, time_ns now) {
+claim_event release_phase::refuse(const step_result& result, time_ns now) {
   result_ = result.what;
-  requests.keep_details(result);
+  requests_.keep_details(result);
   is_unknown_ = is_unknown_ || result.what == answer::unknown;
   // All acquire requests were also refused, so nothing is at the server.
-  if (what_ == step::cancel && requests.left_no_trace()) return claim_event::released;
+  if (what_ == step::cancel && requests_.left_no_trace()) return claim_event::released;
   // A refused release is retried for long. An unknown reply ends the retries soon.
   if (result.what == answer::unknown && now - began_ > to_ns(grant_lease_ms))
     return claim_event::released;
   // The waiting unlock gets the result, and the retries become less and less frequent. A place or a
   // lock that no client uses costs all others its lease.
-  ask_at_ = requests.retry_time(now, (now - began_) / 2);
+  ask_at_ = requests_.retry_time(now, (now - began_) / 2);
   return claim_event::refused;
 }
 

@@ -10,33 +10,34 @@ namespace mortise::lock {
 
 class release_phase {
  public:
-  // Same contract as the functions of the same name in `claim`. `what` is cancel, release or
-  // release_alone. `held_until` is 0 if the claim was not held.
-  void begin(step what, time_ns held_until, const operation* requester, step_requests& requests,
-             time_ns now);
-  void at_once(step_requests& requests, time_ns now);
-  claim_event on_answer(const open_request& request, const step_result& result,
-                        step_requests& requests, time_ns now);
-  void on_up(step_requests& requests, time_ns now);
-  claim_event on_timer(step_requests& requests, time_ns now);
+  // Sends the request. `what` is cancel, release or release_alone. `held_until` is 0 if the claim
+  // was not held.
+  release_phase(step_requests& requests, step what, time_ns held_until, const operation* requester,
+                time_ns now);
+
+  // As in `claim`.
+  void at_once(time_ns now);
+  claim_event on_answer(const open_request& request, const step_result& result, time_ns now);
+  void on_up(time_ns now);
+  claim_event on_timer(time_ns now);
 
   [[nodiscard]] time_ns next_timer() const noexcept { return std::min(ask_at_, ends_at_); }
-  // Whether it may have been executed without a reply.
-  [[nodiscard]] bool is_unknown() const noexcept { return is_unknown_; }
-  // The step of the release.
-  [[nodiscard]] step what() const noexcept { return what_; }
+  // Whether the server may have received the request, and whether the request is in flight now.
+  [[nodiscard]] bool is_sent() const noexcept { return is_unknown_ || requests_.open() > 0; }
+  [[nodiscard]] bool is_in_flight() const noexcept { return requests_.open(what_) > 0; }
   [[nodiscard]] answer result() const noexcept { return result_; }
 
  private:
-  void ask(step_requests& requests, time_ns now, bool with_text = false);
-  claim_event refuse(const step_result& result, step_requests& requests, time_ns now);
+  void ask(time_ns now, bool with_text = false);
+  claim_event refuse(const step_result& result, time_ns now);
   claim_event end(answer result) noexcept;
 
-  step what_ = step::release;
-  time_ns held_until_ = 0;
-  time_ns began_ = 0;
+  step_requests& requests_;
+  step what_;
+  const time_ns held_until_;
+  const time_ns began_;
   time_ns ask_at_ = time_never;  // the next retry after a refusal
-  time_ns ends_at_ = 0;          // from then on the server has dropped the claim by itself
+  const time_ns ends_at_;        // from then on the server has dropped the claim by itself
   bool is_unknown_ = false;
   answer result_ = answer::unknown;
 };

@@ -156,8 +156,8 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   const auto problem = common_.io.problem();
   if (!problem.ok()) result.say(result.message, "; ", problem.message);
   if (auto* const release = common_.pending_releases.of(given_up)) {
-    const auto& refusal = problem.ok() ? release->claim->details() : problem;
-    const bool is_refused = !release->claim->is_release_sent() && !refusal.ok();
+    const auto& refusal = problem.ok() ? release->claim->requests().details() : problem;
+    const bool is_refused = !release->claim->release_phase()->is_sent() && !refusal.ok();
     if (why == status::timed_out && is_refused) result = refusal;
     return common_.pending_releases.end_unlock(*release, result);
   }
@@ -209,7 +209,8 @@ void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_
 }
 
 void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {
-  if (auto* const queue = queue_of(token)) queue->claim()->on_head(ttl_ms, now);
+  auto* const queue = queue_of(token);
+  if (queue != nullptr && queue->attempt() != nullptr) queue->attempt()->on_head(ttl_ms, now);
 }
 
 void gate::on_waiter(std::string_view token, time_ns now) {
@@ -222,7 +223,7 @@ void gate::on_forced(std::string_view token, time_ns now) {
 
 void gate::on_free(time_ns now) {
   for (const auto& each : queues_) {
-    if (each->claim() != nullptr) each->claim()->on_free(now);
+    if (each->attempt() != nullptr) each->attempt()->on_free(now);
   }
 }
 

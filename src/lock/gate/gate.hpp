@@ -66,7 +66,7 @@ class gate {
   }
   [[nodiscard]] std::int64_t permits(const owner& owner) const noexcept {
     const auto* const claim = claim_of(owner);
-    return claim == nullptr ? 1 : claim->permits();
+    return claim == nullptr ? 1 : claim->requests().amount().permits;
   }
 
   // Events.

@@ -44,7 +44,7 @@ void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns no
     report.left_ns = std::max<time_ns>(0, valid_until(holder) - now);
   });
   // A writer counts as 1, because its lock counts no permits.
-  const auto permits = report.holds == before ? 0 : queue.claim()->permits();
+  const auto permits = report.holds == before ? 0 : queue.claim()->requests().amount().permits;
   report.permits += permits == exclusive_permits ? 1 : permits;
 }
 

@@ -33,7 +33,7 @@ answer pending_releases::add(pending_release release, time_ns now) {
 // Ends an unlock that does not wait for the reply. An unsent release is still awaited.
 void pending_releases::end_sent_unlock(pending_release& release) {
   if (release.done == nullptr || release.done->awaits_answer ||
-      !release.claim->is_release_in_flight())
+      !release.claim->release_phase()->is_in_flight())
     return;
   release.is_sent_reported = true;
   end_unlock(release, {});
@@ -91,12 +91,13 @@ void pending_releases::forget(const lock::owner& owner) {
 void pending_releases::close(time_ns now) {
   for (auto& release : pending_) {
     end_unlock(release, client_freed());
-    release.claim->release_at_once(now);
+    release.claim->release_phase()->at_once(now);
   }
 }
 
 answer pending_releases::report_result(pending_release& release) {
-  const auto result = release.claim->release_result();
+  const auto* const phase = release.claim->release_phase();
+  const auto result = phase == nullptr ? answer::unknown : phase->result();
   outcome error;
   switch (result) {
     case answer::released:
@@ -107,7 +108,7 @@ answer pending_releases::report_result(pending_release& release) {
       error = outcome::lost(reason::server_lost);
       break;
     default:
-      error = release.claim->details();
+      error = release.claim->requests().details();
       if (error.ok()) error = outcome::of(status::unknown, "the server did not answer");
       error.is_ambiguous = error.code == status::unknown;
       break;

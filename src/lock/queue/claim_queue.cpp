@@ -100,22 +100,21 @@ outcome claim_queue::check_free() const {
 
 outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
                             time_ns now) {
-  auto terms = current_->terms();
+  auto terms = current_->requests().terms();
   const auto lease = lease_ms == 0 ? owner.lease_ms : lease_ms;
   const auto target = now + lease * ns_per_ms;
-  calls_.accept(done);
-  done.broken_before = current_->broken();
-  if (current_->renew(lease, 0, &done, now) == 0) {
+  calls_.accept(done, current_->requests().broken());
+  if (hold().renew(lease, 0, &done, now) == 0) {
     if (gate_.has_connection()) {
       gate_.operations.retract(done);
       return gate_.io.lack();
     }
-    current_->request_until(target);  // of the renewal that on_up() brings
+    hold().request_until(target);  // of the renewal that on_up() brings
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
   terms.until = std::max(terms.until, target);
   owner.joint.until = std::max(owner.joint.until, target);
-  current_->amend(terms);
+  current_->requests().set_terms(terms);
   calls_.add(done, owner, target);
   return {};
 }
@@ -137,9 +136,8 @@ outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
     done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
     return {};
   }
-  gate_.operations.accept(done);
-  done.broken_before = current_->broken();
-  if (!current_->raise(&done, now) && gate_.has_connection()) {
+  calls_.accept(done, current_->requests().broken());
+  if (!hold().raise(&done, now) && gate_.has_connection()) {
     gate_.operations.retract(done);
     return gate_.io.lack();
   }
@@ -157,18 +155,15 @@ outcome claim_queue::lower(lock::owner& owner, std::int64_t permits, operation& 
 // no more.
 outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operation* done,
                                 time_ns now) {
-  if (done != nullptr) {
-    calls_.accept(*done);
-    done->broken_before = current_->broken();
-  }
+  if (done != nullptr) calls_.accept(*done, current_->requests().broken());
   owner.count_hold_end(now);
   owner.count_hold(hold_mode::shared, now);
   owner.hold_count(hold_mode::exclusive) = 0;
   if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
-  const bool is_sent = current_->lower(permits, done, now) != 0;
+  const bool is_sent = hold().lower(permits, done, now) != 0;
   if (done == nullptr) return {};
   if (is_sent || !gate_.has_connection()) {
-    calls_.add(*done, owner, current_->requested_until());
+    calls_.add(*done, owner, hold().requested_until());
   } else {
     gate_.operations.end(*done, gate_.io.lack());
   }
@@ -180,11 +175,11 @@ void claim_queue::raised(time_ns now) {
   if (holder.hold_count(hold_mode::exclusive) > 0) return;  // an earlier reply has done it
   if (!calls_.has_upgrade()) {
     // The caller has given up, with the result that the hold stays shared.
-    current_->lower(1, nullptr, now);
+    hold().lower(1, nullptr, now);
     return;
   }
   sharing_.stop();
-  holder.token = current_->take_token();
+  holder.token = hold().take_token();
   holder.hold_once(hold_mode::exclusive);
   holder.count_hold_end(now);
   holder.count_hold(hold_mode::exclusive, now);
@@ -197,7 +192,8 @@ void claim_queue::abandon(operation& given_up, outcome result, status why, const
   // The hold stands, and the caller may repeat the call.
   result.is_retryable = result.code == status::unknown;
   // A request that was not sent, or was refused, was not executed.
-  const bool is_known = current_ && !current_->is_unanswered_since(given_up.broken_before);
+  const bool is_known = current_ && current_->requests().open() == 0 &&
+                        current_->requests().broken() == given_up.broken_before;
   if (why == status::timed_out && is_known && !problem.ok()) result = problem;
   calls_.abandon(given_up, result);
 }
@@ -206,17 +202,12 @@ void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_
   const auto result = give_up_outcome(given_up, why, now);
   const bool was_first = waiters_.front() == &given_up;
   finish(given_up, result, now);
-  if (!current_ || !holders_.is_empty()) return;
-  if (current_->phase() == claim_phase::asking || current_->phase() == claim_phase::queued) {
-    // The next waiter takes over the place at the server. Without a next waiter, the place is
-    // released.
-    if (!waiters_.empty()) {
-      const auto& next = *waiters_.front();
-      if (was_first) current_->take_over(terms_of(*next.owner, now), wait_terms_of(next));
-      return;
-    }
-    release_claim(now);
-  }
+  if (attempt() == nullptr) return;
+  // The next waiter takes over the place at the server. Without a next waiter, the place is
+  // released.
+  if (waiters_.empty()) return release_claim(now);
+  const auto& next = *waiters_.front();
+  if (was_first) attempt()->take_over(terms_of(*next.owner, now), wait_terms_of(next));
 }
 
 void claim_queue::note_taken(acquire_operation& acquire) noexcept {
@@ -258,11 +249,14 @@ outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status w
   if (why != status::timed_out) return outcome::of(why);
   auto problem = gate_.io.problem();
   const bool is_first = !waiters_.empty() && waiters_.front() == &given_up;
-  const bool is_in_doubt =
-      is_first && current_ && current_->awaits_first_reply() && current_->is_unanswered();
+  const bool is_in_doubt = is_first && attempt() != nullptr && attempt()->awaits_first_reply() &&
+                           attempt()->is_unanswered();
   if (!problem.ok() && !is_in_doubt) return problem;
-  if (is_first && current_ && !current_->has_sent() && !is_queued()) return gate_.io.lack();
-  if (is_first && current_ && !current_->details().ok()) return current_->details();
+  if (is_first && current_) {
+    const auto& requests = current_->requests();
+    if (requests.serial() == 0 && !is_queued()) return gate_.io.lack();
+    if (!requests.details().ok()) return requests.details();
+  }
   if (!is_in_doubt) return timed_out(given_up, now);
   auto unknown =
       outcome::of(status::unknown, "the server did not answer in time; the lock is being released");
@@ -276,16 +270,17 @@ outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) c
   const auto at = std::find(waiters_.begin(), waiters_.end(), &given_up);
   const decimal waited_ms((now - given_up.began) / ns_per_ms);
   const decimal ahead(std::distance(waiters_.begin(), at));
-  const decimal place(current_ ? current_->place() + 1 : 0);
+  const auto number = attempt() != nullptr ? attempt()->place() + 1 : 0;
+  const decimal place(number);
   auto result = outcome::of(given_up.is_try ? status::not_acquired : status::timed_out);
   if (!holders_.is_empty()) {
     result.say("waited ", waited_ms, " ms; ", obstacle());
   } else if (at != waiters_.begin()) {
     result.say("waited ", waited_ms, " ms; waiters of this client ahead: ", ahead);
-  } else if (current_ && current_->place() >= 0) {
+  } else if (number > 0) {
     result.say("waited ", waited_ms, " ms; place ", place, " in the queue when last checked");
   } else {
-    const bool is_own = current_ && current_->awaits_first_reply();
+    const bool is_own = attempt() != nullptr && attempt()->awaits_first_reply();
     result.say("waited ", waited_ms, " ms; ",
                is_own ? "this client has just released it" : "another client holds it");
   }
@@ -297,9 +292,10 @@ outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) c
 // A pass needs the same permits and the same renewals, because another lease must come from the
 // server.
 bool claim_queue::suits(const acquire_operation& next) const noexcept {
-  const auto& terms = current_->terms();
+  const auto& terms = current_->requests().terms();
+  const auto& amount = current_->requests().amount();
   return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
-         next.amount.permits == current_->permits() && next.owner->capacity == current_->capacity();
+         next.amount.permits == amount.permits && next.owner->capacity == amount.capacity;
 }
 
 // A hold by a retained claim must be as good as a hold from the servers.
@@ -317,19 +313,20 @@ bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noe
 
 bool claim_queue::may_pass(time_ns now) const noexcept {
   if (waiters_.empty() || !suits(*waiters_.front())) return false;
-  if (!current_->is_fresh(now) || !current_->is_acknowledged()) return false;
+  if (now >= hold().margin() || !current_->is_acknowledged()) return false;
   return !current_->others_wait() || !passes_.is_over(now);
 }
 
 bool claim_queue::pass_to_next(time_ns now) {
-  if (sharing_.has_token(*current_)) {
+  if (sharing_.has_token(hold())) {
     passes_.note_pass();
     grant_to_next(now);
     return true;
   }
   // Only the owner may draw tokens, so a renewal draws them.
   const auto tokens = passes_.tokens_to_draw(current_->others_wait(), now);
-  is_refilling_ = current_->renew(current_->terms().lease_ms, tokens, nullptr, now) != 0;
+  const auto lease_ms = current_->requests().terms().lease_ms;
+  is_refilling_ = hold().renew(lease_ms, tokens, nullptr, now) != 0;
   if (!is_refilling_) return false;
   passes_.note_drawn(tokens, now);
   passes_.note_pass();
@@ -343,14 +340,14 @@ void claim_queue::start_next(time_ns now) noexcept {
   while (!current_ && !waiters_.empty()) {
     auto& next = *waiters_.front();
     try {
-      gate_.pending_releases.reserve(
-          gate_.queues);  // so that the release of each claim needs no memory
+      // So that the release of each claim needs no memory.
+      gate_.pending_releases.reserve(gate_.queues);
       current_ = new_claim(next, now);
     } catch (const std::bad_alloc&) {
       finish(next, outcome::of(status::no_memory), now);
       continue;
     }
-    current_->start(gate_.is_contended, &next, now);
+    attempt()->start(gate_.is_contended, &next, now);
   }
 }
 
@@ -395,7 +392,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::renewed:
       note_renewal(true);
-      calls_.finish({}, current_->valid_until());
+      calls_.finish({}, hold().valid_until());
       if (is_refilling_) grant_to_next(now);
       break;
     case claim_event::renew_failed:
@@ -417,7 +414,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::at_risk:
       holders_.each(
-          [&](lock::owner& holder) { gate_.listener.on_at_risk(holder, current_->threat()); });
+          [&](lock::owner& holder) { gate_.listener.on_at_risk(holder, hold().threat()); });
       break;
   }
 }
@@ -430,7 +427,7 @@ void claim_queue::note_renewal(bool is_ok) noexcept {
 
 // The result of a renewal or an upgrade with an inconclusive reply, or with none.
 outcome claim_queue::failure_of_request() const {
-  auto result = current_->details();
+  auto result = current_->requests().details();
   if (result.ok()) {
     result = outcome::of(status::unknown, "the connection broke before the answer");
     result.is_retryable = true;
@@ -442,12 +439,11 @@ outcome claim_queue::failure_of_request() const {
 void claim_queue::grant_to_next(time_ns now) {
   // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
-  if (waiters_.empty() || !sharing_.has_token(*current_) ||
-      (is_refill && !suits(*waiters_.front()))) {
+  if (waiters_.empty() || !sharing_.has_token(hold()) || (is_refill && !suits(*waiters_.front()))) {
     return replace_claim(now);
   }
   // The first holder's time counts from the servers' grant, a later holder's time from now.
-  const auto from = passes_.is_first_holder() ? current_->granted_at() : now;
+  const auto from = passes_.is_first_holder() ? hold().granted_at() : now;
   grant(*waiters_.front(), from, now);
   // Readers that have waited together start together.
   while (sharing_.is_on() && !waiters_.empty() && suits(*waiters_.front())) {
@@ -457,7 +453,7 @@ void claim_queue::grant_to_next(time_ns now) {
 
 void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   auto& owner = *next.owner;
-  owner.token = sharing_.next_token(*current_);
+  owner.token = sharing_.next_token(hold());
   ++owner.hold_number;
   passes_.note_handed_out();
   owner.hold_once(next.amount.mode);
@@ -468,11 +464,11 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   auto terms = terms_of(owner, from);
   terms.until = sharing_.join(owner, terms.until, holders_, *current_);
   holders_.add(owner);
-  current_->keep(terms, now);
+  hold().keep(terms, now);
 }
 
 void claim_queue::refuse_next(time_ns now) {
-  auto details = current_->details();
+  auto details = current_->requests().details();
   if (details.ok()) {
     // A reply that cannot be parsed is never a grant (hazard 31).
     details = outcome::of(status::unknown, "cannot parse the server's reply");
@@ -480,16 +476,18 @@ void claim_queue::refuse_next(time_ns now) {
   }
   if (!waiters_.empty()) {
     auto& next = *waiters_.front();
-    if (!next.is_try && current_->is_refusal_passing()) return current_->retry_later(now);
+    if (!next.is_try && current_->requests().is_refusal_passing()) {
+      return attempt()->retry_later(now);
+    }
     finish(next, details, now);
   }
   replace_claim(now);
 }
 
 void claim_queue::lose(time_ns now) {
-  const auto why = current_->loss();
+  const auto why = hold().loss();
   // The risk is also reported if the clock was read too late for a timely report (hazard 20).
-  const bool is_risk_reported = current_->is_risk_reported();
+  const bool is_risk_reported = hold().is_risk_reported();
   holders_.each([&](lock::owner& loser) { lose_one(loser, why, is_risk_reported, now); });
   // By our clock the lease is over. The server may keep the lock a little longer, so the
   // lock is released.
@@ -524,7 +522,7 @@ void claim_queue::replace_claim(time_ns now, pending_release release) {
 
 void claim_queue::settle(time_ns now) {
   if (!current_ || current_->phase() != claim_phase::held) return;
-  if (now >= current_->valid_until()) return handle(current_->on_timer(now), now);
+  if (now >= hold().valid_until()) return handle(current_->on_timer(now), now);
   if (now >= sharing_.next_end()) end_holds_in_time(now);
 }
 
@@ -567,14 +565,14 @@ void claim_queue::on_waiter(time_ns now) {
 
 void claim_queue::on_forced(time_ns now) {
   if (is_retained()) return release_claim(now);
-  current_->on_forced(now);
+  if (auto* const held = current_->hold()) held->on_forced(now);
 }
 
 void claim_queue::on_up(time_ns now) {
   // A waiter may have come whose message was lost.
   end_retention(now);
   if (current_) current_->on_up(now);
-  if (calls_.has_upgrade()) current_->raise_again(now);
+  if (calls_.has_upgrade()) hold().raise_again(now);
 }
 
 time_ns claim_queue::next_timer() const noexcept {

@@ -80,9 +80,13 @@ class claim_queue {
 
   // The claim at the servers, or nullptr.
   [[nodiscard]] lock::claim* claim() const noexcept { return current_.get(); }
+  // The attempt of this claim, or nullptr in another phase.
+  [[nodiscard]] lock::attempt* attempt() const noexcept {
+    return current_ ? current_->attempt() : nullptr;
+  }
   [[nodiscard]] bool is_idle() const noexcept { return !current_ && waiters_.empty(); }
   [[nodiscard]] bool is_queued() const noexcept {
-    return current_ && current_->phase() == claim_phase::queued;
+    return attempt() != nullptr && attempt()->is_queued();
   }
   [[nodiscard]] bool is_retained() const noexcept { return retention_.is_on(); }
   [[nodiscard]] time_ns retained_until() const noexcept { return retention_.until(); }
@@ -95,12 +99,14 @@ class claim_queue {
     return waiters_.empty() ? nullptr : waiters_.front();
   }
   [[nodiscard]] time_ns valid_until(const owner& holder) const noexcept {
-    return current_ ? std::min(current_->valid_until(), holder.joint.until) : 0;
+    return current_ ? std::min(hold().valid_until(), holder.joint.until) : 0;
   }
   // Records that others hold or await the lock, so the acquire waits or is refused.
   void note_taken(acquire_operation& acquire) noexcept;
 
  private:
+  // The hold of the claim. Only while it is held.
+  [[nodiscard]] lock::hold& hold() const noexcept { return *current_->hold(); }
   void end_hold(lock::owner& owner, operation* done, time_ns now);
   outcome lower_hold(lock::owner& owner, std::int64_t permits, operation* done, time_ns now);
   [[nodiscard]] outcome check_modes() const;

@@ -41,12 +41,12 @@ class reader_sharing {
   }
 
   // All readers of one claim have one token, because no writer came in between.
-  [[nodiscard]] bool has_token(const claim& claim) const noexcept {
-    return (is_on_ && token_ != 0) || claim.has_token();
+  [[nodiscard]] bool has_token(const hold& hold) const noexcept {
+    return (is_on_ && token_ != 0) || hold.has_token();
   }
-  std::int64_t next_token(claim& claim) noexcept {
-    if (!is_on_) return claim.take_token();
-    if (token_ == 0) token_ = claim.take_token();
+  std::int64_t next_token(hold& hold) noexcept {
+    if (!is_on_) return hold.take_token();
+    if (token_ == 0) token_ = hold.take_token();
     return token_;
   }
 
@@ -61,16 +61,16 @@ class reader_sharing {
     next_end_ = std::min(next_end_, end_notice(holder));
     if (others.is_empty()) return until;
     is_joined_ = true;
-    return std::max(until, claim.terms().until);
+    return std::max(until, claim.requests().terms().until);
   }
   // Before this time no hold ends before its claim, and no such end is reported.
   [[nodiscard]] time_ns next_end() const noexcept { return next_end_; }
   // Ends each hold whose max_hold has passed before the end of other holds or of the lease, with
   // `lose(holder)`. All other holds end with the claim.
   template <class Lose>
-  void end_holds(const holders& all, const claim& claim, time_ns now, Lose&& lose) {
+  void end_holds(const holders& all, claim& claim, time_ns now, Lose&& lose) {
     next_end_ = time_never;
-    const auto end = std::max(claim.terms().until, claim.valid_until());
+    const auto end = std::max(claim.requests().terms().until, claim.hold()->valid_until());
     all.each([&](owner& holder) {
       auto& joint = holder.joint;
       if (joint.until >= end) return;

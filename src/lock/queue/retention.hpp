@@ -30,8 +30,8 @@ class retention {
   bool begin(const owner& last, claim& claim, time_ns now) {
     if (last.retain_ms == 0 || !is_possible_ || !last.renews) return false;
     if (!claim.is_settled(now) || !gate_.has_connection()) return false;
-    claim.rest();
-    until_ = std::min(now + to_ns(last.retain_ms), claim.rests_until());
+    claim.hold()->rest();
+    until_ = std::min(now + to_ns(last.retain_ms), claim.hold()->rests_until());
     return true;
   }
   void end() noexcept { until_ = 0; }
