@@ -30,8 +30,8 @@ constexpr std::int64_t queue_life_ms = 300'000;
 // The longest interval between two checks of a waiter near the head. It is shorter than the lease
 // of a grant, so that the waiter finds its grant without a message. It is also shorter than LATE,
 // so that the waiter never counts as silent.
-constexpr std::int64_t look_interval_ms = 1400;
-static_assert(look_interval_ms < grant_lease_ms);
+constexpr std::int64_t check_interval_ms = 1400;
+static_assert(check_interval_ms < grant_lease_ms);
 
 // A grant draws one token. A renewal draws the tokens for local passes, at most this many.
 constexpr std::int64_t reserve_tokens = 256;

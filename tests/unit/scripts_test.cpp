@@ -62,7 +62,7 @@ TEST(scripts, agree_with_the_lock_logic_about_numbers) {
   expect_constant("LEAST_TOKEN", lock::least_token);
   const std::int64_t late_ms = 2000;
   expect_constant("LATE, GONE, ANSWER", late_ms);
-  EXPECT_LT(lock::look_interval_ms, late_ms) << "who looks in time is not asked to";
+  EXPECT_LT(lock::check_interval_ms, late_ms) << "who looks in time is not asked to";
 }
 
 TEST(scripts, name_their_commands_and_keys_as_managed_services_demand) {

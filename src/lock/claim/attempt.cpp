@@ -12,12 +12,12 @@ namespace {
 // most one interval, because another client may hold the lock by then. For the first places the
 // interval is below the lease of a grant, so these waiters find their grant without a message. The
 // interval grows with the place, so n waiters cost the server O(log n) checks a second.
-constexpr std::int64_t look_cap_ms = 15'000;
-constexpr std::int64_t look_first_places = 8;
-constexpr time_ns look_slack_ns = 2 * ns_per_ms;
-constexpr std::int64_t look_jitter_ns = 3 * ns_per_ms;
-constexpr time_ns look_each_place_ns = 20 * ns_per_ms;
-constexpr std::int64_t look_places_max = 10'000;
+constexpr std::int64_t check_cap_ms = 15'000;
+constexpr std::int64_t check_first_places = 8;
+constexpr time_ns check_slack_ns = 2 * ns_per_ms;
+constexpr std::int64_t check_jitter_ns = 3 * ns_per_ms;
+constexpr time_ns check_each_place_ns = 20 * ns_per_ms;
+constexpr std::int64_t check_places_max = 10'000;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
       reference_ns_ = request.sent;
       reference_us_ = result.server_us;
       place_ = result.place;
-      plan_look(result.ttl_ms, result.place, now);
+      plan_check(result.ttl_ms, result.place, now);
       // The reply can be older than a message that arrived before it (RESP2).
       if (head_reported_at_ >= request.sent) ask_at_ = std::min(ask_at_, head_check_at_);
       return claim_event::none;
@@ -146,7 +146,7 @@ void attempt::on_free(time_ns now) {
 }
 
 void attempt::on_head(std::int64_t ttl_ms, time_ns now) noexcept {
-  plan_look(ttl_ms, 0, now);
+  plan_check(ttl_ms, 0, now);
   head_reported_at_ = now;
   head_check_at_ = ask_at_;
 }
@@ -190,15 +190,15 @@ claim_event attempt::on_timer(time_ns now) {
   return claim_event::none;
 }
 
-void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, time_ns now) noexcept {
-  place = place < 0 ? 1 : std::min(place, look_places_max);
-  const auto slower = std::max<std::int64_t>(place - 1, 0) / look_first_places;
-  const auto interval = to_ns(std::min(look_interval_ms * (slower + 1), look_cap_ms));
+void attempt::plan_check(std::int64_t ttl_ms, std::int64_t place, time_ns now) noexcept {
+  place = place < 0 ? 1 : std::min(place, check_places_max);
+  const auto slower = std::max<std::int64_t>(place - 1, 0) / check_first_places;
+  const auto interval = to_ns(std::min(check_interval_ms * (slower + 1), check_cap_ms));
   // No key (-2): the lock is free. This protocol never writes a key without expiry (-1).
   const auto left_ms =
-      ttl_ms == -1 ? look_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms);
-  const auto lease_end = to_ns(left_ms) + look_slack_ns + place * look_each_place_ns +
-                         requests_.random_below(look_jitter_ns);
+      ttl_ms == -1 ? check_cap_ms : std::clamp<std::int64_t>(ttl_ms, 0, check_cap_ms);
+  const auto lease_end = to_ns(left_ms) + check_slack_ns + place * check_each_place_ns +
+                         requests_.random_below(check_jitter_ns);
   ask_at_ = now + std::min(lease_end, interval - requests_.random_below(interval / 10));
 }
 
@@ -208,7 +208,7 @@ void attempt::plan_look(std::int64_t ttl_ms, std::int64_t place, time_ns now) no
 void attempt::plan_poll(std::int64_t ttl_ms, time_ns now) noexcept {
   const auto interval_ns = to_ns(terms_.poll_interval_ms);
   auto wait = interval_ns / 2 + requests_.random_below(interval_ns + 1);
-  const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, look_cap_ms)) + look_slack_ns;
+  const auto lease_end = to_ns(std::clamp<std::int64_t>(ttl_ms, 0, check_cap_ms)) + check_slack_ns;
   if (ttl_ms >= 0 && protocol_.wait == wait_method::channel) wait = std::max(wait, lease_end);
   if (ttl_ms >= 0 && protocol_.wait == wait_method::polling) wait = std::min(wait, lease_end);
   ask_at_ = now + wait;

@@ -67,7 +67,7 @@ class attempt {
   void ask_within(time_ns window_ns, time_ns now);
   void plan_split(time_ns now) noexcept;
   claim_event on_not_free(const open_request& request, const step_result& result, time_ns now);
-  void plan_look(std::int64_t ttl_ms, std::int64_t place, time_ns now) noexcept;
+  void plan_check(std::int64_t ttl_ms, std::int64_t place, time_ns now) noexcept;
   void plan_poll(std::int64_t ttl_ms, time_ns now) noexcept;
 
   step_requests& requests_;
