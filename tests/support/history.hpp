@@ -24,8 +24,8 @@ struct hold_record {
   std::int64_t token = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t permits = 1;  // how much of the lock was held,
-  std::int64_t capacity = 1;   // of how much there is at most
+  std::int64_t permits = 1;   // how much of the lock was held,
+  std::int64_t capacity = 1;  // of how much there is at most
   // No other owner can hold at the same time: a mutex, a writer.
   [[nodiscard]] bool is_whole() const { return permits >= capacity; }
   bool operator==(const hold_record&) const = default;

@@ -29,7 +29,7 @@ class claim_test : public ::testing::Test {
   // A claim that was granted by the cheap way at start_ns.
   lock::claim& make_held(std::int64_t lease_ms = 30'000) {
     auto& claim = claims_.emplace_back(1, "token", protocol::queued().facts, lock::amount{},
-                                       terms(lease_ms), lock::wait_terms{.waits = true}, link_);
+                                       terms(lease_ms), lock::wait_terms{.waits = true}, io_);
     claim.attempt()->start(false, nullptr, start_ns);
     EXPECT_EQ(claim.on_answer(1, granted(), start_ns + ms(1)), claim_event::granted);
     return claim;
@@ -56,7 +56,8 @@ TEST_F(claim_test, asks_directly_when_it_is_likely_taken_but_never_enqueues_a_tr
   auto trying = make(false);
   trying.attempt()->start(true, nullptr, start_ns);
   EXPECT_EQ(io_.last().what, step::try_take);
-  EXPECT_EQ(trying.on_answer(1, result_of(answer::not_free), start_ns + ms(1)), claim_event::not_free);
+  EXPECT_EQ(trying.on_answer(1, result_of(answer::not_free), start_ns + ms(1)),
+            claim_event::not_free);
   EXPECT_EQ(trying.phase(), claim_phase::over);
 }
 
@@ -384,14 +385,16 @@ TEST_F(claim_test, hazard_16_leaving_is_tried_again_after_a_broken_connection) {
   claim.on_up(start_ns + ms(50));
   EXPECT_EQ(io_.last().what, step::release_alone);
   // The first try had got through: that is a release too.
-  EXPECT_EQ(claim.on_answer(3, result_of(answer::not_owner), start_ns + ms(51)), claim_event::released);
+  EXPECT_EQ(claim.on_answer(3, result_of(answer::not_owner), start_ns + ms(51)),
+            claim_event::released);
   EXPECT_EQ(claim.release_phase()->result(), answer::released);
 }
 
 TEST_F(claim_test, a_release_that_finds_another_owner_is_not_a_release) {
   auto& claim = make_held();
   claim.release(nullptr, start_ns + ms(5));
-  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(6)), claim_event::released);
+  EXPECT_EQ(claim.on_answer(2, result_of(answer::not_owner), start_ns + ms(6)),
+            claim_event::released);
   EXPECT_EQ(claim.release_phase()->result(), answer::not_owner);
 }
 
