@@ -175,8 +175,8 @@ class three_servers : public ::testing::Test,
     const std::lock_guard guard(mutex);
     results.push_back(result);
   }
-  void on_worth_asking(const deployment::name_set& names, time_ns /*now*/) noexcept override {
-    if (names.has({"a lock", {}}) && !names.has({"another", {}})) ++times_worth_asking;
+  void on_retry_due(const deployment::name_set& names, time_ns /*now*/) noexcept override {
+    if (names.has({"a lock", {}}) && !names.has({"another", {}})) ++retries_due;
   }
   // Whether it is so within a time that no machine needs.
   template <class Condition>
@@ -207,7 +207,7 @@ class three_servers : public ::testing::Test,
   std::mutex mutex;
   std::vector<lock::step_result> results;
   std::size_t seen = 0;
-  std::atomic<int> times_worth_asking{0};
+  std::atomic<int> retries_due{0};
 };
 
 using coordinators = three_servers;

@@ -178,7 +178,7 @@ TEST_F(coordinators, with_too_few_servers_nothing_is_asked_and_what_was_is_given
   EXPECT_EQ(status::unreachable, ask(step::try_take));
   ASSERT_EQ(2U, servers[1]->count());
   EXPECT_EQ(step::release_alone, servers[1]->last().what);
-  ASSERT_TRUE(becomes([&] { return times_worth_asking > 0; }));
+  ASSERT_TRUE(becomes([&] { return retries_due > 0; }));
 }
 
 }  // namespace

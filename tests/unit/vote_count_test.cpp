@@ -6,8 +6,6 @@
 #include <random>
 #include <vector>
 
-#include "deployment/redlock/votes/proposals.hpp"
-
 namespace mortise::quorum {
 namespace {
 
@@ -88,9 +86,7 @@ TEST(vote_count, who_does_not_answer_counts_as_one_of_all) {
   ASSERT_TRUE(result);
   EXPECT_EQ(answer::unsent, result->what) << "the votes of a round are given back";
   EXPECT_EQ(status::unreachable, result->details.code);
-  EXPECT_EQ(0b110U, votes.in_doubt().to_ulong());
   EXPECT_FALSE(votes.count(1, result_of(answer::granted))) << "a late vote grants nothing";
-  EXPECT_EQ(0b11U, votes.agreed().to_ulong()) << "but is known, to be given back";
 }
 
 TEST(vote_count, the_lease_to_wait_for_is_the_one_whose_end_frees_a_quorum) {
@@ -144,13 +140,12 @@ TEST(vote_count, a_try_is_lost_when_it_is_known_whether_another_has_a_quorum) {
   EXPECT_TRUE(silent.give_up(250 * ns_per_ms)) << "a server that hangs is not waited for";
 }
 
-TEST(vote_count, a_proposal_that_is_too_low_is_reported_with_the_highest) {
+TEST(vote_count, a_proposal_below_the_tokens_of_free_servers_is_outrun) {
   vote_count votes(step::try_take, 3, 7);
   const auto results =
       feed(votes, {result_of(answer::not_free, -2, 9), result_of(answer::not_free, -2, 8)});
   ASSERT_TRUE(results[1]);
   EXPECT_TRUE(votes.is_outrun());
-  EXPECT_EQ(9, votes.highest_token());
 
   vote_count held(step::try_take, 3, 7);
   feed(held, {result_of(answer::not_free, 100, 9), result_of(answer::not_free, 100, 9)});
@@ -163,7 +158,7 @@ TEST(vote_count, a_renewal_needs_a_quorum_and_a_loss_needs_one_that_says_so) {
   const auto no = result_of(answer::not_owner);
   vote_count renewed(step::renew, 5, 7);
   EXPECT_EQ(answer::renewed, feed(renewed, {yes, no, no, yes, yes})[4]->what);
-  EXPECT_EQ(0b110U, renewed.vacant().to_ulong());
+  EXPECT_EQ(0b110U, renewed.take_vacant().to_ulong());
   vote_count lost(step::renew, 5, 7);
   EXPECT_EQ(answer::not_owner, feed(lost, {no, yes, no, no})[3]->what);
   vote_count unclear(step::renew, 5, 7);
@@ -178,7 +173,7 @@ TEST(vote_count, a_vote_that_another_has_is_not_vacant) {
   auto replaced = result_of(answer::not_owner);
   replaced.is_replaced = true;
   votes.count(0, replaced);
-  EXPECT_TRUE(votes.vacant().none());
+  EXPECT_TRUE(votes.take_vacant().none());
 }
 
 TEST(vote_count, a_release_is_over_when_a_quorum_has_confirmed_it) {
@@ -260,54 +255,6 @@ TEST(vote_count, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_
   ASSERT_TRUE(result);
   EXPECT_EQ(answer::unsent, result->what);
   EXPECT_EQ(300, result->wait_ms);
-}
-
-TEST(proposals, are_above_all_that_was_heard_of) {
-  proposals tokens(3);
-  EXPECT_EQ(1, tokens.next(0));
-  for (const std::size_t server : {0U, 1U}) tokens.note_time(server, 1000, 0);
-  EXPECT_EQ(1000, tokens.next(0));
-  EXPECT_EQ(1001, tokens.next(0));
-  tokens.note_token(1, 5000);
-  EXPECT_EQ(5001, tokens.next(0));
-  tokens.note_own(6000);
-  EXPECT_EQ(6010, tokens.next(0, 10));
-}
-
-TEST(proposals, follow_the_middle_one_of_the_servers_clocks) {
-  proposals tokens(3);
-  tokens.note_time(0, 10'000, ns_per_ms);
-  tokens.note_time(1, 3'600'000'000, ns_per_ms);
-  EXPECT_EQ(11'000, tokens.next(2 * ns_per_ms)) << "the lower of two";
-  tokens.note_time(2, 12'000, ns_per_ms);
-  EXPECT_EQ(13'000, tokens.next(2 * ns_per_ms));
-}
-
-// Its token would keep others from the votes of those two until their clocks are right.
-TEST(proposals, do_not_follow_clocks_of_a_minority_that_answers_first) {
-  proposals tokens(5);
-  constexpr std::int64_t ahead_us = 10'800'000'000;
-  for (const std::size_t server : {0U, 1U}) {
-    tokens.note_time(server, ahead_us, 0);
-    EXPECT_GT(ahead_us, tokens.next(0));
-  }
-  for (const std::size_t server : {2U, 3U, 4U}) {
-    tokens.note_time(server, 1'000'000, 0);
-    tokens.note_token(0, ahead_us);
-    EXPECT_GT(2'000'000, tokens.next(0));
-  }
-}
-
-// They are higher than the others would ever accept.
-TEST(proposals, do_not_follow_tokens_of_a_clock_that_is_far_ahead) {
-  constexpr std::int64_t hour_us = 3'600'000'000;
-  proposals tokens(3);
-  tokens.note_time(2, 4 * hour_us, 0);
-  for (const std::size_t server : {0U, 1U}) tokens.note_time(server, hour_us, 0);
-  tokens.note_token(2, 4 * hour_us);
-  EXPECT_EQ(hour_us, tokens.next(0));
-  tokens.note_token(1, hour_us + hour_us / 2);
-  EXPECT_EQ(hour_us + hour_us / 2 + 1, tokens.next(0)) << "this one they accept";
 }
 
 }  // namespace

@@ -25,10 +25,11 @@ step_result result_of(answer what, bool is_retryable = false) {
 
 TEST(vote_records, a_vote_may_be_there_from_the_request_to_an_answer_that_says_no) {
   vote_record votes;
-  EXPECT_FALSE(votes.is_known());
+  EXPECT_TRUE(votes.may_know(0)) << "no request is known";
   EXPECT_TRUE(votes.is_empty());
   votes.note_sent(1, step::try_take);
-  EXPECT_TRUE(votes.is_known());
+  EXPECT_TRUE(votes.may_know(1));
+  EXPECT_FALSE(votes.may_know(0));
   EXPECT_TRUE(votes.may_have(1));
   EXPECT_FALSE(votes.may_have(0));
   for (const auto no : {answer::not_free, answer::refused, answer::no_script, answer::unsent}) {

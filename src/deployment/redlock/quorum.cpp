@@ -24,11 +24,11 @@ namespace {
 // How long open() waits for the other servers after a quorum, to report their problems. The second
 // value is the interval of its checks.
 constexpr time_ns open_patience_ns = 200 * ns_per_ms;
-constexpr time_ns open_look_ns = 2 * ns_per_ms;
+constexpr time_ns open_interval_ns = 2 * ns_per_ms;
 // How long open() waits for the health checks of the connected servers.
 constexpr time_ns health_patience_ns = 2 * ns_per_s;
 // How long a query waits for all servers before a quorum of replies is enough.
-constexpr time_ns look_patience_ns = 250 * ns_per_ms;
+constexpr time_ns query_patience_ns = 250 * ns_per_ms;
 
 // The part of a server's reply that several servers must agree on.
 using gist = std::vector<std::string>;
@@ -37,20 +37,20 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
  public:
   quorum_deployment(const std::vector<single_url>& servers, net::reactor& loop,
                     const settings& terms, std::string_view client_id,
-                    mortise::deployment::listener& hears)
-      : hears_(hears),
+                    mortise::deployment::listener& receiver)
+      : listener_(receiver),
         needed_(quorum::needed_of(servers.size())),
         quarantine_ms_(terms.quarantine_ms),
         longest_lease_ms_(longest_lease(terms)),
         is_checking_health_(terms.health_check != "off"),
-        ears_(servers.size()),
+        server_listeners_(servers.size()),
         all_("server", needed_),
-        votes_(all_, servers.size(), loop, *this) {
+        coordinator_(all_, servers.size(), loop, *this) {
     for (std::size_t number = 0; number < servers.size(); ++number) {
-      ears_[number].all = this;
-      ears_[number].number = number;
+      server_listeners_[number].all = this;
+      server_listeners_[number].number = number;
       const auto& url = servers[number];
-      all_.add(url.place, url.make(loop, terms, client_id, ears_[number]));
+      all_.add(url.place, url.make(loop, terms, client_id, server_listeners_[number]));
     }
   }
 
@@ -58,14 +58,14 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   outcome begin() override { return all_.begin(); }
   void close(time_ns linger_ns) noexcept override {
     all_.close(linger_ns);
-    votes_.close();
+    coordinator_.close();
   }
   outcome choose_rules(lock::lock_kind kind, const protocol::table& requested,
                        const protocol::table*& target) const override;
   [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
   std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& lock) override {
-    return std::make_unique<quorum_request>(votes_, requester, lock);
+    return std::make_unique<quorum_request>(coordinator_, requester, lock);
   }
   // A caller can read only one connection, so the I/O thread reads for this caller.
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
@@ -82,7 +82,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   outcome ask(const named_key& lock, const protocol::command& command, time_ns deadline) override;
   // A hanging server costs at most the patience of a query.
   outcome ask_all(const protocol::command& command, time_ns deadline) override {
-    const auto soon = all_.ask(command, std::min(deadline, boot_now() + look_patience_ns));
+    const auto soon = all_.ask(command, std::min(deadline, boot_now() + query_patience_ns));
     return soon.ok() ? soon : all_.ask(command, deadline);
   }
   outcome ask_present(const protocol::command& command, time_ns deadline,
@@ -110,7 +110,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
 
  private:
   // Identifies the server of each event.
-  struct ear final : mortise::deployment::listener {
+  struct server_listener final : mortise::deployment::listener {
     void on_up(const name_set& /*names*/, time_ns now) noexcept override {
       all->on_server_up(number, now);
     }
@@ -121,8 +121,8 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
     void on_message(std::string_view text, time_ns now) noexcept override {
       const auto message = protocol::read_message(text);
       const bool is_of_force = message && message->kind == protocol::message_kind::forced;
-      if (is_of_force) all->votes_.on_forced(message->owner);
-      if (is_of_force || protocol::is_listing_message(text)) all->hears_.on_message(text, now);
+      if (is_of_force) all->coordinator_.on_forced(message->owner);
+      if (is_of_force || protocol::is_listing_message(text)) all->listener_.on_message(text, now);
     }
     void on_channel_message(std::string_view channel) noexcept override {
       all->on_channel_message(number, channel);
@@ -131,7 +131,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
       all->on_listening(number, channel);
     }
     void on_note(log_subject what, const outcome& details) noexcept override {
-      all->hears_.on_note(what, details);
+      all->listener_.on_note(what, details);
     }
     quorum_deployment* all = nullptr;
     std::size_t number = 0;
@@ -141,30 +141,30 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   // messages.
   struct channel_state {
     quorum::server_set listening;
-    quorum::server_set said;
+    quorum::server_set published;
   };
 
   static std::int64_t longest_lease(const settings& terms) noexcept;
   void on_server_up(std::size_t number, time_ns now) noexcept;
-  void on_worth_asking(const name_set& names, time_ns now) noexcept override;
+  void on_retry_due(const name_set& names, time_ns now) noexcept override;
   void on_channel_message(std::size_t number, std::string_view channel) noexcept;
   void on_listening(std::size_t number, std::string_view channel) noexcept;
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_checked() const;
   [[nodiscard]] outcome fault() const;
-  std::size_t look(const named_key& lock, const protocol::command& command, time_ns deadline,
-                   std::vector<gist>& gists, std::vector<outcome>& results);
+  std::size_t ask_each(const named_key& lock, const protocol::command& command, time_ns deadline,
+                       std::vector<gist>& gists, std::vector<outcome>& results);
   [[nodiscard]] std::vector<std::size_t> by_agreement(const std::vector<gist>& gists,
                                                       const std::vector<outcome>& results) const;
 
-  mortise::deployment::listener& hears_;
+  mortise::deployment::listener& listener_;
   const std::size_t needed_;
   const std::int64_t quarantine_ms_;
   const std::int64_t longest_lease_ms_;
   const bool is_checking_health_;
-  std::vector<ear> ears_;
+  std::vector<server_listener> server_listeners_;
   server_group all_;
-  redlock_coordinator votes_;
+  redlock_coordinator coordinator_;
   mutable std::mutex mutex_;
   std::map<std::string, channel_state, std::less<>> channels_;
 };
@@ -179,10 +179,10 @@ outcome quorum_deployment::open(time_ns deadline) {
   for (auto now = boot_now(); wrong.ok() && now < deadline; now = boot_now()) {
     const auto up = count_up();
     if (up >= needed_) since = std::min(since, now);
-    const bool is_told = up == all_.size() || now - since >= open_patience_ns;
+    const bool is_known = up == all_.size() || now - since >= open_patience_ns;
     const bool is_checked = count_checked() >= up || now - since >= health_patience_ns;
-    if (up >= needed_ && is_told && is_checked) break;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(open_look_ns));
+    if (up >= needed_ && is_known && is_checked) break;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(open_interval_ns));
     wrong = fault();
   }
   if (wrong.ok()) wrong = common_problem();
@@ -275,8 +275,8 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
 // The server receives the releases that its broken connection lost. Holders send a request at once
 // to complete their votes there.
 void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
-  votes_.on_server_up(number, now);
-  on_worth_asking(name_set(), now);
+  coordinator_.on_server_up(number, now);
+  on_retry_due(name_set(), now);
 }
 
 // The servers also record this client's place for them. This detects a server that is added under a
@@ -294,12 +294,12 @@ std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(std::string_view cli
   return std::make_unique<group_broadcast>(std::move(parts));
 }
 
-void quorum_deployment::on_worth_asking(const name_set& names, time_ns now) noexcept {
-  if (count_up() >= needed_) hears_.on_up(names, now);
+void quorum_deployment::on_retry_due(const name_set& names, time_ns now) noexcept {
+  if (count_up() >= needed_) listener_.on_up(names, now);
 }
 
 void quorum_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {
-  votes_.note_token(token);
+  coordinator_.note_token(token);
   for (std::size_t number = 0; number < all_.size(); ++number) {
     all_.at(number).note_token(lock, token);
   }
@@ -331,11 +331,11 @@ void quorum_deployment::on_channel_message(std::size_t number, std::string_view 
     const std::lock_guard guard(mutex_);
     const auto known = channels_.find(channel);
     if (known == channels_.end()) return;
-    auto& published = known->second.said;
+    auto& published = known->second.published;
     if (published.test(number)) published.reset();
     if (published.set(number).count() != needed_) return;
   }
-  hears_.on_channel_message(channel);
+  listener_.on_channel_message(channel);
 }
 
 void quorum_deployment::on_listening(std::size_t number, std::string_view channel) noexcept {
@@ -345,15 +345,15 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
     if (known == channels_.end()) return;
     if (known->second.listening.set(number).count() < needed_) return;
   }
-  hears_.on_listening(channel);
+  listener_.on_listening(channel);
 }
 
 // ---- queries --------------------------------------------------------------------------------
 
 // Returns the number of replies, and stores them.
-std::size_t quorum_deployment::look(const named_key& lock, const protocol::command& command,
-                                    time_ns deadline, std::vector<gist>& gists,
-                                    std::vector<outcome>& results) {
+std::size_t quorum_deployment::ask_each(const named_key& lock, const protocol::command& command,
+                                        time_ns deadline, std::vector<gist>& gists,
+                                        std::vector<outcome>& results) {
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
       auto copy = command;
@@ -380,8 +380,8 @@ outcome quorum_deployment::ask(const named_key& lock, const protocol::command& c
   std::vector<gist> gists(all_.size());
   std::vector<outcome> results(all_.size());
   auto answered =
-      look(lock, command, std::min(deadline, boot_now() + look_patience_ns), gists, results);
-  if (answered < needed_) answered = look(lock, command, deadline, gists, results);
+      ask_each(lock, command, std::min(deadline, boot_now() + query_patience_ns), gists, results);
+  if (answered < needed_) answered = ask_each(lock, command, deadline, gists, results);
   if (answered < needed_) {
     return *std::find_if(results.begin(), results.end(), [](auto& result) { return !result.ok(); });
   }
@@ -423,8 +423,8 @@ std::vector<std::size_t> quorum_deployment::by_agreement(
 
 std::unique_ptr<deployment> make_quorum(const std::vector<single_url>& servers, net::reactor& loop,
                                         const settings& terms, std::string_view client_id,
-                                        listener& hears) {
-  return std::make_unique<quorum_deployment>(servers, loop, terms, client_id, hears);
+                                        listener& receiver) {
+  return std::make_unique<quorum_deployment>(servers, loop, terms, client_id, receiver);
 }
 
 }  // namespace mortise::deployment

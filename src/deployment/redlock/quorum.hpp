@@ -17,6 +17,6 @@ namespace mortise::deployment {
 // Not connected yet; see deployment::open.
 std::unique_ptr<deployment> make_quorum(const std::vector<single_url>& servers, net::reactor& loop,
                                         const settings& terms, std::string_view client_id,
-                                        listener& hears);
+                                        listener& receiver);
 
 }  // namespace mortise::deployment

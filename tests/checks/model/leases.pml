@@ -1,6 +1,6 @@
 /* The leases of a quorum: no two clients hold the lock at any time. The servers are
    src/protocol/scripts/ballot_*.lua and member.lua, the clients
-   src/deployment/redlock/redlock_coordinator.cpp, src/deployment/redlock/votes/vote_count.cpp
+   src/deployment/redlock/votes/acquisition.cpp, src/deployment/redlock/votes/vote_count.cpp
    and src/lock/claim/hold.cpp.
 
    Time passes in ticks. A lease is LEASE of them by its client's clock, and a server keeps it
@@ -121,7 +121,7 @@ end:
        round[server] = now_in[client];
 #endif
        renewed[client] = WITH(renewed[client], server) }
-  /* redlock_coordinator.cpp, top_up(): for the rest of the lease, and not counted. */
+  /* acquisition.cpp, top_up(): for the rest of the lease, and not counted. */
   :: d_step { is_renewed[client] && holds[client] && quarantine[server] == 0 &&
        owner[server] == 0 ->
 #ifdef TOP_UP_LENGTHENS
@@ -206,7 +206,7 @@ end:
 proctype client(byte me) {
 end:
   do
-  /* redlock_coordinator.cpp, request_for() */
+  /* acquisition.cpp, next_request() */
   :: d_step { now_in[me] < ROUNDS && (now_in[me] == 0 || is_over[me]) ->
        now_in[me]++;
        left[me] = LEASE;

@@ -1,7 +1,7 @@
 /* The fencing tokens of a quorum's read-write lock. Each grant's token is above those of all
    grants that were reported before its request, and no client writes while others have the lock.
    The servers are src/protocol/scripts/ballot_rw_*.lua, the clients
-   src/deployment/redlock/redlock_coordinator.cpp. One client reads, and another writes, or
+   src/deployment/redlock/votes/acquisition.cpp. One client reads, and another writes, or
    reads, too, by -DOTHER_READS. Each asks up to ROUNDS times.
 
    The network and time are those of tokens.pml: a request is executed at any moment after it was
@@ -105,7 +105,7 @@ end:
 #else
 #define IS_ABOVE_ALL(number) ((number) > known[me])
 #endif
-/* redlock_coordinator.cpp, follow_round() and propose_again() */
+/* acquisition.cpp, decide() and propose_again() */
 #define SECOND(number)                                                                   \
   :: d_step { me != WRITER && !holds[me] && !is_over[me] && second[me] == 0 &&           \
        COUNT(votes[me]) >= QUORUM && known[me] >= proposal[me] && IS_ABOVE_ALL(number) ->  \

@@ -1,6 +1,6 @@
 /* The fencing tokens of a quorum: each grant's token is above those of all earlier grants. The
    servers are src/protocol/scripts/ballot_*.lua, the clients
-   src/deployment/redlock/redlock_coordinator.cpp and src/deployment/redlock/votes.
+   src/deployment/redlock/votes/acquisition.cpp and src/deployment/redlock/votes.
 
    The network is as bad as it can be: a request is executed at any moment after it was sent, at
    any of the servers, also twice or never, and after later ones. A reply is read at any moment.
@@ -147,7 +147,7 @@ bool has_given_back[CLIENTS + 1]; /* its latest proposal, before */
 proctype wire(byte client; byte server) {
 end:
   do
-  /* The request of the latest round, or a top-up of a hold (redlock_coordinator.cpp, top_up()),
+  /* The request of the latest round, or a top-up of a hold (acquisition.cpp, top_up()),
      which does not count. */
   :: d_step { proposal[client] != 0 && MAY_VOTE(client, server, proposal[client]) ->
        vote(proposal[client]);
@@ -227,7 +227,7 @@ end:
 
 /* ---- a client -------------------------------------------------------------------------------- */
 
-/* redlock_coordinator.cpp, request_for(): a round, the first or a later one, or again because it was outrun.
+/* acquisition.cpp, next_request(): a round, the first or a later one, or again because it was outrun.
    Which number it has above its earlier ones is left open: no clock and no knowledge of others
    decides that. */
 #define ROUND(number)                                                              \

@@ -33,12 +33,11 @@ class delivery {
   }
   // There was no room for a release, or the server rejected it.
   void postpone(time_ns now, std::uint64_t chance) noexcept {
-    if (is_on() && now < due_at_) return;
+    if (due_at_ != time_never && now < due_at_) return;
     due_at_ = now + spread_delay(first_delay_ns, failures_++, most_delay_ns, chance);
   }
   // No release is pending, or there is no connection.
   void end() noexcept { due_at_ = time_never; }
-  [[nodiscard]] bool is_on() const noexcept { return due_at_ != time_never; }
   [[nodiscard]] bool is_due(time_ns now) const noexcept { return open_ == 0 && now >= due_at_; }
   // When the next batch is due. time_never if a reply or a connection comes first.
   [[nodiscard]] time_ns due_at() const noexcept { return open_ == 0 ? due_at_ : time_never; }

@@ -19,15 +19,15 @@ constexpr std::int64_t nobody_ms = -2;
 
 }  // namespace
 
-vote_count::vote_count(step what, std::size_t servers, std::int64_t ballot) noexcept
-    : what_(what), servers_(servers), ballot_(ballot) {}
+vote_count::vote_count(step what, std::size_t servers, std::int64_t ballot,
+                       bool is_confirming) noexcept
+    : what_(what), servers_(servers), ballot_(ballot), is_confirming_(is_confirming) {}
 
 std::optional<step_result> vote_count::count(std::size_t server,
                                              const step_result& reply) noexcept {
   // A repeated reply is one vote.
   if (answered_.test(server)) return std::nullopt;
   answered_.set(server);
-  given_up_.reset(server);
   take_answer(server, reply);
   return decide();
 }
@@ -42,10 +42,9 @@ void vote_count::take_answer(std::size_t server, const step_result& reply) noexc
     case answer::released:
     case answer::cancelled:
       agreed_.set(server);
-      word_ = reply.what;
+      common_ = reply.what;
       return;
     case answer::not_free:
-      highest_token_ = std::max(highest_token_, reply.last_token);
       token_of_[server] = reply.last_token;
       ms_left_of_[server] = reply.ttl_ms;
       (reply.ttl_ms == nobody_ms ? outrun_ : refused_).set(server);
@@ -57,7 +56,6 @@ void vote_count::take_answer(std::size_t server, const step_result& reply) noexc
       vacant_.set(server, !reply.is_replaced);
       return;
     default:
-      failed_.set(server);
       // The server has not executed a step that it rejected. Other failed steps may have been
       // executed.
       broken_.set(server, reply.what == answer::broken || reply.what == answer::unknown ||
@@ -71,49 +69,36 @@ void vote_count::take_answer(std::size_t server, const step_result& reply) noexc
 
 std::optional<step_result> vote_count::give_up(time_ns waited) noexcept {
   waited_ = waited;
-  for (std::size_t server = 0; server < servers_; ++server) {
-    if (!answered_.test(server)) given_up_.set(server);
-  }
   return decide();
 }
-
-bool vote_count::is_take() const noexcept { return what_ != step::renew && what_ <= step::retake; }
 
 std::optional<step_result> vote_count::decide() noexcept {
   if (is_decided_) return std::nullopt;
   const auto needed = needed_of(servers_);
   const auto open = open_count();
   is_decided_ = true;
-  if (agreed_.count() >= needed) return yes();
+  if (agreed_.count() >= needed) return agreement();
   // So many servers refused that the others, with the failed ones, are no quorum.
-  if (!is_take() && refused_.count() > servers_ - needed) return no();
+  if (!is_take(what_) && refused_.count() > servers_ - needed) return refusal();
   const bool is_possible = agreed_.count() + open >= needed;
-  const bool is_lost = is_take() && !is_possible && (refused_.any() || is_outrun());
+  const bool is_lost = is_take(what_) && !is_possible && (refused_.any() || is_outrun());
   // A try ends if another client has a quorum, and is repeated if none has. Until then it waits.
   const bool is_open = what_ == step::try_take && most_for_another() < needed && !is_split();
-  if (is_lost && !is_open) return no();
-  if (!is_possible && !is_lost && (is_take() || open == 0)) return neither();
+  if (is_lost && !is_open) return refusal();
+  if (!is_possible && !is_lost && (is_take(what_) || open == 0)) return failure();
   is_decided_ = false;
   return std::nullopt;
-}
-
-server_set vote_count::in_doubt() const noexcept {
-  auto doubtful = broken_;
-  for (std::size_t server = 0; server < servers_; ++server) {
-    if (!answered_.test(server)) doubtful.set(server);
-  }
-  return doubtful;
 }
 
 bool vote_count::is_outrun() const noexcept {
   return (agreed_ | outrun_).count() + open_count() >= needed_of(servers_) && outrun_.any();
 }
 
-step_result vote_count::yes() const noexcept {
+step_result vote_count::agreement() const noexcept {
   step_result result;
-  result.what = word_;
+  result.what = common_;
   result.server_us = server_us_;
-  if (is_take() || what_ == step::renew) {
+  if (is_take(what_) || what_ == step::renew) {
     result.last_token = ballot_;
     result.token_count = 1;
     result.others_wait = true;  // votes do not report waiters
@@ -121,10 +106,10 @@ step_result vote_count::yes() const noexcept {
   return result;
 }
 
-step_result vote_count::no() const noexcept {
+step_result vote_count::refusal() const noexcept {
   step_result result;
   result.server_us = server_us_;
-  if (is_take()) {
+  if (is_take(what_)) {
     result.what = answer::not_free;
     result.ttl_ms = ms_until_free();
     return result;
@@ -134,22 +119,24 @@ step_result vote_count::no() const noexcept {
   return result;
 }
 
-step_result vote_count::neither() const noexcept {
+step_result vote_count::failure() const noexcept {
   step_result result;
   // A step that some servers executed may count later, with late replies. The votes of a round
   // never do, because they are released.
-  const bool may_be_done = agreed_.any() || in_doubt().any();
-  result.what = may_be_done && !is_take() ? answer::broken : answer::unsent;
+  const bool may_be_done = agreed_.any() || broken_.any() || !is_answered();
+  result.what = may_be_done && !is_take(what_) ? answer::broken : answer::unsent;
   result.details = details_;
-  result.wait_ms = ms_until_answers();
+  // How long too many servers keep rejecting to leave a quorum of the others.
+  result.wait_ms = of_quorum(wait_ms_of_, servers_);
   // A repetition is useless if there is no quorum without the servers that rejected the step.
-  if (is_take() && denied_.count() > servers_ - needed_of(servers_)) result.what = answer::refused;
-  if (!details_.ok() || !is_take()) return result;
+  if (is_take(what_) && denied_.count() > servers_ - needed_of(servers_))
+    result.what = answer::refused;
+  if (!details_.ok() || !is_take(what_)) return result;
   const auto answered = (agreed_ | refused_ | outrun_).count();
   result.details =
       outcome::of(status::unreachable, "too few servers have answered in time: ", decimal(answered),
-                  " of ", decimal(servers_), " within ", decimal(waited_ / ns_per_ms), " ms, and ",
-                  decimal(needed_of(servers_)), " are needed");
+                  " of ", decimal(servers_), " within ", decimal(waited_.value_or(0) / ns_per_ms),
+                  " ms, and ", decimal(needed_of(servers_)), " are needed");
   result.details.is_retryable = true;
   return result;
 }
@@ -174,7 +161,7 @@ bool vote_count::is_split() const noexcept {
 }
 
 std::size_t vote_count::open_count() const noexcept {
-  return servers_ - (answered_ | given_up_).count();
+  return waited_ ? 0 : servers_ - answered_.count();
 }
 
 // Time until a quorum of the servers is free, without an earlier release.
@@ -185,17 +172,8 @@ std::int64_t vote_count::ms_until_free() const noexcept {
     const bool is_known = refused_.test(server) && ms_left_of_[server] >= 0;
     left[server] = is_free ? 0 : is_known ? ms_left_of_[server] : never_ms;
   }
-  auto* const last = left.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
-  std::nth_element(left.begin(), last, left.begin() + static_cast<std::ptrdiff_t>(servers_));
-  return *last == never_ms ? -1 : *last;
-}
-
-// How long too many servers keep rejecting to leave a quorum of the others.
-std::int64_t vote_count::ms_until_answers() const noexcept {
-  auto waits = wait_ms_of_;
-  auto* const last = waits.begin() + static_cast<std::ptrdiff_t>(needed_of(servers_)) - 1;
-  std::nth_element(waits.begin(), last, waits.begin() + static_cast<std::ptrdiff_t>(servers_));
-  return *last;
+  const auto ms = of_quorum(left, servers_);
+  return ms == never_ms ? -1 : ms;
 }
 
 }  // namespace mortise::quorum

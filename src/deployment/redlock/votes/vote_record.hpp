@@ -11,18 +11,12 @@
 
 namespace mortise::quorum {
 
-// A step that requests a vote, and one that releases it.
-constexpr bool is_take(lock::step what) noexcept {
-  return what != lock::step::renew && what <= lock::step::retake;
-}
-constexpr bool is_release(lock::step what) noexcept { return what >= lock::step::release_alone; }
-
 class vote_record {
  public:
   // A step was sent to the server. A result always follows.
   void note_sent(std::size_t server, lock::step what) noexcept {
     if (is_take(what)) {
-      asked_.set(server);
+      requested_.set(server);
       ++takes_[server];
     } else if (is_release(what)) {
       ++releases_[server];
@@ -63,19 +57,16 @@ class vote_record {
     }
   }
 
-  // Whether any vote was requested, and from which servers.
-  [[nodiscard]] bool is_known() const noexcept { return asked_.any(); }
-  [[nodiscard]] const server_set& asked() const noexcept { return asked_; }
+  // Whether the server may know the owner: each one, if no request is known.
+  [[nodiscard]] bool may_know(std::size_t server) const noexcept {
+    return requested_.none() || requested_.test(server);
+  }
   // Also a vote whose reply is still in flight (hazard 16).
   [[nodiscard]] bool may_have(std::size_t server) const noexcept {
     return granted_.test(server) || takes_[server] > 0;
   }
   [[nodiscard]] bool is_empty() const noexcept {
-    if (granted_.any()) return false;
-    for (const auto count : takes_) {
-      if (count > 0) return false;
-    }
-    return true;
+    return granted_.none() && takes_ == decltype(takes_){};
   }
   // Whether the server may have the vote, and no release is in flight.
   [[nodiscard]] bool lacks_release(std::size_t server) const noexcept {
@@ -83,7 +74,7 @@ class vote_record {
   }
 
  private:
-  server_set asked_;
+  server_set requested_;
   server_set granted_;                                  // or it is unknown
   std::array<std::uint16_t, most_servers> takes_{};     // in flight
   std::array<std::uint16_t, most_servers> releases_{};  // in flight

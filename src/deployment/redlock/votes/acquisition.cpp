@@ -1,0 +1,237 @@
+#include "deployment/redlock/votes/acquisition.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "deployment/redlock/votes/delivery.hpp"
+#include "lock/amount.hpp"
+
+namespace mortise::quorum {
+
+using lock::answer;
+using lock::step;
+using lock::step_request;
+using lock::step_result;
+
+namespace {
+
+// The number of proposals of one request before it fails.
+constexpr int most_proposals = 5;
+// The longest pause between two requests of a waiter. A late release message can be taken for the
+// next one. The next message then comes too early to be acted on, or too late (hazard 24).
+constexpr time_ns longest_look_ns = 2 * ns_per_s;
+// The longest pause of a waiting writer, so that readers are held back. WRITER_LIFE in the scripts
+// is three times as long.
+constexpr time_ns writer_look_ns = ns_per_s;
+// The first delay of a retry after too few replies. It doubles with each failure, up to a ninth of
+// the lease. So at least three tries of a renewal fit before its margin (hazard 18). A waiter sends
+// as often as without failures.
+constexpr time_ns retry_ns = 50 * ns_per_ms;
+constexpr std::int64_t tries_in_a_lease = 9;
+// Retries that are due at nearly the same time are reported together.
+constexpr time_ns retry_grain_ns = 10 * ns_per_ms;
+
+}  // namespace
+
+// ---- requests -------------------------------------------------------------------------------
+
+round& acquisition::begin(const step_request& request, time_ns now) {
+  token_ = request.token;
+  retry_at_ = time_never;
+  proposals_ = 0;
+  return propose(next_request(request, now));
+}
+
+round& acquisition::propose(const step_request& request) {
+  ++proposals_;
+  const bool is_confirming = state_ == acquisition_state::confirming;
+  rounds_.push_back(
+      {request, vote_count(request.what, voters_.count, request.proposal, is_confirming)});
+  return rounds_.back();
+}
+
+step_request acquisition::next_request(step_request request, time_ns now) noexcept {
+  if (is_take(request.what)) {
+    // `reacquire` is also a round like the first. A repeated request to one server is a top-up.
+    const bool waits = request.what == step::acquire || request.what == step::reacquire;
+    request.what = waits ? step::acquire : step::try_take;
+    // Each round has its own proposal. A late release of an earlier round does not affect this one
+    // (hazard 16).
+    proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
+    state_ = acquisition_state::collecting;
+    release_ = step::release_alone;
+  } else if (request.reserve > 0) {
+    proposal_ = std::max(proposal_ + request.reserve, voters_.next_token(now, request.reserve));
+  } else if (is_release(request.what)) {
+    // Waiters may exist that no server knows.
+    if (request.what == step::release_alone) request.what = step::release;
+    state_ = acquisition_state::returning;
+    release_ = request.what;
+  }
+  request.proposal = proposal_;
+  request.sent_at = now;
+  lapses_at_ = std::max(lapses_at_, now + to_ns(request.ttl_ms));
+  return request;
+}
+
+bool acquisition::on_unsent(round& current, std::size_t server, status error) noexcept {
+  step_result unsent;
+  unsent.what = answer::unsent;
+  unsent.details = outcome::of(error);
+  return current.votes.count(server, unsent).has_value();
+}
+
+action acquisition::on_unreachable(const step_request& request, time_ns now) noexcept {
+  plan_retry(request, 0, now);
+  return is_take(request.what) ? give_back() : action();
+}
+
+// ---- replies --------------------------------------------------------------------------------
+
+action acquisition::on_reply(round& current, std::size_t server, const step_result& reply,
+                             time_ns now) noexcept {
+  const auto& request = current.request;
+  voters_.note_reply(server, reply, request.sent_at, now);
+  auto result = current.votes.count(server, counted_as(server, request.what, reply, now));
+  on_background_reply(server, request, reply);
+  const bool is_first = current.first_reply == 0;
+  if (is_first) current.first_reply = now;
+  auto next = decide(current, std::move(result), now);
+  if (is_first) next.timeout_at = timeout_at(current);
+  return next;
+}
+
+// How a reply counts in the vote count.
+step_result acquisition::counted_as(std::size_t server, step what, const step_result& reply,
+                                    time_ns now) const noexcept {
+  auto counted = reply;
+  if (reply.what == answer::granted && !voters_.is_credible(reply.last_token, now)) {
+    // The server's clock is wrong. Its votes for readers are useless, because no proposal is above
+    // the token that it reports.
+    counted = {};
+    counted.what = answer::refused;
+    counted.is_passing = true;
+  }
+  // A server without a vote of this client has released it.
+  if (is_release(what) && reply.what == answer::not_owner && !votes_.may_have(server)) {
+    counted.what = what == step::cancel ? answer::cancelled : answer::released;
+  }
+  return counted;
+}
+
+action acquisition::on_timeout(round& current, time_ns now) noexcept {
+  return decide(current, current.votes.give_up(now - current.request.sent_at), now);
+}
+
+time_ns acquisition::timeout_at(const round& current) const noexcept {
+  if (current.first_reply == 0 || !is_take(current.request.what)) return time_never;
+  return current.first_reply + voters_.patience(to_ns(current.request.ttl_ms));
+}
+
+// After each reply and at the timeout. Late replies give no result, but may report vacant servers.
+action acquisition::decide(round& current, std::optional<step_result> result,
+                           time_ns now) noexcept {
+  if (!result) return top_up(current, now);
+  if (is_take(current.request.what) && result->what != answer::granted) {
+    if (!current.votes.is_outrun() || proposals_ >= most_proposals) {
+      return refuse(current, *std::move(result), now);
+    }
+    return propose_again(current, acquisition_state::collecting, *std::move(result), now);
+  }
+  if (result->what == answer::granted && current.votes.is_outdone()) {
+    // A quorum has voted, and some of its servers know readers with higher tokens. The next
+    // proposal is above all of these. Once a quorum knows it, the token is above all earlier
+    // grants.
+    result->what = answer::unsent;
+    return propose_again(current, acquisition_state::confirming, *std::move(result), now);
+  }
+  current.has_quorum = result->what == answer::granted || result->what == answer::renewed;
+  if (result->what == answer::granted && is_kept()) state_ = acquisition_state::granted;
+  return complete(top_up(current, now), current, *std::move(result), now);
+}
+
+// Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
+// new votes would never be released (hazard 16).
+action acquisition::propose_again(const round& former, acquisition_state next, step_result result,
+                                  time_ns now) noexcept {
+  if (!is_kept()) return refuse(former, std::move(result), now);
+  const auto request = next_request(former.request, now);
+  const bool is_confirming = next == acquisition_state::confirming;
+  if (is_confirming && !former.votes.is_above_all(request.proposal)) {
+    return refuse(former, std::move(result), now);
+  }
+  state_ = next;
+  return {.result = std::move(result), .request = request, .is_proposal = true};
+}
+
+action acquisition::refuse(const round& lost, step_result result, time_ns now) noexcept {
+  if (result.what == answer::not_free) {
+    result.is_split = lost.votes.is_split();
+    const auto shorter = voters_.random() % static_cast<std::uint64_t>(longest_look_ns / 10);
+    result.look_in_ns = longest_look_ns - static_cast<time_ns>(shorter);
+  }
+  if (lost.request.what == step::acquire && lost.request.permits == lock::exclusive_permits) {
+    result.look_in_ns = std::min(result.look_in_ns, writer_look_ns);
+    result.is_noted = true;
+  }
+  return complete(give_back(), lost, std::move(result), now);
+}
+
+// At once, because others wait for these votes. Also if no server has granted its vote yet.
+action acquisition::give_back() noexcept {
+  state_ = acquisition_state::returning;
+  action next;
+  next.request = release();
+  for (std::size_t server = 0; server < voters_.count; ++server) {
+    next.servers.set(server, votes_.may_have(server));
+  }
+  return next;
+}
+
+step_request acquisition::release() const noexcept {
+  step_request request;
+  request.what = release_;
+  request.token = token_;
+  request.proposal = proposal_;
+  return request;
+}
+
+// Requests the votes of vacant servers for the rest of the lease. Follows a grant or a renewal of
+// the hold by a quorum. Such a vote never counts in the round that found it missing (hazard 17).
+// Its proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
+action acquisition::top_up(round& won, time_ns now) noexcept {
+  if (!won.has_quorum || is_forced_ || state_ != acquisition_state::granted) return {};
+  action next;
+  next.request = won.request;
+  next.request.what = step::reacquire;
+  next.request.ttl_ms -= (now - won.request.sent_at) / ns_per_ms + 1;
+  if (next.request.ttl_ms <= 0) return {};
+  next.servers = won.votes.take_vacant();
+  if (next.servers.none()) return {};
+  proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
+  next.request.proposal = proposal_;
+  return next;
+}
+
+action acquisition::complete(action next, const round& ended, step_result result,
+                             time_ns now) noexcept {
+  if (result.what == answer::broken || result.what == answer::unsent) {
+    plan_retry(ended.request, result.wait_ms, now);
+  } else {
+    failures_ = 0;
+  }
+  next.result = std::move(result);
+  return next;
+}
+
+void acquisition::plan_retry(const step_request& request, std::int64_t wait_ms,
+                             time_ns now) noexcept {
+  const auto ninth = to_ns(request.ttl_ms) / tries_in_a_lease;
+  const auto most = request.what == step::renew ? ninth
+                    : is_take(request.what)     ? std::min(ninth, longest_look_ns)
+                                                : longest_look_ns;
+  const auto delay = spread_delay(retry_ns, failures_++, most, voters_.random());
+  retry_at_ = ((now + to_ns(wait_ms) + delay) / retry_grain_ns + 1) * retry_grain_ns;
+}
+
+}  // namespace mortise::quorum
