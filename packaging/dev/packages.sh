@@ -89,6 +89,12 @@ need_java21() {
     echo "cannot install a Java with virtual threads; java.virtual will be skipped"
 }
 
+# Porcupine, the second judge of tests/evidence.
+need_porcupine() {
+  (cd tests/evidence/porcupine && GOTOOLCHAIN=local go mod download) ||
+    echo "cannot download the Go module Porcupine; the tests of evidence will be skipped"
+}
+
 # need_server <name> <requirement>: a line of tests/support/servers.txt, unpacked into build/servers.
 need_server() {
   local folder=build/servers/$1 machine
@@ -141,7 +147,10 @@ setup_test() {
     "${packages_bindings[@]}" "${packages_languages[@]}")
   if [[ $1 == release ]]; then packages+=("${packages_gates[@]}" "${packages_go[@]}" libclang-rt-14-dev); fi
   need "${packages[@]}"
-  if [[ $1 == release ]]; then need_java21; fi
+  if [[ $1 == release ]]; then
+    need_java21
+    need_porcupine
+  fi
 }
 
 command_setup() {
