@@ -1,4 +1,4 @@
-# ./dev demo and ./dev bench. Sourced by ./dev.
+# ./dev demo, ./dev evidence and ./dev bench. Sourced by ./dev.
 # shellcheck shell=bash
 
 # ---- the other commands --------------------------------------------------------------------
@@ -14,6 +14,14 @@ command_demo() {
   setup_demo "$languages"
   build release "${targets[@]}"
   exec build/release/demo "$@"
+}
+
+command_evidence() {
+  need "${packages_library[@]}" "${packages_server[@]}" "${packages_go[@]}" nlohmann-json3-dev python3 \
+    util-linux
+  need_porcupine
+  build release evidence_recorder evidence_checker
+  exec tests/evidence/run_slice "$@"
 }
 
 # Mortise beside the locks that others use.

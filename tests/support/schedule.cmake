@@ -88,6 +88,7 @@ foreach(test
     safety_tests.ways/memory_of_a_connection.when_it_comes_back/sentinel=9
     safety_tests.ways/memory_of_a_connection.when_it_comes_back/host_name=9
     safety_tests.safety.shared_chaos=9
+    evidence.slice=9
     cli.bad_input=8
     safety_tests.memory_of_a_quorum.that_is_won_and_released=8
     interop_tests.formats/rw_interop.our_renewal_keeps_it_out/hash=8
