@@ -113,7 +113,7 @@ class ScenarioRun:
         elif "control" in step:
             self.deployment.control(step)
         elif "network" in step:
-            self.deployment.tell_network(step["network"])
+            self.deployment.command_network(step["network"])
         elif "write" in step:
             self.deployment.write(step)
         elif "sleep_ms" in step:

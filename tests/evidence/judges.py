@@ -61,8 +61,8 @@ def judge(build, name, chunks, options=()):
         result = json.loads(text)
     except ValueError:
         result = {}
-    if process.returncode not in (OK, VIOLATION, LATE) or "verdict" not in result:
-        result["verdict"] = "unknown"
+    if process.returncode not in (OK, VIOLATION, LATE) or "judgment" not in result:
+        result["judgment"] = "unknown"
         result.setdefault("reason", f"ended with {process.returncode}")
         return UNKNOWN, result
     return process.returncode, result

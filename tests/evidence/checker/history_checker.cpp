@@ -32,7 +32,7 @@ struct limits {
 
 // Without an allocation, and in a signal handler.
 [[noreturn]] void give_up(std::string_view reason) {
-  constexpr std::string_view begin = R"({"judge": "checker", "verdict": "unknown", "reason": ")";
+  constexpr std::string_view begin = R"({"judge": "checker", "judgment": "unknown", "reason": ")";
   for (const auto text : {begin, reason, std::string_view("\"}\n")}) {
     if (write(STDOUT_FILENO, text.data(), text.size()) < 0) break;
   }
@@ -84,7 +84,7 @@ nlohmann::json judge(std::istream& in, const limits& limit) {
   const bool is_in_time = waits.longest_idle_ns / ns_per_ms <= limit.idle_ms &&
                           waits.longest_wait_ns / ns_per_ms <= limit.wait_ms;
   nlohmann::json result{{"judge", "checker"},
-                        {"verdict", violations.empty() ? "ok" : "violation"},
+                        {"judgment", violations.empty() ? "ok" : "violation"},
                         {"liveness", is_in_time ? "ok" : "late"},
                         {"operations", history.operations.size()},
                         {"acquisitions", found.acquisitions},
@@ -109,11 +109,11 @@ int run(const limits& limit) {
   } catch (const std::bad_alloc&) {
     give_up("out of memory");
   } catch (const std::exception& error) {
-    result = {{"judge", "checker"}, {"verdict", "unknown"}, {"reason", error.what()}};
+    result = {{"judge", "checker"}, {"judgment", "unknown"}, {"reason", error.what()}};
   }
   std::cout << result.dump(2) << '\n';
-  if (result["verdict"] == "violation") return is_violation;
-  if (result["verdict"] == "unknown") return is_unknown;
+  if (result["judgment"] == "violation") return is_violation;
+  if (result["judgment"] == "unknown") return is_unknown;
   return result["liveness"] == "late" ? is_late : is_ok;
 }
 

@@ -15,7 +15,7 @@ const longestExplained = 5000
 // A result is what the judge prints.
 type result struct {
 	Judge         string   `json:"judge"`
-	Verdict       string   `json:"verdict"` // ok, violation or unknown
+	Judgment      string   `json:"judgment"` // ok, violation or unknown
 	Reason        string   `json:"reason,omitempty"`
 	Liveness      string   `json:"liveness,omitempty"` // ok or late
 	Operations    int      `json:"operations"`
@@ -47,7 +47,7 @@ type judge struct {
 func (j *judge) violate(text string) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	j.result.Verdict = "violation"
+	j.result.Judgment = "violation"
 	if len(j.result.Violations) < mostViolations {
 		j.result.Violations = append(j.result.Violations, text)
 	}
@@ -56,8 +56,8 @@ func (j *judge) violate(text string) {
 func (j *judge) giveUp(reason string) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
-	if j.result.Verdict == "ok" {
-		j.result.Verdict, j.result.Reason = "unknown", reason
+	if j.result.Judgment == "ok" {
+		j.result.Judgment, j.result.Reason = "unknown", reason
 	}
 }
 

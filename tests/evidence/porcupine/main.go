@@ -24,9 +24,9 @@ func finish(found result) {
 	}
 	fmt.Println(string(text))
 	switch {
-	case found.Verdict == "violation":
+	case found.Judgment == "violation":
 		os.Exit(1)
-	case found.Verdict == "unknown":
+	case found.Judgment == "unknown":
 		os.Exit(3)
 	case found.Liveness == "late":
 		os.Exit(4)
@@ -63,11 +63,11 @@ func main() {
 	flag.Parse()
 	one := &judge{deadline: time.Now().Add(time.Duration(*seconds * float64(time.Second))),
 		limits: given}
-	one.result = result{Judge: judgeName, Verdict: "ok"}
+	one.result = result{Judge: judgeName, Judgment: "ok"}
 	go watchMemory(one, *memory<<20)
 	first, all, faults, isCut, err := readHistory(os.Stdin)
 	if err != nil {
-		finish(result{Judge: judgeName, Verdict: "unknown", Reason: err.Error()})
+		finish(result{Judge: judgeName, Judgment: "unknown", Reason: err.Error()})
 	}
 	checkMemory(one, *memory<<20)
 	one.result.IsCut = isCut

@@ -212,7 +212,7 @@ TEST_F(quorum, a_lease_that_outlives_the_quarantine_is_refused) {
   EXPECT_FALSE(lock);
   EXPECT_EQ(MORTISE_INVALID_ARGUMENT, mortise_error_status(error.get()));
   const std::string message = mortise_error_message(error.get());
-  EXPECT_EQ(0U, message.find("lease: 10000 ms is above 9089 ms")) << message;
+  EXPECT_EQ(0U, message.find("lease: 10000 ms is above 9899 ms")) << message;
   EXPECT_NE(std::string::npos, message.find("quarantine")) << message;
 }
 
