@@ -225,7 +225,7 @@ struct result {
   [[nodiscard]] outcome check() const {
     return given == nullptr ? is_null(Result::argument_name) : outcome{};
   }
-  [[nodiscard]] auto& value() const { return given->told; }
+  [[nodiscard]] auto& value() const { return given->content; }
 };
 template <class Result>
 result(Result*) -> result<Result>;

@@ -19,29 +19,29 @@ mortise_error* mortise_error_new(void) { return new (std::nothrow) mortise_error
 void mortise_error_free(mortise_error* error) { delete error; }
 
 mortise_status mortise_error_status(const mortise_error* error) {
-  return error == nullptr ? MORTISE_OK : mortise::capi::code_of(error->told.code);
+  return error == nullptr ? MORTISE_OK : mortise::capi::code_of(error->content.code);
 }
 
 const char* mortise_error_message(const mortise_error* error) {
-  return error == nullptr ? "" : error->told.message.c_str();
+  return error == nullptr ? "" : error->content.message.c_str();
 }
 
 const char* mortise_error_server_text(const mortise_error* error) {
-  return error == nullptr ? "" : error->told.server_text.c_str();
+  return error == nullptr ? "" : error->content.server_text.c_str();
 }
 
 const char* mortise_error_lock_name(const mortise_error* error, size_t* name_len) {
-  return mortise::capi::text_of(error == nullptr ? nullptr : error->told.lock.get(), name_len);
+  return mortise::capi::text_of(error == nullptr ? nullptr : error->content.lock.get(), name_len);
 }
 
 int32_t mortise_error_is_retryable(const mortise_error* error) {
-  return error != nullptr && error->told.is_retryable ? 1 : 0;
+  return error != nullptr && error->content.is_retryable ? 1 : 0;
 }
 
 int32_t mortise_error_is_ambiguous(const mortise_error* error) {
-  return error != nullptr && error->told.is_ambiguous ? 1 : 0;
+  return error != nullptr && error->content.is_ambiguous ? 1 : 0;
 }
 
 mortise_reason mortise_error_reason(const mortise_error* error) {
-  return error == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(error->told.why);
+  return error == nullptr ? MORTISE_REASON_NONE : static_cast<mortise_reason>(error->content.why);
 }

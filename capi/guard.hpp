@@ -14,7 +14,7 @@
 #include "mortise/mortise.h"
 
 struct mortise_error {
-  mortise::outcome told;
+  mortise::outcome content;
 };
 
 namespace mortise::capi {
@@ -44,7 +44,7 @@ inline mortise_status report(outcome&& result, mortise_error* error) noexcept {
       result.message.clear();
     }
   }
-  error->told = std::move(result);
+  error->content = std::move(result);
   return code;
 }
 

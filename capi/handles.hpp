@@ -76,11 +76,11 @@ struct mortise_options {
 
 struct mortise_event {
   static constexpr const char* argument_name = "event";
-  mortise::client::event told;
+  mortise::client::event content;
 };
 
 struct mortise_health {
-  mortise::protocol::health told;
+  mortise::protocol::health content;
   std::string json;
 };
 
@@ -91,11 +91,11 @@ struct mortise_stats {
 };
 
 struct mortise_listing {
-  mortise::protocol::listing told;
+  mortise::protocol::listing content;
   std::string json;
 };
 
 struct mortise_info {
   static constexpr const char* argument_name = "info";
-  mortise::protocol::lock_info told;
+  mortise::protocol::lock_info content;
 };

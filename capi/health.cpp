@@ -10,7 +10,7 @@ namespace {
 
 const finding* find(const mortise_health* health, int64_t index) noexcept {
   if (health == nullptr || index < 0) return nullptr;
-  const auto& findings = health->told.findings;
+  const auto& findings = health->content.findings;
   const auto place = static_cast<std::size_t>(index);
   return place < findings.size() ? &findings[place] : nullptr;
 }
@@ -21,9 +21,9 @@ mortise_health* make(mortise_client* client, mortise_error* error, Fill fill) {
   std::unique_ptr<mortise_health> made;
   const auto code = call(client, error, [&](mortise::client::client& self) {
     auto filled = std::make_unique<mortise_health>();
-    auto result = (self.*fill)(filled->told);
+    auto result = (self.*fill)(filled->content);
     if (result.ok()) {
-      filled->json = filled->told.json();
+      filled->json = filled->content.json();
       made = std::move(filled);
     }
     return result;
@@ -44,11 +44,11 @@ mortise_health* mortise_client_last_health(mortise_client* client, mortise_error
 void mortise_health_free(mortise_health* health) { delete health; }
 
 int64_t mortise_health_count(const mortise_health* health) {
-  return health == nullptr ? 0 : static_cast<int64_t>(health->told.findings.size());
+  return health == nullptr ? 0 : static_cast<int64_t>(health->content.findings.size());
 }
 
 mortise_severity mortise_health_worst(const mortise_health* health) {
-  const auto* const worst = health == nullptr ? nullptr : health->told.worst();
+  const auto* const worst = health == nullptr ? nullptr : health->content.worst();
   return worst == nullptr ? MORTISE_SEVERITY_UNKNOWN
                           : static_cast<mortise_severity>(worst->severity);
 }

@@ -5,7 +5,7 @@ namespace {
 
 const mortise::protocol::lock_party* entry(const mortise_info* info, int64_t index) noexcept {
   if (info == nullptr || index < 0) return nullptr;
-  const auto& entries = info->told.entries;
+  const auto& entries = info->content.entries;
   const auto place = static_cast<std::size_t>(index);
   return place < entries.size() ? &entries[place] : nullptr;
 }
@@ -17,27 +17,27 @@ mortise_info* mortise_info_new(void) { return new (std::nothrow) mortise_info; }
 void mortise_info_free(mortise_info* info) { delete info; }
 
 int32_t mortise_info_is_held(const mortise_info* info) {
-  return info != nullptr && info->told.is_held ? 1 : 0;
+  return info != nullptr && info->content.is_held ? 1 : 0;
 }
 
 int32_t mortise_info_is_mine(const mortise_info* info) {
-  return info != nullptr && info->told.is_mine ? 1 : 0;
+  return info != nullptr && info->content.is_mine ? 1 : 0;
 }
 
 int64_t mortise_info_time_left_ms(const mortise_info* info) {
-  return info == nullptr ? -1 : info->told.time_left_ms;
+  return info == nullptr ? -1 : info->content.time_left_ms;
 }
 
 int64_t mortise_info_latest_token(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.latest_token;
+  return info == nullptr ? 0 : info->content.latest_token;
 }
 
 int64_t mortise_info_waiter_count(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.waiter_count;
+  return info == nullptr ? 0 : info->content.waiter_count;
 }
 
 int64_t mortise_info_entry_count(const mortise_info* info) {
-  return info == nullptr ? 0 : static_cast<int64_t>(info->told.entries.size());
+  return info == nullptr ? 0 : static_cast<int64_t>(info->content.entries.size());
 }
 
 const char* mortise_info_entry_owner(const mortise_info* info, int64_t index) {
@@ -61,19 +61,19 @@ const char* mortise_info_entry_label(const mortise_info* info, int64_t index) {
 }
 
 int64_t mortise_info_holder_count(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.holder_count;
+  return info == nullptr ? 0 : info->content.holder_count;
 }
 
 int64_t mortise_info_shown_holder_count(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.shown_holders;
+  return info == nullptr ? 0 : info->content.shown_holders;
 }
 
 int64_t mortise_info_permits(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.permits;
+  return info == nullptr ? 0 : info->content.permits;
 }
 
 int64_t mortise_info_permits_in_use(const mortise_info* info) {
-  return info == nullptr ? 0 : info->told.permits_in_use;
+  return info == nullptr ? 0 : info->content.permits_in_use;
 }
 
 int32_t mortise_info_entry_is_retained(const mortise_info* info, int64_t index) {

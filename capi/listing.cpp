@@ -9,7 +9,7 @@ namespace {
 
 const listing_entry* find(const mortise_listing* listing, int64_t index) noexcept {
   if (listing == nullptr || index < 0) return nullptr;
-  const auto& entries = listing->told.entries;
+  const auto& entries = listing->content.entries;
   const auto place = static_cast<std::size_t>(index);
   return place < entries.size() ? &entries[place] : nullptr;
 }
@@ -25,9 +25,9 @@ mortise_listing* mortise_client_list_locks(mortise_client* client, int64_t timeo
   std::unique_ptr<mortise_listing> made;
   const auto take = [&](mortise::client::client& self, std::int64_t patience_ms) {
     auto taken = std::make_unique<mortise_listing>();
-    auto result = self.list_locks(taken->told, self.deadline_after(patience_ms));
+    auto result = self.list_locks(taken->content, self.deadline_after(patience_ms));
     if (result.ok()) {
-      taken->json = taken->told.json();
+      taken->json = taken->content.json();
       made = std::move(taken);
     }
     return result;
@@ -43,9 +43,9 @@ mortise_listing* mortise_client_scan_locks(mortise_client* client, const char* p
   const auto scan = [&](mortise::client::client& self, std::string_view names, std::int64_t most,
                         std::int64_t patience_ms) {
     auto found = std::make_unique<mortise_listing>();
-    auto result = self.scan_keys(found->told, {names, most}, self.deadline_after(patience_ms));
+    auto result = self.scan_keys(found->content, {names, most}, self.deadline_after(patience_ms));
     if (result.ok()) {
-      found->json = found->told.json();
+      found->json = found->content.json();
       made = std::move(found);
     }
     return result;
@@ -62,19 +62,19 @@ const char* mortise_listing_json(const mortise_listing* listing) {
 }
 
 int64_t mortise_listing_answered(const mortise_listing* listing) {
-  return listing == nullptr ? 0 : listing->told.answered;
+  return listing == nullptr ? 0 : listing->content.answered;
 }
 
 int64_t mortise_listing_silent(const mortise_listing* listing) {
-  return listing == nullptr ? 0 : static_cast<int64_t>(listing->told.silent.size());
+  return listing == nullptr ? 0 : static_cast<int64_t>(listing->content.silent.size());
 }
 
 int64_t mortise_listing_truncated(const mortise_listing* listing) {
-  return listing == nullptr ? 0 : listing->told.truncated;
+  return listing == nullptr ? 0 : listing->content.truncated;
 }
 
 int64_t mortise_listing_count(const mortise_listing* listing) {
-  return listing == nullptr ? 0 : static_cast<int64_t>(listing->told.entries.size());
+  return listing == nullptr ? 0 : static_cast<int64_t>(listing->content.entries.size());
 }
 
 const char* mortise_listing_text(const mortise_listing* listing, int64_t index, const char* key,

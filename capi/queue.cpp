@@ -82,62 +82,62 @@ mortise_event* mortise_event_new(void) { return new (std::nothrow) mortise_event
 void mortise_event_free(mortise_event* event) { delete event; }
 
 mortise_kind mortise_event_kind(const mortise_event* event) {
-  return event == nullptr ? MORTISE_EVENT_NONE : static_cast<mortise_kind>(event->told.kind);
+  return event == nullptr ? MORTISE_EVENT_NONE : static_cast<mortise_kind>(event->content.kind);
 }
 
 int64_t mortise_event_tag(const mortise_event* event) {
-  return event == nullptr ? 0 : event->told.tag;
+  return event == nullptr ? 0 : event->content.tag;
 }
 
 mortise_status mortise_event_status(const mortise_event* event) {
-  return event == nullptr ? MORTISE_OK : code_of(event->told.error.code);
+  return event == nullptr ? MORTISE_OK : code_of(event->content.error.code);
 }
 
 int64_t mortise_event_token(const mortise_event* event) {
-  return event == nullptr ? 0 : event->told.token;
+  return event == nullptr ? 0 : event->content.token;
 }
 
 int64_t mortise_event_hold_number(const mortise_event* event) {
-  return event == nullptr ? 0 : event->told.hold_number;
+  return event == nullptr ? 0 : event->content.hold_number;
 }
 
 const char* mortise_event_message(const mortise_event* event) {
-  return event == nullptr ? "" : event->told.error.message.c_str();
+  return event == nullptr ? "" : event->content.error.message.c_str();
 }
 
 const char* mortise_event_lock_name(const mortise_event* event, size_t* name_len) {
-  return text_of(event == nullptr ? nullptr : event->told.error.lock.get(), name_len);
+  return text_of(event == nullptr ? nullptr : event->content.error.lock.get(), name_len);
 }
 
 const char* mortise_event_server_text(const mortise_event* event) {
-  return event == nullptr ? "" : event->told.error.server_text.c_str();
+  return event == nullptr ? "" : event->content.error.server_text.c_str();
 }
 
 int32_t mortise_event_is_retryable(const mortise_event* event) {
-  return event != nullptr && event->told.error.is_retryable ? 1 : 0;
+  return event != nullptr && event->content.error.is_retryable ? 1 : 0;
 }
 
 int32_t mortise_event_is_ambiguous(const mortise_event* event) {
-  return event != nullptr && event->told.error.is_ambiguous ? 1 : 0;
+  return event != nullptr && event->content.error.is_ambiguous ? 1 : 0;
 }
 
 mortise_reason mortise_event_reason(const mortise_event* event) {
   return event == nullptr ? MORTISE_REASON_NONE
-                          : static_cast<mortise_reason>(event->told.error.why);
+                          : static_cast<mortise_reason>(event->content.error.why);
 }
 
 mortise_log_level mortise_event_log_level(const mortise_event* event) {
   return event == nullptr ? MORTISE_LOG_LEVEL_NONE
-                          : static_cast<mortise_log_level>(event->told.level);
+                          : static_cast<mortise_log_level>(event->content.level);
 }
 
 mortise_log_subject mortise_event_log_subject(const mortise_event* event) {
   return event == nullptr ? MORTISE_LOG_NONE
-                          : static_cast<mortise_log_subject>(event->told.subject);
+                          : static_cast<mortise_log_subject>(event->content.subject);
 }
 
 int64_t mortise_event_dropped_records(const mortise_event* event) {
-  return event == nullptr ? 0 : event->told.dropped_records;
+  return event == nullptr ? 0 : event->content.dropped_records;
 }
 
 const char* mortise_log_level_text(mortise_log_level level) {

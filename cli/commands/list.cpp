@@ -51,10 +51,10 @@ void print(const summaries& locks) {
   for (const auto& [name, one] : locks) {
     if (!one.is_in_use()) continue;
     const bool holds = one.holders > 0;
-    const bool is_told = holds && !one.is_unheard;
+    const bool is_reported = holds && !one.is_unheard;
     table.add({printable_of(name), one.kind, one.holder_text(),
-               text_or_dash(is_told, std::to_string(one.token)),
-               text_or_dash(is_told, rough_text_of(one.held_ms)),
+               text_or_dash(is_reported, std::to_string(one.token)),
+               text_or_dash(is_reported, rough_text_of(one.held_ms)),
                text_or_dash(holds, rough_text_of(one.time_left_ms)), std::to_string(one.waiters),
                text_or_dash(one.waiters > 0, rough_text_of(one.waited_ms)),
                printable_of(one.label)});
@@ -77,8 +77,8 @@ void add_wide(text_table& table, const listing& seen, const std::set<std::string
     const bool waits = number("waiters") > 0;
     const bool is_retained = number("retained") > 0;
     if ((!holds && !waits && !is_retained) || heard.count(seen.text(index, "client")) > 0) continue;
-    const bool is_told = holds && seen.text(index, "source") == "client";
-    const auto of_hold = [&](const std::string& cell) { return text_or_dash(is_told, cell); };
+    const bool is_reported = holds && seen.text(index, "source") == "client";
+    const auto of_hold = [&](const std::string& cell) { return text_or_dash(is_reported, cell); };
     table.add(
         {text("name"), text("kind"), text("mode"), text("client"), text("host"),
          std::to_string(number("pid")), of_hold(std::to_string(number("token"))),

@@ -169,11 +169,11 @@ outcome starter::start() {
 // with locks in it.
 bool starter::bring_back_socket() const {
   net::address hidden;
-  if (!net::address::from_path(settings_.folder + "/local.away", hidden)) return false;
+  if (!net::address::from_path(settings_.folder + "/local.hidden", hidden)) return false;
   if (probe(hidden) == presence::accepts) {
-    return ::renameat(folder_.get(), "local.away", folder_.get(), "local.sock") == 0;
+    return ::renameat(folder_.get(), "local.hidden", folder_.get(), "local.sock") == 0;
   }
-  ::unlinkat(folder_.get(), "local.away", 0);
+  ::unlinkat(folder_.get(), "local.hidden", 0);
   return false;
 }
 

@@ -6,7 +6,7 @@ namespace mortise::local {
 // may be a JVM of gigabytes. A library has no executable to run.
 const char* const supervisor_script = R"SCRIPT(
 folder=$1 server=$2 client=$3 idle_limit=$4
-socket=$folder/local.sock hidden=$folder/local.away
+socket=$folder/local.sock hidden=$folder/local.hidden
 umask 077
 cd /
 

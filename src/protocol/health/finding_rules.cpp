@@ -10,8 +10,8 @@ namespace mortise::protocol {
 
 namespace {
 
-using told_text = std::optional<std::string_view>;
-using told_number = std::optional<std::int64_t>;
+using optional_text = std::optional<std::string_view>;
+using optional_number = std::optional<std::int64_t>;
 
 constexpr std::int64_t us_per_s = 1'000'000;
 constexpr std::int64_t least_token = 1'000'000'000'000'000;  // see scripts/lib/fence.lua
@@ -55,10 +55,12 @@ std::string listed(const std::vector<std::string_view>& items, const char* mark)
   return text;
 }
 
-told_text first_of(told_text one, told_text other) { return one ? one : other; }
-told_number number_of(told_text text) { return text ? whole_number(*text) : told_number(); }
+optional_text first_of(optional_text one, optional_text other) { return one ? one : other; }
+optional_number number_of(optional_text text) {
+  return text ? whole_number(*text) : optional_number();
+}
 
-told_number replica_count(const server_facts& facts) {
+optional_number replica_count(const server_facts& facts) {
   const auto connected = facts.count("connected_slaves");
   return connected ? connected : facts.replica_count;
 }
@@ -91,10 +93,10 @@ judgement judge_reachable(const server_facts&, const checking_client&) {
 }
 
 judgement judge_version(const server_facts& facts, const checking_client&) {
-  if (const auto valkey = facts.told("valkey_version")) {
+  if (const auto valkey = facts.info_field("valkey_version")) {
     return {finding_severity::ok, "Valkey " + shown(*valkey)};
   }
-  const auto version = facts.told("redis_version");
+  const auto version = facts.info_field("redis_version");
   if (!version) return hidden();
   const auto major = number_of(version->substr(0, version->find('.')));
   const auto rest = version->substr(std::min(version->find('.'), version->size() - 1) + 1);
@@ -105,7 +107,7 @@ judgement judge_version(const server_facts& facts, const checking_client&) {
 }
 
 judgement judge_role(const server_facts& facts, const checking_client&) {
-  const auto role = first_of(facts.role, facts.told("role"));
+  const auto role = first_of(facts.role, facts.info_field("role"));
   if (!role) return hidden();
   if (*role == "slave") return {finding_severity::bad, "replica"};
   return {*role == "master" ? finding_severity::ok : finding_severity::bad, shown(*role)};
@@ -165,8 +167,9 @@ judgement judge_rights(const server_facts& facts, const checking_client&) {
 
 judgement judge_maxmemory_policy(const server_facts& facts, const checking_client&) {
   const auto policy =
-      first_of(facts.told("maxmemory_policy"), facts.configured("maxmemory-policy"));
-  const auto limit = number_of(first_of(facts.told("maxmemory"), facts.configured("maxmemory")));
+      first_of(facts.info_field("maxmemory_policy"), facts.configured("maxmemory-policy"));
+  const auto limit =
+      number_of(first_of(facts.info_field("maxmemory"), facts.configured("maxmemory")));
   if (policy == "noeviction") return {finding_severity::ok, "noeviction"};
   if (limit == 0) {
     return {finding_severity::ok,
@@ -191,7 +194,7 @@ judgement judge_shared_database(const server_facts& facts, const checking_client
 }
 
 judgement judge_persistence(const server_facts& facts, const checking_client& client) {
-  const auto enabled = facts.told("aof_enabled");
+  const auto enabled = facts.info_field("aof_enabled");
   const auto configured = facts.configured("appendonly");
   if (!enabled && !configured) return hidden();
   if (enabled != "1" && configured != "yes") {
@@ -202,7 +205,7 @@ judgement judge_persistence(const server_facts& facts, const checking_client& cl
   }
   const auto fsync = facts.configured("appendfsync");
   const std::string value = "appendonly yes, appendfsync " + (fsync ? shown(*fsync) : "hidden");
-  if (facts.told("aof_last_write_status").value_or("ok") != "ok") {
+  if (facts.info_field("aof_last_write_status").value_or("ok") != "ok") {
     return {finding_severity::warn, value + ", the last write failed"};
   }
   if (client.is_fsynced) return {finding_severity::ok, value + ", durability=fsync"};
@@ -242,7 +245,7 @@ judgement judge_replica_lag(const server_facts& facts, const checking_client&) {
   std::int64_t lag_s = 0;
   std::int64_t behind = 0;
   for (std::int64_t i = 0; i < std::min(*count, most_shown); ++i) {
-    const auto line = facts.told("slave" + std::to_string(i));
+    const auto line = facts.info_field("slave" + std::to_string(i));
     if (!line) return hidden();
     const auto its_lag_s = whole_number(part_of(*line, "lag"));
     const auto its_offset = whole_number(part_of(*line, "offset"));
@@ -265,7 +268,7 @@ judgement judge_min_replicas(const server_facts& facts, const checking_client& c
   if (has_all_acknowledge(client, *count)) return {finding_severity::ok, "acks waits for all"};
   auto least = number_of(facts.configured("min-replicas-to-write"));
   // INFO has this field only when the parameter is set.
-  if (!least && facts.told("min_slaves_good_slaves")) least = 1;
+  if (!least && facts.info_field("min_slaves_good_slaves")) least = 1;
   if (!least) return hidden();
   return {*least == 0 ? finding_severity::warn : finding_severity::ok,
           "min-replicas-to-write " + std::to_string(*least)};
@@ -274,10 +277,10 @@ judgement judge_min_replicas(const server_facts& facts, const checking_client& c
 // ---- clocks, tokens and time -------------------------------------------------------------------
 
 // The fence counter, if its value is a token.
-told_number fence_of(const server_facts& facts) {
+optional_number fence_of(const server_facts& facts) {
   const auto token = number_of(facts.fence);
   const bool is_token = token && *token >= least_token && *token <= most_token;
-  return is_token ? token : told_number();
+  return is_token ? token : optional_number();
 }
 
 judgement judge_clock_step(const server_facts& facts, const checking_client& client) {
@@ -320,7 +323,7 @@ judgement judge_clock_offset(const server_facts& facts, const checking_client&) 
 }
 
 judgement judge_fence(const server_facts& facts, const checking_client& client) {
-  if (facts.is_fence_elsewhere) return {finding_severity::ok, "in a slot that has moved"};
+  if (facts.is_fence_in_other_slot) return {finding_severity::ok, "in a slot that has moved"};
   if (!facts.fence_type) return hidden();
   const bool is_lifted = facts.fence_lifted_ns != 0;
   if (*facts.fence_type == "none") {

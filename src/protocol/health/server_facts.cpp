@@ -14,7 +14,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-std::optional<std::string_view> server_facts::told(std::string_view field) const {
+std::optional<std::string_view> server_facts::info_field(std::string_view field) const {
   const auto text = redis::info_field(info, field);
   if (text.empty()) return {};
   return text;

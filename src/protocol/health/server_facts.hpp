@@ -39,7 +39,7 @@ struct server_facts {
     bool is_essential_missing = false;
   } rights;
   std::optional<std::string> write_error;  // the first word of the error; "" when writes succeed
-  bool is_key_elsewhere = false;           // in a cluster; writes were not tried then
+  bool is_key_in_other_slot = false;       // in a cluster; writes were not tried then
   // Whether the server has these commands, where tried.
   std::optional<bool> has_eval;
   std::optional<bool> has_client_kill;
@@ -48,8 +48,8 @@ struct server_facts {
   std::optional<std::string> fence_type;
   std::optional<std::string> fence;
   std::optional<std::int64_t> fence_ttl_ms;
-  bool is_fence_elsewhere = false;  // its slot has moved from this server of a cluster
-  time_ns fence_lifted_ns = 0;      // since when the client lifts it; 0: never
+  bool is_fence_in_other_slot = false;  // its slot has moved from this server of a cluster
+  time_ns fence_lifted_ns = 0;          // since when the client lifts it; 0: never
 
   // A sample of the database's keys.
   struct key_sample {
@@ -59,7 +59,7 @@ struct server_facts {
   std::optional<key_sample> keys;
 
   // A field of INFO, if reported.
-  [[nodiscard]] std::optional<std::string_view> told(std::string_view field) const;
+  [[nodiscard]] std::optional<std::string_view> info_field(std::string_view field) const;
   // The same as an integer.
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view field) const;
   // A parameter of CONFIG, if reported.

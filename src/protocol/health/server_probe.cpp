@@ -121,7 +121,7 @@ void read_trial(server_facts& facts, const redis::value& reply, std::string_view
   if (!reply.is_error()) return;
   const auto error = reply.text();
   if (first_word(error) == "MOVED") {
-    facts.is_key_elsewhere = true;
+    facts.is_key_in_other_slot = true;
     return;
   }
   if (is_about_state(error)) {
@@ -146,7 +146,7 @@ void read_nothing(server_facts& /*facts*/, const redis::value& /*reply*/, std::s
 // The end of a transaction with a deliberate error.
 void read_end_of_trials(server_facts& facts, const redis::value& reply, std::string_view) {
   facts.rights.is_known = reply.is_error();
-  const bool is_seen = facts.rights.is_known && !facts.is_key_elsewhere;
+  const bool is_seen = facts.rights.is_known && !facts.is_key_in_other_slot;
   if (is_seen && !facts.write_error) facts.write_error = "";
 }
 
@@ -179,7 +179,7 @@ void read_client_kill(server_facts& facts, const redis::value& reply, std::strin
 void read_fence_type(server_facts& facts, const redis::value& reply, std::string_view) {
   if (reply.type() == redis::kind::status) facts.fence_type = reply.text();
   const auto error = first_word(reply.is_error() ? reply.text() : std::string_view());
-  facts.is_fence_elsewhere = error == "MOVED" || error == "ASK";
+  facts.is_fence_in_other_slot = error == "MOVED" || error == "ASK";
 }
 
 void read_fence(server_facts& facts, const redis::value& reply, std::string_view) {

@@ -48,8 +48,8 @@ constexpr field fields[] = {
 // All entries of a client share the first fields, which are sent once.
 constexpr std::size_t shared_fields = 3;
 // A client does not send the last field.
-constexpr std::size_t told_fields = std::size(fields) - 1;
-constexpr std::size_t own_fields = told_fields - shared_fields;
+constexpr std::size_t listed_fields = std::size(fields) - 1;
+constexpr std::size_t own_fields = listed_fields - shared_fields;
 // Fields of a page before its entries.
 constexpr std::size_t head_size = 7;
 
@@ -185,7 +185,7 @@ std::string write_page(const listing_page& page) {
   writer.arg(decimal(page.round)).arg(page.client).arg(host).arg(decimal(getpid()));
   writer.arg(decimal(page.from)).arg(decimal(page.next)).arg(decimal(own_fields));
   for (const auto& one : page.entries) {
-    for (std::size_t i = shared_fields; i < told_fields; ++i) {
+    for (std::size_t i = shared_fields; i < listed_fields; ++i) {
       writer.arg(text_of(one, fields[i]));
     }
   }
@@ -243,9 +243,10 @@ command say_to_inboxes(bool is_cluster, const std::vector<std::string>& channels
 }
 
 command say_to_inbox(std::string_view client_id, std::string_view text) {
-  return {[channel = inbox_channel(client_id), said = std::string(text)](std::string& out, bool) {
-    redis::command_writer(out).command({"PUBLISH", channel, said});
-  }};
+  return {
+      [channel = inbox_channel(client_id), payload = std::string(text)](std::string& out, bool) {
+        redis::command_writer(out).command({"PUBLISH", channel, payload});
+      }};
 }
 
 }  // namespace mortise::protocol

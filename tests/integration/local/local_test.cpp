@@ -151,7 +151,7 @@ TEST_F(local_server_test, a_socket_that_a_killed_supervisor_moved_is_brought_bac
   for (const pid_t process : processes_with(base_)) {
     if (process != server.front()) ::kill(process, SIGKILL);
   }
-  std::filesystem::rename(socket_path_, settings_.folder + "/local.away");
+  std::filesystem::rename(socket_path_, settings_.folder + "/local.hidden");
   EXPECT_EQ(find_server(), before);
 }
 
