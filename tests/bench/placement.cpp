@@ -1,5 +1,7 @@
 #include "placement.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 
@@ -64,18 +66,24 @@ pinned::~pinned() {
 load::load() {
   const auto all = cores_of(0);
   for (int i = 0; i < CPU_COUNT(&all); ++i) {
-    children_.emplace_back([this] {
+    children_.emplace_back([this, i] {
+      constexpr std::int64_t percent_ns = 100'000;  // of 10 ms
       for (;;) {
-        while (*is_on_.get() == 0) wait_on(*is_on_.get(), 0);
-        for (const auto end = now_ns() + 100'000; now_ns() < end;) continue;
+        const std::uint32_t percent = *percent_.get();
+        if (percent == 0 || (percent < 100 && i > 0)) {
+          wait_on(*percent_.get(), percent);
+          continue;
+        }
+        for (const auto end = now_ns() + percent_ns * percent; now_ns() < end;) continue;
+        if (percent < 100) ::usleep(100 * (100 - percent));
       }
     });
   }
 }
 
-void load::set(bool is_on) {
-  *is_on_.get() = is_on ? 1 : 0;
-  wake_all(*is_on_.get());
+void load::set(std::uint32_t percent) {
+  *percent_.get() = percent;
+  wake_all(*percent_.get());
 }
 
 }  // namespace mortise::bench

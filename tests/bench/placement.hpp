@@ -38,20 +38,21 @@ class pinned {
 class load {
  public:
   load();
-  void set(bool is_on);
+  // 100: all cores are busy. Less: one process has this share of a core. 0: none.
+  void set(std::uint32_t percent);
 
  private:
-  shared<std::atomic<std::uint32_t>> is_on_;
+  shared<std::atomic<std::uint32_t>> percent_;
   std::vector<process> children_;
 };
 
 // While it is there, the load is on.
 class loaded {
  public:
-  explicit loaded(load& which) : which_(which) { which_.set(true); }
+  explicit loaded(load& which, std::uint32_t percent = 100) : which_(which) { which_.set(percent); }
   loaded(const loaded&) = delete;
   loaded& operator=(const loaded&) = delete;
-  ~loaded() { which_.set(false); }
+  ~loaded() { which_.set(0); }
 
  private:
   load& which_;

@@ -67,6 +67,27 @@ comparison against_hiredis(int rounds, mortise_lock* lock, reference& plain,
   return result;
 }
 
+// The time of all pairs over a minute, next to a process that has a tenth of a core. What adapts
+// needs longer than a block of pairs.
+void run_minute(const char* id, const settings& chosen, load& others, mortise_lock* lock,
+                reference& plain, const plain_lock& key, table& results) {
+  const loaded now(others, 10);
+  const auto mean_us = [](std::int64_t for_ns, auto&& step) {
+    int pairs = 0;
+    const auto start = now_ns();
+    for (; now_ns() - start < for_ns; ++pairs) step();
+    return static_cast<double>(now_ns() - start) / pairs / ns_per_microsecond;
+  };
+  std::vector<double> ratios;
+  for (int second = 0; second < chosen.pick(60, 6); ++second) {
+    const double subject_us = mean_us(750'000'000, [&] { pair(lock); });
+    ratios.push_back(subject_us / mean_us(250'000'000, [&] { plain.pair(key); }));
+  }
+  results.measured(id, median(ratios));
+  results.raw("seconds' ratios %.2f to %.2f (10th to 90th), the last %.2f", percentile(ratios, 0.1),
+              percentile(ratios, 0.9), ratios.back());
+}
+
 // An unlock that does not wait for its reply.
 void run_sent(const settings& chosen, reference& plain, const plain_lock& key,
               const std::string& url, table& results) {
@@ -98,7 +119,7 @@ void report(const char* id, const comparison& seen, table& results) {
       percentile(seen.p50_ratio, 0.9), median(seen.cpu_ratio));
 }
 
-void run_tcp(int rounds, const settings& chosen, table& results) {
+void run_tcp(int rounds, const settings& chosen, load& others, table& results) {
   auto over_tcp = chosen;
   over_tcp.url.clear();
   over_tcp.over_tcp = true;
@@ -108,6 +129,7 @@ void run_tcp(int rounds, const settings& chosen, table& results) {
   const auto client = open_client(server.url());
   const auto lock = make_lock(client.get(), lock_name("caller"));
   report("caller.tcp", against_hiredis(rounds, lock.get(), plain, keys.front()), results);
+  run_minute("caller.tcp_minute", chosen, others, lock.get(), plain, keys.front(), results);
 }
 
 // Adaptive waiting against waiting that never spins: by the time or the CPU that `figure` returns.
@@ -155,7 +177,8 @@ void run(const settings& chosen, table& results) {
   const auto lock = make_lock(client.get(), lock_name("caller"));
 
   report("caller.p50", against_hiredis(rounds, lock.get(), plain, keys.front()), results);
-  run_tcp(rounds, chosen, results);
+  run_minute("caller.minute", chosen, others, lock.get(), plain, keys.front(), results);
+  run_tcp(rounds, chosen, others, results);
   for (const auto where : {placement::one_core, placement::two_cores}) {
     const pinned both(where, process_of(plain), {::getpid()});
     report(where == placement::one_core ? "caller.one_core" : "caller.two_cores",
@@ -188,7 +211,10 @@ const experiment& uncontended() {
   static const experiment instance{
       "caller",
       {{"caller.p50", "one caller, pair p50 / blocking hiredis", aim::at_most, 0.4, "x"},
+       {"caller.minute", "  time of a pair for a minute, others have a tenth of a core / hiredis",
+        aim::at_most, 0.5, "x"},
        {"caller.tcp", "  the same over loopback TCP", aim::at_most, 0.6, "x"},
+       {"caller.tcp_minute", "  the same over loopback TCP for a minute", aim::at_most, 0.6, "x"},
        {"caller.one_core", "  the same on the server's core", aim::at_most, 1.05, "x"},
        {"caller.two_cores", "  the same on one core, the server on another", aim::at_most, 1.05,
         "x"},
