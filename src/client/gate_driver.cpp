@@ -49,7 +49,7 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       order_(key()),
       gate_(rules.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)),
-      random_state_(random_number() | 1U) {}
+      random_(random_number()) {}
 
 gate_driver::~gate_driver() { client_.reactor().cancel(*this); }
 
@@ -144,14 +144,7 @@ std::string gate_driver::new_owner_token(std::string_view label, std::int64_t gr
   return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, reuse});
 }
 
-std::int64_t gate_driver::random_below(std::int64_t bound) noexcept {
-  // xorshift64 (Marsaglia): no system call for a number that only spreads timers.
-  random_state_ ^= random_state_ << 13U;
-  random_state_ ^= random_state_ >> 7U;
-  random_state_ ^= random_state_ << 17U;
-  return bound <= 0 ? 0
-                    : static_cast<std::int64_t>(random_state_ % static_cast<std::uint64_t>(bound));
-}
+std::int64_t gate_driver::random_below(std::int64_t bound) noexcept { return random_.below(bound); }
 
 bool gate_driver::is_granted_by_message() const noexcept {
   return client_.servers().is_granted_by_message(named());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.hpp"
 #include "client/events/event_queue.hpp"
 #include "client/handover_order.hpp"
 #include "deployment/api/deployment.hpp"
@@ -112,7 +113,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;
-  std::uint64_t random_state_;  // state of a small random generator that only spreads timers
+  small_random random_;                                              // spreads timers
   std::vector<std::unique_ptr<deployment::lock_request>> requests_;  // all of them
   std::vector<deployment::lock_request*> free_requests_;
   std::unique_ptr<event_node> unread_;

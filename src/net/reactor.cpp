@@ -148,9 +148,7 @@ void reactor::post(task& item) noexcept {
     const std::lock_guard guard(mutex_);
     if (item.is_posted_) return;
     item.is_posted_ = true;
-    item.next_ = nullptr;
-    (last_task_ == nullptr ? first_task_ : last_task_->next_) = &item;
-    last_task_ = &item;
+    tasks_.push(item);
     must_kick = is_asleep_;
     is_asleep_ = false;
   }
@@ -161,10 +159,7 @@ void reactor::cancel(task& item) noexcept {
   std::unique_lock lock(mutex_);
   const auto unlink = [&] {
     if (!item.is_posted_) return;
-    task* before = nullptr;
-    for (task* at = first_task_; at != &item; at = at->next_) before = at;
-    (before == nullptr ? first_task_ : before->next_) = item.next_;
-    if (last_task_ == &item) last_task_ = before;
+    tasks_.remove(item);
     item.is_posted_ = false;
   };
   unlink();
@@ -200,13 +195,11 @@ void reactor::run() noexcept {
 void reactor::run_tasks() noexcept {
   std::unique_lock lock(mutex_);
   // Tasks that these tasks post run after the next look at the descriptors.
-  task* const last = last_task_;
+  task* const last = tasks_.last();
   for (bool is_last = last == nullptr; !is_last;) {
-    task* item = first_task_;
+    task* item = tasks_.pop();
     if (item == nullptr) return;
     is_last = item == last;
-    first_task_ = item->next_;
-    if (first_task_ == nullptr) last_task_ = nullptr;
     item->is_posted_ = false;
     running_ = item;
     lock.unlock();
@@ -236,7 +229,7 @@ void reactor::sleep_and_dispatch() noexcept {
   int timeout_ms = 0;
   {
     const std::lock_guard guard(mutex_);
-    is_asleep_ = first_task_ == nullptr;
+    is_asleep_ = tasks_.is_empty();
     if (is_asleep_) timeout_ms = -1;
   }
   epoll_event events[batch_limit];

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/fifo.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/timer_heap.hpp"
@@ -28,7 +29,7 @@ class event_handler {
 };
 
 // Work for the reactor's thread. Its owner keeps it alive while it is posted.
-class task {
+class task : public fifo_link<task> {
  public:
   task() = default;
   virtual ~task() = default;
@@ -38,7 +39,6 @@ class task {
 
  private:
   friend class reactor;
-  task* next_ = nullptr;
   bool is_posted_ = false;
 };
 
@@ -104,8 +104,7 @@ class reactor {
   int waiting_for_run_ = 0;
   const void* running_ = nullptr;  // the running task or timer
   bool is_asleep_ = false;
-  task* first_task_ = nullptr;
-  task* last_task_ = nullptr;
+  fifo<task> tasks_;
   timer_heap timers_;
   time_ns clock_armed_for_ = time_never;
 };

@@ -18,19 +18,6 @@ struct event_queue::consumer {
   consumer* next = nullptr;
 };
 
-void event_chain::push(event_node& node) noexcept {
-  node.next_ = nullptr;
-  (last == nullptr ? first : last->next_) = &node;
-  last = &node;
-}
-
-event_node& event_chain::pop() noexcept {
-  auto& node = *first;
-  first = node.next_;
-  if (first == nullptr) last = nullptr;
-  return node;
-}
-
 event_queue::event_queue(std::int64_t capacity, std::shared_ptr<client> client)
     : capacity_(capacity), client_(std::move(client)) {}
 
@@ -152,7 +139,7 @@ void event_queue::unsignal_locked() noexcept {
 }
 
 event_node* event_queue::pop_locked() noexcept {
-  auto& node = (ended_.is_empty() ? reports_ : ended_).pop();
+  auto& node = *(ended_.is_empty() ? reports_ : ended_).pop();
   if (node.uses_capacity) --reserved_;
   if (node.content.kind == event_kind::log) --unread_lines_;
   if (node.content.kind == event_kind::stats) is_stats_unread_ = false;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/fifo.hpp"
 #include "base/log.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -62,7 +63,7 @@ struct event {
 
 // An event with its place in a queue. Allocated before its call is accepted, so delivery cannot
 // fail.
-class event_node {
+class event_node : public fifo_link<event_node> {
  public:
   virtual ~event_node() = default;
   event content;
@@ -79,21 +80,9 @@ class event_node {
 
  private:
   friend class event_queue;
-  friend struct event_chain;
-  event_node* next_ = nullptr;
   bool is_waiting_acquire_ = false;
   bool is_cancelled_ = false;  // by a shutdown
   std::list<event_node*>::iterator waiting_position_;
-};
-
-// An ordered list of nodes that it does not own.
-struct event_chain {
-  event_node* first = nullptr;
-  event_node* last = nullptr;
-
-  [[nodiscard]] bool is_empty() const noexcept { return first == nullptr; }
-  void push(event_node& node) noexcept;
-  event_node& pop() noexcept;
 };
 
 class event_queue {
@@ -175,8 +164,8 @@ class event_queue {
   std::mutex mutex_;
   std::int64_t reserved_ = 0;  // open calls, watches and unread events
   std::int64_t open_calls_ = 0;
-  event_chain ended_;    // of calls and watches
-  event_chain reports_;  // read after `ended_`
+  fifo<event_node> ended_;    // of calls and watches
+  fifo<event_node> reports_;  // read after `ended_`
   int unread_lines_ = 0;
   bool is_stats_unread_ = false;
   std::list<event_node*> waiting_;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/atomic_max.hpp"
 #include "base/text/decimal.hpp"
 #include "base/text/printable.hpp"
 #include "deployment/api/server_config.hpp"
@@ -215,10 +216,7 @@ bool cluster_deployment::await(const named_key& lock, net::caller& caller,
 void cluster_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {
   auto* const slot = slot_of(lock);
   if (slot == nullptr) return;
-  auto before = slot->highest_token.load(std::memory_order_relaxed);
-  while (before < token &&
-         !slot->highest_token.compare_exchange_weak(before, token, std::memory_order_relaxed)) {
-  }
+  raise_to(slot->highest_token, token);
 }
 
 // ---- commands -------------------------------------------------------------------------------

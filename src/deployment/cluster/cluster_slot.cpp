@@ -25,16 +25,6 @@ bool is_of_slot(std::string_view error) noexcept {
 
 }  // namespace
 
-void waiting_list::push(cluster_request& item) noexcept {
-  item.next_ = nullptr;
-  (first_ == nullptr ? first_ : last_->next_) = &item;
-  last_ = &item;
-}
-
-cluster_request* waiting_list::pop() noexcept {
-  return first_ == nullptr ? nullptr : std::exchange(first_, first_->next_);
-}
-
 cluster_slot::cluster_slot(int slot, std::string_view client_id)
     : number(slot),
       place(cluster::tag_of(slot)),

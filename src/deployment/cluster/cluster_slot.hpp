@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "deployment/cluster/cluster_server.hpp"
 #include "deployment/cluster/routing/slot.hpp"
 #include "deployment/requests/server_request.hpp"
@@ -14,18 +15,6 @@ namespace mortise::deployment {
 
 class cluster_request;
 class cluster_routes;
-
-// First in, first out; needs no memory.
-class waiting_list {
- public:
-  void push(cluster_request& item) noexcept;
-  cluster_request* pop() noexcept;
-  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
-
- private:
-  cluster_request* first_ = nullptr;
-  cluster_request* last_ = nullptr;
-};
 
 struct cluster_slot {
   cluster_slot(int slot, std::string_view client_id);
@@ -38,7 +27,7 @@ struct cluster_slot {
   std::atomic<time_ns> moving_until{0};          // until then its keys may be on two servers
 
   // Under the mutex of the routes.
-  waiting_list waiting;
+  fifo<cluster_request> waiting;
   int message_waiters = 0;                      // number of waiters for messages
   bool is_attached = false;                     // at least once
   cluster::endpoint last_address;               // the last attached server; port 0: none
@@ -51,7 +40,7 @@ struct cluster_slot {
 struct slot_events {
   cluster::slot_set moved;                // acknowledgements about these slots no longer count
   std::vector<cluster_server*> unopened;  // servers that never open
-  waiting_list dropped;                   // requests that are not sent
+  fifo<cluster_request> dropped;          // requests that are not sent
   cluster::slot_set up;                   // requests about these slots can be sent again
 
   [[nodiscard]] bool is_empty() const noexcept {
@@ -65,7 +54,7 @@ struct slot_events {
 //
 // While the slot is moved key by key, a request that names only the lock's own key follows that
 // key. It compares the owner token, so it changes nothing if it comes late (hazard 29).
-class cluster_request final : public server_request {
+class cluster_request final : public server_request, public fifo_link<cluster_request> {
  public:
   cluster_request(cluster_routes& routes, cluster_slot& slot, lock_requester& requester);
   ~cluster_request() override;
@@ -80,7 +69,6 @@ class cluster_request final : public server_request {
   void drop() noexcept;
 
  private:
-  friend class waiting_list;
   bool is_forwarded(std::string_view error) noexcept override;
   bool is_misrouted(std::string_view error, lock::step_result& result) noexcept override;
   void report(const lock::step_result& result, time_ns now) noexcept override;
@@ -90,7 +78,6 @@ class cluster_request final : public server_request {
   cluster_server* target_ = nullptr;  // the server of the last request
   bool is_asking_ = false;            // sent ahead of the slot's move
   bool is_migrating_ = false;         // keys of the slot are on two servers
-  cluster_request* next_ = nullptr;
 };
 
 }  // namespace mortise::deployment

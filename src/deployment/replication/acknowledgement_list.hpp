@@ -5,12 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fifo.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 
 namespace mortise::deployment {
 
-class unacknowledged {
+class unacknowledged : public fifo_link<unacknowledged> {
  public:
   virtual ~unacknowledged() = default;
 
@@ -23,30 +24,12 @@ class unacknowledged {
   // The server was lost, so the outcome is unknown.
   virtual void on_server_lost(time_ns now) noexcept = 0;
 
-  unacknowledged* next_ = nullptr;
   time_ns deadline_ = 0;
   std::string_view place_;  // of its lock, see protocol::place_of
 };
 
-// Needs no memory.
-class acknowledgement_list {
+class acknowledgement_list : public fifo<unacknowledged> {
  public:
-  void push(unacknowledged& item) noexcept {
-    item.next_ = nullptr;
-    (last_ == nullptr ? first_ : last_->next_) = &item;
-    last_ = &item;
-  }
-  unacknowledged* pop() noexcept {
-    auto* const item = first_;
-    if (item == nullptr) return nullptr;
-    first_ = item->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    return item;
-  }
-  // Appends all items of `other`.
-  void take(acknowledgement_list& other) noexcept {
-    while (auto* const item = other.pop()) push(*item);
-  }
   // Moves the items for which `predicate` returns true to another list.
   template <class Predicate>
   void part(acknowledgement_list& target, Predicate&& predicate) noexcept {
@@ -54,26 +37,20 @@ class acknowledgement_list {
     while (auto* const item = pop()) (predicate(*item) ? target : kept).push(*item);
     std::swap(*this, kept);
   }
-  [[nodiscard]] const unacknowledged* first() const noexcept { return first_; }
-  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] time_ns earliest_deadline() const noexcept {
     auto at = time_never;
-    for (const auto* item = first_; item != nullptr; item = item->next_) {
+    for (const auto* item = first(); item != nullptr; item = next(*item)) {
       at = std::min(at, item->deadline_);
     }
     return at;
   }
   [[nodiscard]] time_ns latest_deadline() const noexcept {
     time_ns at = 0;
-    for (const auto* item = first_; item != nullptr; item = item->next_) {
+    for (const auto* item = first(); item != nullptr; item = next(*item)) {
       at = std::max(at, item->deadline_);
     }
     return at;
   }
-
- private:
-  unacknowledged* first_ = nullptr;
-  unacknowledged* last_ = nullptr;
 };
 
 }  // namespace mortise::deployment

@@ -144,9 +144,9 @@ void acknowledgements::on_server_down() noexcept {
 // Waiting steps were carried out, or were lost with the server.
 void acknowledgements::drop(notifications& pending) noexcept {
   ready_since_ = 0;
-  pending.lost.take(waiting_.early);
-  pending.lost.take(waiting_.covered);
-  pending.lost.take(waiting_.open);
+  pending.lost.take_all(waiting_.early);
+  pending.lost.take_all(waiting_.covered);
+  pending.lost.take_all(waiting_.open);
 }
 
 bool acknowledgements::is_of_server() const noexcept {
@@ -212,7 +212,7 @@ void acknowledgements::refuse(outcome why) noexcept {
     const std::lock_guard guard(mutex_);
     problem_ = std::move(why);
     // Waiting does not help without a remedy.
-    if (!problem_.is_retryable) pending.failed.take(waiting_.early);
+    if (!problem_.is_retryable) pending.failed.take_all(waiting_.early);
     pending.why = problem_;
   }
   notify(pending, boot_now());
@@ -269,7 +269,7 @@ void acknowledgements::on_readiness_reply(const redis::value& reply, time_ns now
     replicas_.connected = readiness_check_.state->connected;
     problem_ = {};
     ready_since_ = now;
-    pending.acknowledged.take(waiting_.early);
+    pending.acknowledged.take_all(waiting_.early);
   }
   ++changes_;
   net::futex_wake_all(&changes_);
@@ -351,7 +351,7 @@ void acknowledgements::poll_next(time_ns now, notifications& pending) noexcept {
   // The last mark still covers these items.
   if (!waiting_.covered.is_empty()) return send_poll(false, now, pending);
   if (waiting_.open.is_empty()) return;
-  waiting_.covered.take(waiting_.open);
+  waiting_.covered.take_all(waiting_.open);
   send_poll(true, now, pending);
 }
 
@@ -389,7 +389,7 @@ void acknowledgements::send_poll(bool with_mark, time_ns now, notifications& pen
 
 void acknowledgements::fail_all(notifications& pending, outcome why) noexcept {
   pending.why = std::move(why);
-  pending.failed.take(waiting_.covered);
+  pending.failed.take_all(waiting_.covered);
 }
 
 void acknowledgements::poll::take(const redis::value& reply,
@@ -454,7 +454,7 @@ void acknowledgements::read(poll& result, time_ns now, notifications& pending) n
     waiting_.covered.part(pending.failed, [&](const unacknowledged& item) {
       return item.place_.data() == result.place.data();
     });
-    waiting_.covered.take(waiting_.open);
+    waiting_.covered.take_all(waiting_.open);
     std::swap(waiting_.covered, waiting_.open);
     return;
   }
@@ -465,12 +465,12 @@ void acknowledgements::read(poll& result, time_ns now, notifications& pending) n
     std::swap(server_.history, result.state->history);
     ready_since_ = now;
     pending.is_ready_again = true;
-    pending.lost.take(waiting_.covered);
-    return pending.lost.take(waiting_.open);
+    pending.lost.take_all(waiting_.covered);
+    return pending.lost.take_all(waiting_.open);
   }
   const auto required = needed(now);
   if (required && replicas_.acknowledged >= *required)
-    return pending.acknowledged.take(waiting_.covered);
+    return pending.acknowledged.take_all(waiting_.covered);
   pending.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
   pending.why = too_few(now);
   waiting_.covered.part(pending.failed,

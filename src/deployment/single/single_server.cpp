@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/atomic_max.hpp"
 #include "deployment/api/admission.hpp"
 #include "deployment/api/server_config.hpp"
 #include "deployment/replication/acknowledgements.hpp"
@@ -219,10 +220,7 @@ class single_server final : public deployment,
     server_.expect_messages(change);
   }
   void note_token(const named_key& /*lock*/, std::int64_t token) noexcept override {
-    auto before = seen_->load(std::memory_order_relaxed);
-    while (before < token &&
-           !seen_->compare_exchange_weak(before, token, std::memory_order_relaxed)) {
-    }
+    raise_to(*seen_, token);
   }
   void listen(const named_key& /*lock*/, std::string_view channel) override {
     server_.listen(channel);

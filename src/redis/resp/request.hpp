@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/fifo.hpp"
 #include "base/time.hpp"
 #include "net/threads/caller.hpp"
 #include "redis/resp/resp.hpp"
@@ -15,7 +16,7 @@ struct login;
 // run without any lock of the engine, on the reading thread (a leading caller, or the I/O thread),
 // in the order of sending. They may submit further requests and may destroy the request, but must
 // not block.
-class request {
+class request : public fifo_link<request> {
  public:
   virtual ~request() = default;
   // `now` was read when the reply arrived.
@@ -39,7 +40,6 @@ class request {
   friend class pipeline;
   friend class reply_reader;
   friend class request_list;
-  request* next_ = nullptr;
   std::uint64_t start_ = 0;  // bytes of the connection before its first one
   int replies_left_ = 0;
   bool is_for_callers_ = false;  // for callers to read: one waits for the reply, or no thread does

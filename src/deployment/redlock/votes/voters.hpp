@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/random.hpp"
 #include "base/time.hpp"
 #include "deployment/redlock/votes/vote_count.hpp"
 #include "lock/step.hpp"
@@ -15,17 +16,12 @@ namespace mortise::quorum {
 
 class voters {
  public:
-  voters(std::size_t servers, std::uint64_t seed) noexcept : count(servers), random_(seed | 1U) {}
+  voters(std::size_t servers, std::uint64_t seed) noexcept : count(servers), random_(seed) {}
 
   const std::size_t count;
 
-  // By xorshift64 (Marsaglia). Random delays are needed, because clients in step split the votes.
-  std::uint64_t random() noexcept {
-    random_ ^= random_ << 13U;
-    random_ ^= random_ >> 7U;
-    random_ ^= random_ << 17U;
-    return random_;
-  }
+  // Random delays are needed, because clients in step split the votes.
+  std::uint64_t random() noexcept { return random_.next(); }
   // How long a round waits for missing replies after the first one: a twentieth of the lease,
   // within bounds. With slow servers it waits twice the recent delay of a quorum. This is at most a
   // quarter of the lease, and at most 2 s.
@@ -100,7 +96,7 @@ class voters {
     return now / ns_per_us + *middle;
   }
 
-  std::uint64_t random_;
+  small_random random_;
   std::int64_t last_ = 0;                              // the last own token
   std::array<std::int64_t, most_servers> reported_{};  // the highest token of each
   std::array<std::int64_t, most_servers> ahead_us_{};  // of this client's clock, 0 is unknown
