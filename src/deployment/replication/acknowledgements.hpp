@@ -188,27 +188,30 @@ class acknowledgements final : private redis::session_listener,
 
   mutable std::mutex mutex_;  // guards the members below
   bool is_closed_ = false;
-  struct {
+  struct server_state {
     bool is_up = false;
     std::string run;
     std::string history;   // of its data; empty until it is known
     std::string own_name;  // if a cluster is asked for its replicas
-  } server_;
+  };
+  server_state server_;
   outcome problem_;
-  struct {
+  struct waiting_replies {
     acknowledgement_list early;    // until the server is ready
     acknowledgement_list open;     // for the next WAIT
     acknowledgement_list covered;  // by the last WAIT
     time_ns armed_for = time_never;
-  } waiting_;
+  };
+  waiting_replies waiting_;
   bool is_asking_ = false;
   poll poll_;
-  struct {
+  struct replica_counts {
     std::int64_t acknowledged = 0;        // replicas that have the data of the last WAIT
     std::int64_t online = 0;              // replicas that are online
     std::int64_t connected = 0;           // replicas in any state
     std::optional<std::int64_t> counted;  // replicas in the cluster's list
-  } replicas_;
+  };
+  replica_counts replicas_;
 
   redis::connection connection_;  // last, because it calls back until its destruction
 };

@@ -59,12 +59,13 @@ class sentinels final : public net::resolver, private sentinel_listener {
   const std::string name_;
   std::function<void()> on_hint_;               // since begin()
   std::atomic<std::uint32_t> result_count_{0};  // number of calls of on_result()
-  struct {
+  struct resolution_state {
     mutable std::mutex mutex;
     std::vector<net::address> master;
     std::optional<replica_report> replicas;
-  } last_;            // result of the last resolve()
-  std::mutex mutex_;  // protects the list, which is empty after close()
+  };
+  resolution_state last_;  // result of the last resolve()
+  std::mutex mutex_;       // protects the list, which is empty after close()
   std::vector<std::unique_ptr<sentinel>> all_;
 };
 

@@ -31,13 +31,14 @@ struct server_facts {
   time_ns heard_ns = 0;              // time of the last reply
 
   // The result of the trial of each right: refused rights, and unknown commands.
-  struct {
+  struct right_trial {
     bool is_known = false;
     std::vector<std::string_view> refused;
     std::vector<std::string_view> missing;
     bool is_essential_refused = false;
     bool is_essential_missing = false;
-  } rights;
+  };
+  right_trial rights;
   std::optional<std::string> write_error;  // the first word of the error; "" when writes succeed
   bool is_key_in_other_slot = false;       // in a cluster; writes were not tried then
   // Whether the server has these commands, where tried.

@@ -214,7 +214,7 @@ class router {
       failover_probes_;  // by attempt: the troubled server, and the slot
   bool is_known_ = false;
   outcome problem_;  // why it is not known
-  struct {
+  struct topology_schedule {
     bool is_requested = false;
     int server = no_server;  // with the open request
     time_ns sent_at = 0;
@@ -224,7 +224,8 @@ class router {
     time_ns behind_since = time_never;  // since when only older topologies came
     int tried_server = no_server;       // the last server that was connected to be asked
     time_ns tried_at = 0;
-  } topology_;
+  };
+  topology_schedule topology_;
   time_ns next_check_ = time_never;       // check of the slots that are not attached
   time_ns next_repeat_ = time_never;      // repeat for slots that are being moved
   time_ns next_disconnect_ = time_never;  // end of an unused connection
