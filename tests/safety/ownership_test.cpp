@@ -214,7 +214,7 @@ TEST(safety, hazard_20_stalled_renewal_thread_does_not_make_held_lie) {
     test.send(std::to_string(io_thread()));
     test.receive();
     const bool has_ended = eventually([&] { return mortise_lock_is_held(lock.get()) == 0; });
-    test.send(has_ended ? "ended" : "held for ever");
+    test.send(has_ended ? "ended" : "still held");
     test.send(status_name(mortise_lock_unlock(lock.get(), nullptr)));
     test.receive();
   });

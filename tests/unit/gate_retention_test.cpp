@@ -45,7 +45,7 @@ class gate_retention_test : public gate_test {
 
 TEST_F(gate_retention_test, an_unlock_ends_without_a_question_and_the_hold_is_over) {
   retain_first();
-  EXPECT_TRUE(io_.says_retain) << "so that who waits lets it know";
+  EXPECT_TRUE(io_.says_retain) << "so that a waiter notifies this client";
   EXPECT_EQ(io_.count(), 1U);
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(2)));
   EXPECT_FALSE(gate_.is_idle());

@@ -45,7 +45,7 @@ class gate_sharing_test : public gate_test {
 
 TEST_F(gate_sharing_test, a_reader_joins_who_reads_and_asks_nothing) {
   read_first();
-  EXPECT_TRUE(io_.says_shared) << "so that who waits lets it know";
+  EXPECT_TRUE(io_.says_shared) << "so that a waiter notifies this client";
   for (const auto is_try : {false, true}) {
     acquire_call joins(second_, is_try);
     joins.amount = {hold_mode::shared, 1};

@@ -600,7 +600,7 @@ MORTISE_API mortise_status mortise_options_set_command_timeout_ms(mortise_option
  *
  * Both clocks slew while they are corrected: ntpd by at most 500 ppm, chronyd by up to 83333 ppm
  * unless its `maxslewrate` is lower. The value protects only the client's own holds, so clients
- * that share a lock may have different values. For clients only. Default 100000 (10 %).
+ * that share a lock may have different values. For clients only. Default 10000 (1 %).
  * @param drift_ppm 1000 (0.1 %) to 200000 (20 %), in millionths.
  */
 MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *options,

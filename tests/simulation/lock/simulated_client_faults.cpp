@@ -119,7 +119,7 @@ bool simulated_gate_driver::ask(const lock::step_request& request,
   if (is_sent) ++open_requests_;
   client_.world_.log("%s: sends step %d of claim %lu, ttl %ld, %s", client_.id_.c_str(),
                      static_cast<int>(request.what), request.claim_id, request.ttl_ms,
-                     is_sent ? std::string(request.token).c_str() : "in vain");
+                     is_sent ? std::string(request.token).c_str() : "not sent");
   return is_sent;
 }
 

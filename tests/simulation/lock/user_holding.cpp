@@ -44,7 +44,7 @@ void user::check_sharing() {
   const auto& gate = gate_driver_->gate();
   const auto claim = gate.owner_token(*owner_);
   if (gate_driver_->was_notified(claim, hold_.accepted_at))
-    violate("a reader came in before who waits");
+    violate("a reader entered before the waiters");
   for (auto* const other : client_.users()) {
     const bool is_here = other->gate_driver() == gate_driver_ && other != this;
     if (!is_here || gate.owner_token(other->owner()) != claim) continue;
