@@ -130,6 +130,24 @@ TEST(safety, hazard_27_every_step_survives_a_flush) {
   EXPECT_EQ("0", server.command({"EXISTS", lock_key("flushed")}));
 }
 
+// The server refuses the release of a retained read for its missing script. The try that was sent
+// directly after it has a script, and meets the read of its own client.
+TEST(safety, hazard_27_a_try_is_not_refused_by_a_retained_hold_of_its_own_client) {
+  test_server server;
+  const auto client = open_client(server.url() + "?retain=60s");
+  const auto other = open_client(server.url());
+  const auto rw = open_rw(client, "retained");
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(rw.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
+  const auto known = open_rw(other, "other");
+  ASSERT_EQ("OK", server.command({"SCRIPT", "FLUSH"}));
+  ASSERT_EQ(MORTISE_OK, mortise_rw_write_try(known.get(), nullptr));
+  ASSERT_EQ("1", server.command({"EXISTS", lock_key("retained")}));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_try(rw.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(rw.get(), nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(known.get(), nullptr));
+}
+
 // A call that is given up: how long it may take beyond its deadline before that counts as a hang.
 constexpr std::int64_t bound_ms = 3 * second_ms;
 

@@ -68,6 +68,74 @@ TEST_F(gate_retention_test, the_next_acquire_has_a_hold_of_its_own_and_asks_noth
   EXPECT_EQ(io_.count(), 1U);
 }
 
+// A claim of another kind cannot take over. Its try is sent directly after the release, which the
+// server repeats for its text.
+class gate_of_modes_retention_test : public gate_test {
+ protected:
+  gate_of_modes_retention_test() : gate_test(protocol::queued_rw()) {
+    first_.lease_ms = second_.lease_ms = lease_ms;
+    first_.retain_ms = second_.retain_ms = retain_ms;
+    first_.capacity = second_.capacity = lock::exclusive_permits;
+    read_.amount = {hold_mode::shared, 1};
+    write_.amount = {hold_mode::exclusive, lock::exclusive_permits};
+    EXPECT_TRUE(gate_.acquire(read_, start_ns).ok());
+    answer_last(granted(), start_ns + ms(1));
+    other_call unlocked;
+    unlocked.deadline = time_never;
+    EXPECT_TRUE(gate_.unlock(first_, hold_mode::shared, &unlocked, start_ns + ms(2)).ok());
+    EXPECT_TRUE(gate_.is_retained());
+    EXPECT_TRUE(gate_.acquire(write_, start_ns + ms(3)).ok());
+  }
+  void answer(std::size_t index, const lock::step_result& result, time_ns now) {
+    const auto request = io_.requests.at(index);
+    gate_.on_answer(request.claim_id, request.serial, result, now);
+  }
+  void expect_last(step what, std::size_t count) {
+    EXPECT_EQ(io_.last().what, what);
+    EXPECT_EQ(io_.count(), count);
+  }
+
+  acquire_call read_{first_};
+  acquire_call write_{first_, true};
+};
+
+TEST_F(gate_of_modes_retention_test, a_release_that_lacked_its_script_does_not_fail_the_try) {
+  expect_last(step::try_take, 3);
+  answer(1, result_of(answer::no_script), start_ns + ms(4));
+  expect_last(step::release_alone, 4);
+  answer(2, result_of(answer::not_free), start_ns + ms(4));
+  EXPECT_EQ(write_.finished, 0);
+  expect_last(step::try_take, 5);
+  answer(3, result_of(answer::released), start_ns + ms(5));
+  answer(4, granted(), start_ns + ms(5));
+  EXPECT_EQ(write_.finished, 1);
+  EXPECT_EQ(write_.result.code, status::ok);
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(5)));
+}
+
+TEST_F(gate_of_modes_retention_test, a_try_is_repeated_once_only) {
+  answer(1, result_of(answer::no_script), start_ns + ms(4));
+  answer(2, result_of(answer::not_free), start_ns + ms(4));
+  answer(4, result_of(answer::not_free), start_ns + ms(5));
+  EXPECT_EQ(write_.result.code, status::not_acquired);
+}
+
+TEST_F(gate_of_modes_retention_test, a_try_that_was_refused_after_the_release_is_not_repeated) {
+  answer(1, result_of(answer::released), start_ns + ms(4));
+  answer(2, result_of(answer::not_free), start_ns + ms(4));
+  EXPECT_EQ(write_.result.code, status::not_acquired);
+  EXPECT_EQ(io_.count(), 3U);
+}
+
+TEST_F(gate_of_modes_retention_test, a_new_connection_gets_the_release_before_the_try) {
+  answer(1, result_of(answer::broken), start_ns + ms(4));
+  answer(2, result_of(answer::broken), start_ns + ms(4));
+  gate_.on_up(start_ns + ms(5));
+  ASSERT_EQ(io_.count(), 5U);
+  EXPECT_EQ(io_.requests[3].what, step::release_alone);
+  EXPECT_EQ(io_.requests[4].what, step::retake);
+}
+
 TEST_F(gate_retention_test, hazard_30_without_a_token_the_next_acquire_draws_one) {
   retain_first(1);
   acquire_call next(second_, true);

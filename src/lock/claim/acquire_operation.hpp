@@ -25,6 +25,7 @@ class acquire_operation : public operation {
  private:
   friend class claim_queue;
   bool has_found_taken_ = false;  // it has found the lock taken, and was counted
+  bool is_repeated_ = false;      // a try, after a release of its own client
   std::list<acquire_operation*>::iterator place_;
 };
 

@@ -228,8 +228,9 @@ void gate::on_free(time_ns now) {
 }
 
 void gate::on_up(time_ns now) {
-  for (const auto& each : queues_) each->on_up(now);
+  // The release of an earlier claim first. Otherwise that claim would refuse the next one.
   common_.pending_releases.on_up(now);
+  for (const auto& each : queues_) each->on_up(now);
 }
 
 void gate::on_unacknowledged() noexcept {

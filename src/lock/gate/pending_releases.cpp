@@ -77,6 +77,11 @@ bool pending_releases::are_awaited() const noexcept {
                      [](const auto& item) { return !item.is_sent_reported; });
 }
 
+bool pending_releases::are_before(std::uint64_t claim_id) const noexcept {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](const auto& item) { return item.claim->id() < claim_id; });
+}
+
 void pending_releases::end_unlock(pending_release& release, const outcome& error) {
   if (release.owner != nullptr) std::exchange(release.owner, nullptr)->enter(owner_state::idle);
   if (release.done != nullptr) operations_.end(*std::exchange(release.done, nullptr), error);

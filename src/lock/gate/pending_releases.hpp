@@ -47,6 +47,8 @@ class pending_releases {
   void forget(const lock::owner& owner);
   void close(time_ns now);
   [[nodiscard]] bool is_empty() const noexcept { return pending_.empty(); }
+  // Whether the release of a claim before this one still has no reply.
+  [[nodiscard]] bool are_before(std::uint64_t claim_id) const noexcept;
   // Whether an unlock may still wait for one of the replies.
   [[nodiscard]] bool are_awaited() const noexcept;
 

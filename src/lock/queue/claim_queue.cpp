@@ -367,6 +367,7 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
 }
 
 void claim_queue::handle(claim_event what, time_ns now) {
+  bool is_repeated = false;
   switch (what) {
     case claim_event::none:
     case claim_event::released:
@@ -379,8 +380,12 @@ void claim_queue::handle(claim_event what, time_ns now) {
       grant_to_next(now);
       break;
     case claim_event::not_free:
+      // The holder may be an earlier claim of this client, whose release was repeated after the try
+      // because the server did not know the script. So the try is also repeated, once.
+      is_repeated = gate_.pending_releases.are_before(current_->id()) && !waiters_.empty() &&
+                    !std::exchange(waiters_.front()->is_repeated_, true);
       current_.reset();
-      if (!waiters_.empty()) {
+      if (!waiters_.empty() && !is_repeated) {
         note_taken(*waiters_.front());
         finish(*waiters_.front(),
                outcome::because(status::not_acquired, "another client holds it or is ahead"), now);
