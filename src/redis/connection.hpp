@@ -3,8 +3,8 @@
 // server that does not serve, such as a replica, is left. The name is resolved again to find the
 // next one.
 //
-// Any thread may call submit, await, last_problem. The listener and the requests are called without
-// locks of the engine held. See pipeline.hpp for the reader and the sender.
+// Any thread may call commands() and last_problem(). The listener and the requests are called
+// without locks of the engine held. See pipeline.hpp for the reader and the sender.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class connection final : private session_listener, private net::timer, private n
  public:
   // The reactor must run until the connection is closed.
   connection(net::reactor& loop, connection_config config, session_listener& listener);
-  // Closes the connection. No thread may be inside submit or await.
+  // Closes the connection. No thread may be inside commands().
   ~connection() override;
 
   // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
@@ -49,23 +49,9 @@ class connection final : private session_listener, private net::timer, private n
   // within that time. Not from the I/O thread, nor from a callback. May be called again.
   void close(time_ns linger_ns = 0) noexcept;
 
-  // Sends one request; `bytes` are copied.
-  //   ok           exactly one of on_reply and on_broken will be called
-  //   unreachable  no connection now (last_problem() gives the reason); nothing was kept
-  //   limit        too many open requests or too many unsent bytes; nothing was kept
-  //   no_memory    nothing was kept
-  // Never blocks, never calls back.
-  status submit(request& item, std::string_view bytes, flush mode) noexcept {
-    return session_.commands().submit(item, bytes, mode);
-  }
-  // Lends the calling thread until caller.finish() or the deadline. True for finish(). While a
-  // request with this caller is open, the thread may read for everybody and run the callbacks of
-  // others. A caller belongs to one connection. Not from the I/O thread.
-  bool await(net::caller& caller, time_ns deadline) noexcept {
-    return session_.commands().await(caller, deadline);
-  }
-  // Changes the number of waiters for messages. While there is any, messages are read immediately.
-  void expect_messages(int change) noexcept { session_.commands().expect_messages(change); }
+  // Requests, callers that wait, and the end of the present connection. After an end it connects
+  // again. Any thread.
+  [[nodiscard]] pipeline& commands() noexcept { return session_.commands(); }
 
   // Also listens to this channel, across reconnects, until unlisten(). on_listening() comes for
   // each call, unless the server refuses. Both block and call back as little as submit(). The
@@ -81,9 +67,6 @@ class connection final : private session_listener, private net::timer, private n
   // once. A connection with an older login ends, unless the server already accepted the new one on
   // it and it needs no second socket. Any thread.
   void follow_identity(login with, bool is_accepted) noexcept;
-
-  // Ends the present connection, and connects again. Any thread.
-  void leave(outcome why) noexcept { session_.commands().break_off(std::move(why)); }
 
   // Ends the present connection or attempts, until resume(). Any thread.
   void rest() noexcept;

@@ -25,6 +25,7 @@
 
 #include "base/status.hpp"
 #include "base/time.hpp"
+#include "net/bound_call.hpp"
 #include "net/reactor.hpp"
 #include "net/threads/caller.hpp"
 #include "net/threads/leader_followers.hpp"
@@ -65,9 +66,18 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // status::ok when the descriptor of a leading caller exists, otherwise status::limit.
   [[nodiscard]] outcome check() const;
 
-  // See connection.
+  // Sends one request; `bytes` are copied. Any thread.
+  //   ok           exactly one of on_reply and on_broken will be called
+  //   unreachable  no connection now; nothing was kept
+  //   limit        too many open requests or too many unsent bytes; nothing was kept
+  //   no_memory    nothing was kept
+  // Never blocks, never calls back.
   status submit(request& item, std::string_view bytes, flush mode) noexcept;
+  // Lends the calling thread until caller.finish() or the deadline. True for finish(). While a
+  // request with this caller is open, the thread may read for everybody and run the callbacks of
+  // others. A caller belongs to one connection. Not from the I/O thread.
   bool await(net::caller& caller, time_ns deadline) noexcept;
+  // Changes the number of waiters for messages. While there is any, messages are read immediately.
   void expect_messages(int change) noexcept;
 
   // Begins to read the connected transport. Only greet() may send. Called on the I/O thread.
@@ -90,19 +100,6 @@ class pipeline final : private net::event_handler, private net::timer, private r
 
  private:
   using lock_type = std::unique_lock<std::mutex>;
-
-  struct bound_task final : net::task {
-    bound_task(pipeline& owner, void (pipeline::*what)() noexcept) : owner_(owner), what_(what) {}
-    void run() noexcept override { (owner_.*what_)(); }
-    pipeline& owner_;
-    void (pipeline::*what_)() noexcept;
-  };
-
-  struct rest_timer final : net::timer {
-    explicit rest_timer(pipeline& owner) : owner_(owner) {}
-    void on_timer(time_ns now) noexcept override { owner_.look_at_rest(now); }
-    pipeline& owner_;
-  };
 
   [[nodiscard]] bool is_alive() const noexcept { return transport_ && !is_broken_; }
 
@@ -149,9 +146,9 @@ class pipeline final : private net::event_handler, private net::timer, private r
   pipeline_listener& listener_;
   const purpose use_;
   const connection_config& config_;
-  bound_task flush_task_{*this, &pipeline::run_flush};
-  bound_task teardown_task_{*this, &pipeline::tear_down};
-  rest_timer rest_timer_{*this};
+  net::bound_task<pipeline, &pipeline::run_flush> flush_task_{*this};
+  net::bound_task<pipeline, &pipeline::tear_down> teardown_task_{*this};
+  net::bound_timer<pipeline, &pipeline::look_at_rest> rest_timer_{*this};
   int kick_fd_ = -1;  // wakes a leading caller
 
   std::mutex mutex_;

@@ -210,7 +210,8 @@ bool cluster_deployment::await(const named_key& lock, net::caller& caller,
   auto* server = static_cast<cluster_server*>(caller.lent_to());
   auto* const slot = server == nullptr ? slot_of(lock) : nullptr;
   if (slot != nullptr) server = slot->server.load(std::memory_order_acquire);
-  return server == nullptr ? caller.wait(deadline) : server->connection().await(caller, deadline);
+  return server == nullptr ? caller.wait(deadline)
+                           : server->connection().commands().await(caller, deadline);
 }
 
 void cluster_deployment::note_token(const named_key& lock, std::int64_t token) noexcept {

@@ -254,7 +254,7 @@ void cluster_routes::expect_messages(cluster_slot& slot, int change) noexcept {
   const std::lock_guard guard(mutex_);
   slot.message_waiters += change;
   auto* const server = slot.server.load(std::memory_order_relaxed);
-  if (server != nullptr) server->connection().expect_messages(change);
+  if (server != nullptr) server->connection().commands().expect_messages(change);
 }
 
 // Redisson's clients publish by SPUBLISH, or by PUBLISH in older versions.
@@ -378,7 +378,7 @@ void cluster_routes::connect(int server) noexcept {
 void cluster_routes::leave(int server, const char* why) noexcept {
   auto reason = outcome::of(status::unreachable, why);
   reason.is_retryable = true;
-  server_at(server).connection().leave(std::move(reason));
+  server_at(server).connection().commands().break_off(std::move(reason));
 }
 
 bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
@@ -400,7 +400,7 @@ void cluster_routes::on_attached(int number, int server) noexcept {
   slot.server.store(&owner, std::memory_order_release);
   slot.is_attached = true;
   note_move(number, slot.last_address, owner);
-  owner.connection().expect_messages(slot.message_waiters);
+  owner.connection().commands().expect_messages(slot.message_waiters);
   while (auto* const item = slot.waiting.pop()) {
     if (item->send_on(owner) != status::ok) events_.dropped.push(*item);
   }
@@ -409,7 +409,8 @@ void cluster_routes::on_attached(int number, int server) noexcept {
     note_up(slot);
   } catch (const std::bad_alloc&) {
     // Messages would be lost without the subscription, so the connection starts again.
-    owner.connection().leave(outcome::of(status::no_memory, "no memory for a subscription"));
+    owner.connection().commands().break_off(
+        outcome::of(status::no_memory, "no memory for a subscription"));
   }
 }
 
@@ -428,7 +429,7 @@ void cluster_routes::on_detached(int number) noexcept {
   auto& slot = *slots_.at(number);
   slot.has_failed_request = true;
   if (auto* const owner = slot.server.exchange(nullptr)) {
-    owner->connection().expect_messages(-slot.message_waiters);
+    owner->connection().commands().expect_messages(-slot.message_waiters);
     for (const auto& channel : slot.channels) owner->connection().unlisten(channel);
   }
   while (auto* const item = slot.waiting.pop()) events_.dropped.push(*item);

@@ -102,7 +102,9 @@ class cluster_server final : private redis::session_listener,
   }
   void on_admitted() noexcept override;
   void on_acknowledging() noexcept override {}
-  void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
+  void on_unacknowledging(const outcome& why) noexcept override {
+    server_.commands().break_off(why);
+  }
   void on_shortfall() noexcept override {}  // the server's own count is the latest
 
   const int number_;

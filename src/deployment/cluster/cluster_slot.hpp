@@ -63,7 +63,7 @@ class cluster_request final : public server_request, public fifo_link<cluster_re
               const protocol::key_set& keys, const lock::operation* operation) noexcept override;
   // Sends it to the target server of the slot's move, after the source server has rejected it.
   status send_asking(cluster_server& server) noexcept;
-  // Sends a queued request; as redis::connection::submit.
+  // Sends a queued request; as redis::pipeline::submit.
   status send_on(cluster_server& server) noexcept;
   // Reports that a queued request will not be sent.
   void drop() noexcept;

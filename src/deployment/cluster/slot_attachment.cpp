@@ -32,12 +32,13 @@ bool slot_attachment::send(cluster_routes& routes, cluster_server& server, const
   std::unique_ptr<slot_attachment> attachment(new slot_attachment(routes, server, slot, attempt));
   attachment->open_ = 2;
   auto& connection = server.connection();
-  if (connection.submit(attachment->subscription_, subscribe, redis::flush::by_io_thread) !=
-      status::ok) {
+  if (connection.commands().submit(attachment->subscription_, subscribe,
+                                   redis::flush::by_io_thread) != status::ok) {
     return false;
   }
   auto* const sent = attachment.release();
-  if (connection.submit(sent->seeding_, seeding, redis::flush::by_io_thread) == status::ok)
+  if (connection.commands().submit(sent->seeding_, seeding, redis::flush::by_io_thread) ==
+      status::ok)
     return true;
   // The part that was sent has no waiting caller. The whole attachment is tried again.
   if (sent->open_.fetch_sub(1) == 1) delete sent;

@@ -1,12 +1,10 @@
 #include "deployment/replication/acknowledgements.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
-#include "base/text/decimal.hpp"
-#include "deployment/cluster/routing/topology.hpp"
 #include "net/threads/futex.hpp"
-#include "protocol/refusal.hpp"
 
 namespace mortise::deployment {
 
@@ -14,20 +12,8 @@ namespace {
 
 // The pause before the next look at a server that gives no acknowledgements for now.
 constexpr time_ns check_pause_ns = ns_per_s;
-// The longest single wait for replicas.
-constexpr std::int64_t longest_wait_ms = 250;
-// The same while the Sentinels are asked for a newer list.
-constexpr std::int64_t list_wait_ms = 20;
-// How long a replica stays discounted after the Sentinels reported it as down. It may have returned
-// without the data that it missed, and they could promote it (hazard 8).
-constexpr time_ns list_life_ns = 250 * ns_per_ms;
 // Divides the command timeout, so that a waiter receives the reason before its own patience ends.
 constexpr int acknowledged_within = 2;
-
-// The server has become a replica. Requests to it are lost.
-bool is_of_replica(std::string_view error) noexcept {
-  return error.starts_with("UNBLOCKED") || error.find("replica instances") != error.npos;
-}
 
 }  // namespace
 
@@ -57,18 +43,15 @@ acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config 
                                    std::string_view client_id, count_listed listed,
                                    listener& events)
     : loop_(loop),
-      terms_{terms.acks, terms.durability == "fsync"},
-      asks_cluster_(config.is_of_cluster &&
-                    terms_.replicas == protocol::acknowledgement_terms::all),
       patience_ns_(to_ns(terms.command_timeout_ms) / acknowledged_within),
-      client_id_(client_id),
       listed_(std::move(listed)),
       listener_(events),
       where_(std::move(where)),
       problem_(outcome::of(status::unreachable, "acks: still connecting to ", *where_->name())),
+      rounds_({terms.acks, terms.durability == "fsync"}, config.is_of_cluster, client_id),
       connection_(loop, std::move(config), *this) {
   readiness_check_.takes_each = true;
-  readiness_check_.reply_count = asks_cluster_ ? 3 : 2;
+  readiness_check_.reply_count = rounds_.asks_cluster() ? 3 : 2;
   takes_each = true;
 }
 
@@ -98,12 +81,12 @@ void acknowledgements::change_server(std::string name,
 bool acknowledgements::note_session(const redis::session_facts& server) noexcept try {
   where_->follow(server);
   const std::lock_guard guard(mutex_);
-  const auto before = std::exchange(server_.run, server.run_id);
-  return before != server_.run;
+  const auto before = std::exchange(server_run_, server.run_id);
+  return before != server_run_;
 } catch (const std::bad_alloc&) {
   // The runs then count as different, and the server is connected again.
   const std::lock_guard guard(mutex_);
-  server_.run.clear();
+  server_run_.clear();
   return true;
 }
 
@@ -111,12 +94,13 @@ void acknowledgements::on_server_up() noexcept {
   {
     const std::lock_guard guard(mutex_);
     if (is_closed_) return;
-    server_.is_up = true;
+    is_server_up_ = true;
   }
   if (!is_begun_) return;
   if (is_of_server()) return check_readiness();
   if (connection_run_.empty()) return connection_.look();
-  connection_.leave(outcome::of(status::unreachable, "connected to a different server"));
+  connection_.commands().break_off(
+      outcome::of(status::unreachable, "connected to a different server"));
 }
 
 void acknowledgements::begin() noexcept {
@@ -135,7 +119,7 @@ void acknowledgements::on_server_down() noexcept {
   notifications pending;
   {
     const std::lock_guard guard(mutex_);
-    server_.is_up = false;
+    is_server_up_ = false;
     drop(pending);
   }
   notify(pending, boot_now());
@@ -144,14 +128,13 @@ void acknowledgements::on_server_down() noexcept {
 // Waiting steps were carried out, or were lost with the server.
 void acknowledgements::drop(notifications& pending) noexcept {
   ready_since_ = 0;
-  pending.lost.take_all(waiting_.early);
-  pending.lost.take_all(waiting_.covered);
-  pending.lost.take_all(waiting_.open);
+  pending.lost.take_all(early_);
+  rounds_.drop(pending);
 }
 
 bool acknowledgements::is_of_server() const noexcept {
   const std::lock_guard guard(mutex_);
-  return server_.is_up && !connection_run_.empty() && connection_run_ == server_.run;
+  return is_server_up_ && !connection_run_.empty() && connection_run_ == server_run_;
 }
 
 void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
@@ -163,13 +146,13 @@ void acknowledgements::on_up(const redis::session_facts& facts) noexcept {
   try {
     connection_run_ = facts.run_id;
   } catch (const std::bad_alloc&) {
-    return connection_.leave(outcome::of(status::no_memory));
+    return connection_.commands().break_off(outcome::of(status::no_memory));
   }
   if (is_of_server()) return check_readiness();
   bool is_left_behind = false;
   {
     const std::lock_guard guard(mutex_);
-    is_left_behind = server_.is_up;
+    is_left_behind = is_server_up_;
   }
   // The server's own connection belongs to a run that has ended.
   if (is_left_behind) {
@@ -198,7 +181,7 @@ void acknowledgements::on_failed(const outcome& why, bool is_definite) noexcept 
   bool is_server_up = false;
   {
     const std::lock_guard guard(mutex_);
-    is_server_up = server_.is_up && !is_closed_;
+    is_server_up = is_server_up_ && !is_closed_;
   }
   auto problem = why;
   problem.say("acks: ", why.words());
@@ -212,7 +195,7 @@ void acknowledgements::refuse(outcome why) noexcept {
     const std::lock_guard guard(mutex_);
     problem_ = std::move(why);
     // Waiting does not help without a remedy.
-    if (!problem_.is_retryable) pending.failed.take_all(waiting_.early);
+    if (!problem_.is_retryable) pending.failed.take_all(early_);
     pending.why = problem_;
   }
   notify(pending, boot_now());
@@ -231,9 +214,10 @@ void acknowledgements::check_readiness() noexcept try {
   readiness_check_.part = 0;
   std::string bytes;
   protocol::write_replication(bytes);
-  protocol::write_wait(bytes, terms_, 0, 1);
-  if (asks_cluster_) protocol::write_own_name(bytes);
-  const auto sent = connection_.submit(readiness_check_, bytes, redis::flush::by_io_thread);
+  protocol::write_wait(bytes, rounds_.terms(), 0, 1);
+  if (rounds_.asks_cluster()) protocol::write_own_name(bytes);
+  const auto sent =
+      connection_.commands().submit(readiness_check_, bytes, redis::flush::by_io_thread);
   readiness_check_.is_open = sent == status::ok;
   if (sent != status::ok) check_later();
 } catch (const std::bad_alloc&) {
@@ -252,7 +236,11 @@ void acknowledgements::on_readiness_reply(const redis::value& reply, time_ns now
   if (reply.is_error() && readiness_check_.error.empty()) readiness_check_.error = reply.text();
   if (readiness_check_.part < readiness_check_.reply_count) return;
   readiness_check_.is_open = false;
-  if (!readiness_check_.error.empty()) return refuse(refusal(readiness_check_.error));
+  if (!readiness_check_.error.empty()) {
+    auto why = rounds_.refusal(*where_->name(), readiness_check_.error);
+    connection_.hide_login(why);
+    return refuse(std::move(why));
+  }
   if (!readiness_check_.state) {
     auto why = outcome::of(status::unreachable, "acks: ", *where_->name(),
                            " does not report its replication state, or is a replica");
@@ -263,13 +251,11 @@ void acknowledgements::on_readiness_reply(const redis::value& reply, time_ns now
   notifications pending;
   {
     const std::lock_guard guard(mutex_);
-    if (server_.history == readiness_check_.state->history && is_ready()) return;
-    server_.history = readiness_check_.state->history;
-    server_.own_name = reply.text();
-    replicas_.connected = readiness_check_.state->connected;
+    if (rounds_.history() == readiness_check_.state->history && is_ready()) return;
+    rounds_.begin(*readiness_check_.state, reply.text());
     problem_ = {};
     ready_since_ = now;
-    pending.acknowledged.take_all(waiting_.early);
+    pending.acknowledged.take_all(early_);
   }
   ++changes_;
   net::futex_wake_all(&changes_);
@@ -302,13 +288,13 @@ void acknowledgements::await_ready(unacknowledged& item, time_ns now) noexcept {
   notifications pending;
   {
     const std::lock_guard guard(mutex_);
-    if (!server_.is_up || is_closed_) {
+    if (!is_server_up_ || is_closed_) {
       pending.lost.push(item);
     } else if (is_ready()) {
       pending.acknowledged.push(item);
     } else {
       item.deadline_ = now + patience_ns_;
-      waiting_.early.push(item);
+      early_.push(item);
       plan(item.deadline_);
       // A replica may have become the master since.
       loop_.schedule(check_timer_, now);
@@ -337,7 +323,7 @@ void acknowledgements::await(unacknowledged& item, std::string_view place, time_
       item.place_ = place;
       item.deadline_ =
           now + (lease_ms > 0 ? std::min(patience_ns_, to_ns(lease_ms)) : patience_ns_);
-      waiting_.open.push(item);
+      rounds_.add(item);
       plan(item.deadline_);
       poll_next(now, pending);
     }
@@ -345,78 +331,20 @@ void acknowledgements::await(unacknowledged& item, std::string_view place, time_
   notify(pending, now);
 }
 
-// Under the mutex, like all functions below except notify().
-void acknowledgements::poll_next(time_ns now, notifications& pending) noexcept {
-  if (is_asking_) return;
-  // The last mark still covers these items.
-  if (!waiting_.covered.is_empty()) return send_poll(false, now, pending);
-  if (waiting_.open.is_empty()) return;
-  waiting_.covered.take_all(waiting_.open);
-  send_poll(true, now, pending);
-}
-
-void acknowledgements::send_poll(bool with_mark, time_ns now, notifications& pending) noexcept try {
-  const auto required = needed(now);
-  if (!required && !asks_cluster_) {
-    pending.is_short = true;
-    return fail_all(pending, too_few(now));
-  }
-  const bool is_old = is_list_old(now);
-  pending.is_short = pending.is_short || is_old;
-  poll_ = {};
-  poll_.place = waiting_.covered.first()->place_;
+// Under the mutex.
+void acknowledgements::poll_next(time_ns now, notifications& pending) noexcept try {
   std::string bytes;
-  if (with_mark) protocol::write_mark(bytes, client_id_, poll_.place);
-  // Half of the remaining time, so that the count is known before its end. The wait is short,
-  // because fewer replicas may be needed by then.
-  const auto half_ms = std::min((waiting_.covered.latest_deadline() - now) / ns_per_ms / 2,
-                                is_old ? list_wait_ms : longest_wait_ms);
-  protocol::write_wait(bytes, terms_, required.value_or(1), std::max<std::int64_t>(half_ms, 1));
-  // Last, so that it reports the history that the replicas were waited for.
-  protocol::write_replication(bytes);
-  if (asks_cluster_) protocol::write_replicas(bytes, server_.own_name);
-  reply_count = last_part() - (with_mark ? 0 : 2);
-  poll_.part = with_mark ? 0 : 2;
-  poll_.is_marked = !with_mark;
-  if (with_mark) replicas_.acknowledged = terms_.is_fsynced ? -1 : 0;
-  const auto sent = connection_.submit(*this, bytes, redis::flush::now);
-  is_asking_ = sent == status::ok;
-  // If the connection has ended, on_down() drops the waiting items.
-  if (sent != status::ok && sent != status::unreachable) fail_all(pending, outcome::of(sent));
+  const int replies = rounds_.next(bytes, context(now), pending);
+  if (replies == 0) return;
+  reply_count = replies;
+  const auto sent = connection_.commands().submit(*this, bytes, redis::flush::now);
+  if (sent != status::ok) rounds_.fail_poll(sent, pending);
 } catch (const std::bad_alloc&) {
-  fail_all(pending, outcome::of(status::no_memory));
+  rounds_.fail_poll(status::no_memory, pending);
 }
 
-void acknowledgements::fail_all(notifications& pending, outcome why) noexcept {
-  pending.why = std::move(why);
-  pending.failed.take_all(waiting_.covered);
-}
-
-void acknowledgements::poll::take(const redis::value& reply,
-                                  const protocol::acknowledgement_terms& terms) noexcept try {
-  const auto error = reply.is_error() ? reply.text() : std::string_view();
-  switch (part++) {
-    case 0:
-      is_marked = protocol::is_marked(reply, {});
-      mark_error = error;
-      return;
-    case 1:
-      // The mark was created, or it existed and was extended.
-      is_marked = is_marked || protocol::is_marked({}, reply);
-      if (mark_error.empty()) mark_error = error;
-      return;
-    case 2:
-      wait_error = error;
-      acknowledged = protocol::read_wait(terms, reply);
-      return;
-    case 3:
-      state = protocol::read_replication(reply.text());
-      return;
-    default:
-      replicas = protocol::count_replicas(reply);
-  }
-} catch (const std::bad_alloc&) {
-  is_marked = false;
+acknowledgement_rounds::context acknowledgements::context(time_ns now) const noexcept {
+  return {where_->name(), rounds_.uses_list() ? listed_(where_->address()) : std::nullopt, now};
 }
 
 void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept {
@@ -424,66 +352,30 @@ void acknowledgements::on_reply(const redis::value& reply, time_ns now) noexcept
   bool is_replica = false;
   {
     const std::lock_guard guard(mutex_);
-    poll_.take(reply, terms_);
-    if (poll_.part < last_part()) return;
-    is_asking_ = false;
-    is_replica = is_of_replica(poll_.wait_error) || !poll_.state;
+    if (!rounds_.take(reply)) return;
+    is_replica = rounds_.is_of_replica();
     if (!is_replica) {
-      read(poll_, now, pending);
+      rounds_.finish(context(now), pending);
+      if (pending.is_ready_again) ready_since_ = now;
       poll_next(now, pending);
     }
   }
   // The server is no longer the master. The requests are sent again to the new one.
   if (is_replica) {
-    return connection_.leave(
+    return connection_.commands().break_off(
         outcome::of(status::unreachable, *where_->name(), " is a replica now"));
   }
   notify(pending, now);
 }
 
-void acknowledgements::read(poll& result, time_ns now, notifications& pending) noexcept {
-  // Only the count of the last WAIT. A replica in an earlier count may be dead, and may no longer
-  // be needed (hazard 8).
-  replicas_.acknowledged = result.acknowledged;
-  replicas_.online = result.state->online;
-  replicas_.connected = result.state->connected;
-  replicas_.counted = result.replicas;
-  if (!result.is_marked) {
-    pending.why = refusal(result.mark_error);
-    // This slot may have moved. The items of the server's other slots are polled again.
-    waiting_.covered.part(pending.failed, [&](const unacknowledged& item) {
-      return item.place_.data() == result.place.data();
-    });
-    waiting_.covered.take_all(waiting_.open);
-    std::swap(waiting_.covered, waiting_.open);
-    return;
-  }
-  if (!result.wait_error.empty()) return fail_all(pending, refusal(result.wait_error));
-  if (result.state->history != server_.history) {
-    // After a failover and back the data differ, whatever the present replicas have. So all
-    // requests are sent again. The first replica of a server also changes the history.
-    std::swap(server_.history, result.state->history);
-    ready_since_ = now;
-    pending.is_ready_again = true;
-    pending.lost.take_all(waiting_.covered);
-    return pending.lost.take_all(waiting_.open);
-  }
-  const auto required = needed(now);
-  if (required && replicas_.acknowledged >= *required)
-    return pending.acknowledged.take_all(waiting_.covered);
-  pending.is_short = terms_.replicas == protocol::acknowledgement_terms::all;
-  pending.why = too_few(now);
-  waiting_.covered.part(pending.failed,
-                        [&](const unacknowledged& item) { return item.deadline_ <= now; });
-}
-
 void acknowledgements::on_broken(bool /*was_sent*/) noexcept {
   const std::lock_guard guard(mutex_);
-  is_asking_ = false;  // on_down() drops the waiting items
+  rounds_.abandon_poll();  // on_down() drops the waiting items
 }
 
 // Callbacks run without the mutex, because they may call this object.
 void acknowledgements::notify(notifications& pending, time_ns now) noexcept {
+  connection_.hide_login(pending.why);
   while (auto* const item = pending.acknowledged.pop()) item->on_acknowledged({}, now);
   while (auto* const item = pending.failed.pop()) item->on_acknowledged(pending.why, now);
   while (auto* const item = pending.lost.pop()) item->on_server_lost(now);
@@ -491,66 +383,11 @@ void acknowledgements::notify(notifications& pending, time_ns now) noexcept {
   if (pending.is_short) listener_.on_shortfall();
 }
 
-// The number of replicas that must have the data: all that could become the master. At least the
-// connected ones, because WAIT only counts (hazard 8).
-std::optional<std::int64_t> acknowledgements::needed(time_ns now) const noexcept {
-  if (terms_.replicas != protocol::acknowledgement_terms::all) return terms_.replicas;
-  auto listed = replicas_.counted;
-  if (!asks_cluster_) {
-    const auto list = listed_(where_->address());
-    if (list) listed = is_list_old(now) ? list->all : list->up;
-  }
-  if (!listed) return std::nullopt;
-  return std::max(*listed, replicas_.connected);
-}
-
-// Whether the Sentinels' list has discounted replicas for too long.
-bool acknowledgements::is_list_old(time_ns now) const noexcept {
-  if (terms_.replicas != protocol::acknowledgement_terms::all || asks_cluster_) return false;
-  const auto list = listed_(where_->address());
-  return list && list->up < list->all && now - list->asked_at > list_life_ns;
-}
-
-outcome acknowledgements::too_few(time_ns now) const noexcept {
-  const auto required = needed(now);
-  auto why = outcome::of(status::unreachable);
-  why.is_retryable = true;
-  if (!required) {
-    why.say("acks: the number of replicas of ", *where_->name(), " is not known yet");
-  } else if (replicas_.acknowledged < 0) {
-    why.say("durability: ", *where_->name(), " did not write it to disk in time");
-  } else {
-    why.say("acks: ", decimal(replicas_.acknowledged), " of ", decimal(*required), " replicas of ",
-            *where_->name(), " have it, ", decimal(replicas_.online),
-            " are online; fix them, or give a lower number");
-  }
-  return why;
-}
-
-outcome acknowledgements::refusal(std::string_view error) const noexcept try {
-  auto why = protocol::read_error(error).details;
-  connection_.hide_login(why);
-  const bool has_moved = error.starts_with("MOVED ") || cluster::is_migration_error(error);
-  why.is_retryable = why.is_retryable || has_moved;
-  why.code = why.is_retryable ? status::unreachable : status::refused;
-  why.is_ambiguous = false;
-  const char* remedy = "";
-  if (error.find("appendonly") != error.npos) remedy = "; set appendonly yes, or durability=memory";
-  if (error.find("unknown command") != error.npos) {
-    remedy = terms_.is_fsynced ? "; use Redis 7.2 or Valkey, or give durability=memory" : "";
-  }
-  why.say(terms_.is_fsynced ? "durability: " : "acks: ", *where_->name(),
-          " refused it: ", why.words(), remedy);
-  return why;
-} catch (const std::bad_alloc&) {
-  return outcome::of(status::no_memory);
-}
-
 // ---- time -------------------------------------------------------------------------------------
 
 void acknowledgements::plan(time_ns at) noexcept {
-  if (at >= waiting_.armed_for) return;
-  waiting_.armed_for = at;
+  if (at >= armed_for_) return;
+  armed_for_ = at;
   loop_.schedule(*this, at);
 }
 
@@ -562,13 +399,11 @@ void acknowledgements::on_timer(time_ns now) noexcept {
   notifications pending;
   {
     const std::lock_guard guard(mutex_);
-    const auto is_late = [&](const unacknowledged& item) { return item.deadline_ <= now; };
-    waiting_.armed_for = time_never;
-    pending.why = is_ready() || problem_.ok() ? too_few(now) : problem_;
-    for (auto* const list : {&waiting_.early, &waiting_.covered, &waiting_.open}) {
-      list->part(pending.failed, is_late);
-      plan(list->earliest_deadline());
-    }
+    armed_for_ = time_never;
+    pending.why = is_ready() || problem_.ok() ? rounds_.too_few(context(now)) : problem_;
+    early_.part(pending.failed, [&](const unacknowledged& item) { return item.deadline_ <= now; });
+    rounds_.expire(now, pending);
+    plan(std::min(early_.earliest_deadline(), rounds_.earliest_deadline()));
   }
   notify(pending, now);
 }

@@ -1,10 +1,9 @@
 // Grants and renewals that wait until enough replicas have them: the options `acks` and
 // `durability` (hazards 7 to 10).
 //
-// WAIT blocks later commands, so it has its own connection to the same run of the same server. One
-// WAIT covers all earlier replies. Replies that come while it is in flight use the next one. If one
-// connection ends, the other is closed as well. A request from before the check of the data does
-// not count, because the data may have been replaced since.
+// WAIT blocks later commands, so it has its own connection to the same run of the same server. If
+// one connection ends, the other is closed as well. A request from before the check of the data
+// does not count, because the data may have been replaced since.
 #pragma once
 
 #include <atomic>
@@ -19,20 +18,14 @@
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
-#include "deployment/replication/acknowledgement_list.hpp"
 #include "deployment/replication/followed_server.hpp"
+#include "deployment/replication/rounds/acknowledgement_rounds.hpp"
+#include "net/bound_call.hpp"
 #include "net/reactor.hpp"
 #include "protocol/native/acknowledgement.hpp"
 #include "redis/connection.hpp"
 
 namespace mortise::deployment {
-
-// The number of replicas in the Sentinels' list, and how many of them they did not report as down.
-struct listed_replicas {
-  std::int64_t all = 0;
-  std::int64_t up = 0;
-  time_ns asked_at = 0;
-};
 
 class acknowledgements final : private redis::session_listener,
                                private redis::request,
@@ -107,35 +100,7 @@ class acknowledgements final : private redis::session_listener,
     std::optional<protocol::replication> state;
     std::string error;
   };
-  // Repeats the introduction later.
-  struct check_timer final : net::timer {
-    explicit check_timer(acknowledgements& owner) : parent(owner) {}
-    void on_timer(time_ns now) noexcept override { parent.on_check_timer(now); }
-    acknowledgements& parent;
-  };
-  // The poll in flight: a mark, unless the last one still counts, a WAIT, and a query of the
-  // history.
-  struct poll {
-    int part = 0;
-    bool is_marked = false;
-    std::string_view place;
-    std::string mark_error;
-    std::string wait_error;
-    std::int64_t acknowledged = 0;  // number of replicas that have the data
-    std::optional<protocol::replication> state;
-    std::optional<std::int64_t> replicas;
-
-    void take(const redis::value& reply, const protocol::acknowledgement_terms& terms) noexcept;
-  };
-  // The notifications that follow the release of the mutex.
-  struct notifications {
-    acknowledgement_list acknowledged;
-    acknowledgement_list failed;
-    outcome why;  // of the failed items
-    acknowledgement_list lost;
-    bool is_short = false;
-    bool is_ready_again = false;  // all requests can be sent again
-  };
+  using notifications = acknowledgement_rounds::notifications;
 
   acknowledgements(net::reactor& loop, redis::connection_config config,
                    std::shared_ptr<followed_server> where, const settings& terms,
@@ -156,30 +121,19 @@ class acknowledgements final : private redis::session_listener,
   void refuse(outcome why) noexcept;
   void drop(notifications& pending) noexcept;
 
-  void send_poll(bool with_mark, time_ns now, notifications& pending) noexcept;
   void poll_next(time_ns now, notifications& pending) noexcept;
-  void read(poll& result, time_ns now, notifications& pending) noexcept;
-  void fail_all(notifications& pending, outcome why) noexcept;
   void notify(notifications& pending, time_ns now) noexcept;
   void plan(time_ns at) noexcept;
-  // The number of the last part of a poll with a mark.
-  [[nodiscard]] int last_part() const noexcept { return asks_cluster_ ? 5 : 4; }
-  [[nodiscard]] std::optional<std::int64_t> needed(time_ns now) const noexcept;
-  [[nodiscard]] bool is_list_old(time_ns now) const noexcept;
-  [[nodiscard]] outcome too_few(time_ns now) const noexcept;
-  [[nodiscard]] outcome refusal(std::string_view error) const noexcept;
+  [[nodiscard]] acknowledgement_rounds::context context(time_ns now) const noexcept;
 
   net::reactor& loop_;
-  const protocol::acknowledgement_terms terms_;
-  const bool asks_cluster_;  // for the number of replicas
   const time_ns patience_ns_;
-  const std::string client_id_;
   const count_listed listed_;
   listener& listener_;
   const std::shared_ptr<followed_server> where_;
   std::atomic<time_ns> ready_since_{0};    // when the data became the present ones; 0: unknown
   std::atomic<std::uint32_t> changes_{0};  // counts changes of ready_since_ and problem_
-  check_timer check_timer_{*this};
+  net::bound_timer<acknowledgements, &acknowledgements::on_check_timer> check_timer_{*this};
   readiness_check readiness_check_{*this};  // of the I/O thread, like connection_run_
   std::string connection_run_;  // the run of the server on this connection; empty while it is down
 
@@ -188,30 +142,12 @@ class acknowledgements final : private redis::session_listener,
 
   mutable std::mutex mutex_;  // guards the members below
   bool is_closed_ = false;
-  struct server_state {
-    bool is_up = false;
-    std::string run;
-    std::string history;   // of its data; empty until it is known
-    std::string own_name;  // if a cluster is asked for its replicas
-  };
-  server_state server_;
+  bool is_server_up_ = false;
+  std::string server_run_;
   outcome problem_;
-  struct waiting_replies {
-    acknowledgement_list early;    // until the server is ready
-    acknowledgement_list open;     // for the next WAIT
-    acknowledgement_list covered;  // by the last WAIT
-    time_ns armed_for = time_never;
-  };
-  waiting_replies waiting_;
-  bool is_asking_ = false;
-  poll poll_;
-  struct replica_counts {
-    std::int64_t acknowledged = 0;        // replicas that have the data of the last WAIT
-    std::int64_t online = 0;              // replicas that are online
-    std::int64_t connected = 0;           // replicas in any state
-    std::optional<std::int64_t> counted;  // replicas in the cluster's list
-  };
-  replica_counts replicas_;
+  acknowledgement_list early_;  // until the server is ready
+  time_ns armed_for_ = time_never;
+  acknowledgement_rounds rounds_;
 
   redis::connection connection_;  // last, because it calls back until its destruction
 };

@@ -46,7 +46,7 @@ command_request::~command_request() { ::explicit_bzero(bytes_.data(), bytes_.siz
 
 status command_request::submit(redis::flush flush) noexcept {
   self_ = shared_from_this();
-  const auto submitted = server_.submit(*this, bytes_, flush);
+  const auto submitted = server_.commands().submit(*this, bytes_, flush);
   if (submitted != status::ok) self_.reset();
   return submitted;
 }
@@ -66,7 +66,7 @@ outcome command_request::await(time_ns deadline) {
     if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
     return outcome::of(submitted);
   }
-  if (!server_.await(caller_, deadline)) {
+  if (!server_.commands().await(caller_, deadline)) {
     const std::lock_guard guard(mutex_);
     if (!is_over_) {
       is_given_up_ = true;

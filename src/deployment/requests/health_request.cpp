@@ -8,7 +8,7 @@ namespace mortise::deployment {
 outcome health_request::ask(time_ns deadline) {
   caller = &caller_;
   if (auto problem = submit_round(redis::flush::before_await); !problem.ok()) return problem;
-  if (server_.await(caller_, deadline)) return result_;
+  if (server_.commands().await(caller_, deadline)) return result_;
   is_given_up_ = true;
   auto result = outcome::of(status::unknown, "the server did not answer in time");
   result.is_retryable = true;
@@ -29,7 +29,7 @@ outcome health_request::submit_round(redis::flush flush) {
   reply_count = replies_left_ = probe_.write_round(bytes_, boot_now());
   takes_each = true;
   self_ = shared_from_this();
-  const auto submitted = server_.submit(*this, bytes_, flush);
+  const auto submitted = server_.commands().submit(*this, bytes_, flush);
   if (submitted == status::ok) return {};
   self_.reset();
   auto problem = server_.last_problem();

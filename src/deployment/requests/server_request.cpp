@@ -93,7 +93,7 @@ status server_request::submit(redis::connection& server, known_commands& command
   if (!note_witness(source)) return status::no_memory;
   commands_ = &commands;
   caller = operation != nullptr && operation->awaits_answer ? operation->caller : nullptr;
-  return server.submit(*this, bytes_, flush_for(operation));
+  return server.commands().submit(*this, bytes_, flush_for(operation));
 }
 
 status server_request::submit_asking(redis::connection& server, known_commands& commands) noexcept

@@ -36,7 +36,7 @@ class server_request : public lock_request, private redis::request {
                bool is_moving = false) noexcept;
   // Whether the request names only one key.
   [[nodiscard]] bool is_of_one_key() const noexcept { return is_of_one_key_; }
-  // Sends it, as redis::connection::submit, for an operation whose caller lends its thread for the
+  // Sends it, as redis::pipeline::submit, for an operation whose caller lends its thread for the
   // reply, or nullptr.
   status submit(redis::connection& server, known_commands& commands,
                 const lock::operation* operation, witness source) noexcept;

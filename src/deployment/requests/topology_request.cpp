@@ -24,7 +24,7 @@ bool topology_request::send(cluster_routes& routes, cluster_server& server) {
   if (with_epochs) words.command({"CLUSTER", "NODES"});
   words.command({"CLUSTER", "SLOTS"});
   std::unique_ptr<topology_request> made(new topology_request(routes, server, with_epochs));
-  if (server.connection().submit(*made, bytes, redis::flush::by_io_thread) != status::ok)
+  if (server.connection().commands().submit(*made, bytes, redis::flush::by_io_thread) != status::ok)
     return false;
   static_cast<void>(made.release());
   return true;

@@ -33,7 +33,7 @@ void sentinel::send() noexcept {
   is_asked_meanwhile_ = false;
   next_report_ = {};
   replies_left_ = request_count_;
-  is_asking_ = server_.submit(*this, requests_, redis::flush::now) == status::ok;
+  is_asking_ = server_.commands().submit(*this, requests_, redis::flush::now) == status::ok;
   if (is_asking_) ++number_;
 }
 

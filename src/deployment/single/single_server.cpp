@@ -211,13 +211,13 @@ class single_server final : public deployment,
     return acks_ == nullptr;
   }
   bool await(const named_key& /*lock*/, net::caller& caller, time_ns deadline) noexcept override {
-    return server_.await(caller, deadline);
+    return server_.commands().await(caller, deadline);
   }
   bool await_any(net::caller& caller, time_ns deadline) noexcept override {
-    return server_.await(caller, deadline);
+    return server_.commands().await(caller, deadline);
   }
   void expect_messages(const named_key& /*lock*/, int change) noexcept override {
-    server_.expect_messages(change);
+    server_.commands().expect_messages(change);
   }
   void note_token(const named_key& /*lock*/, std::int64_t token) noexcept override {
     raise_to(*seen_, token);
@@ -286,7 +286,9 @@ class single_server final : public deployment,
     listener_.on_up(name_set(), boot_now());
   }
   void on_acknowledging() noexcept override { listener_.on_up(name_set(), boot_now()); }
-  void on_unacknowledging(const outcome& why) noexcept override { server_.leave(why); }
+  void on_unacknowledging(const outcome& why) noexcept override {
+    server_.commands().break_off(why);
+  }
   // The Sentinels may know by now that a replica is down.
   void on_shortfall() noexcept override { server_.look(); }
   void on_push(std::string_view channel, std::string_view payload, time_ns now) noexcept override {

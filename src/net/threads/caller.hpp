@@ -1,4 +1,4 @@
-// One blocked caller of connection::await. It sleeps on a futex, or it leads: it reads the socket
+// One blocked caller of pipeline::await. It sleeps on a futex, or it leads: it reads the socket
 // itself while a request submitted in its name is open.
 #pragma once
 
@@ -37,7 +37,7 @@ class caller {
   // thread only.
   void lend_to(void* user) noexcept { lent_to_ = user; }
   [[nodiscard]] void* lent_to() const noexcept { return lent_to_; }
-  // Waits without a connection, like connection::await.
+  // Waits without a connection, like pipeline::await.
   bool wait(time_ns deadline) noexcept;
   // Whether the caller belongs to the calling thread.
   [[nodiscard]] bool is_own() const noexcept {

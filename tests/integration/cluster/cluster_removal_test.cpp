@@ -79,7 +79,8 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   deployment::cluster_server server(loop, 0, place, config, settings(), "client", listener);
   ASSERT_TRUE(server.begin().ok());
   ASSERT_TRUE(eventually([&] { return listener.ups == 1; }));
-  server.connection().leave(outcome::of(status::unreachable, "a reconnect is counted"));
+  server.connection().commands().break_off(
+      outcome::of(status::unreachable, "a reconnect is counted"));
   ASSERT_TRUE(eventually([&] { return listener.ups == 2; }));
   const auto reconnects = [&] {
     statistics::snapshot all_counts;

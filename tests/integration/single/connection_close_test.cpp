@@ -45,9 +45,9 @@ std::string set_while_closing(test_server& server, time_ns linger_ns) {
   });
   EXPECT_TRUE(client.open().ok());
   blocked_until = boot_now() + 200 * ns_per_ms;
-  EXPECT_EQ(
-      client.connection->submit(request, encoded({"SET", "last", "words"}), redis::flush::now),
-      status::ok);
+  EXPECT_EQ(client.connection->commands().submit(request, encoded({"SET", "last", "words"}),
+                                                 redis::flush::now),
+            status::ok);
   client.connection->close(linger_ns);
   EXPECT_EQ(request.ends, 1);
   const auto found = server.command({"GET", "last"});

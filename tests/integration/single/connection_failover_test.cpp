@@ -90,14 +90,14 @@ TEST(connection_failover, hazard_28_one_refusal_ends_the_connection_and_each_req
   test_request refused;
   test_request late;
   for (auto* request : {&refused, &silent, &late}) request->caller = &request->wait;
-  ASSERT_EQ(
-      client.connection->submit(refused, encoded({"GET", "refused"}), redis::flush::by_io_thread),
-      status::ok);
-  ASSERT_EQ(
-      client.connection->submit(silent, encoded({"GET", "silent"}), redis::flush::by_io_thread),
-      status::ok);
-  ASSERT_TRUE(client.connection->await(refused.wait, soon()));
-  ASSERT_TRUE(client.connection->await(silent.wait, soon()));
+  ASSERT_EQ(client.connection->commands().submit(refused, encoded({"GET", "refused"}),
+                                                 redis::flush::by_io_thread),
+            status::ok);
+  ASSERT_EQ(client.connection->commands().submit(silent, encoded({"GET", "silent"}),
+                                                 redis::flush::by_io_thread),
+            status::ok);
+  ASSERT_TRUE(client.connection->commands().await(refused.wait, soon()));
+  ASSERT_TRUE(client.connection->commands().await(silent.wait, soon()));
   EXPECT_EQ(refused.answer, "-READONLY You can't write");
   EXPECT_EQ(silent.answer, "(broken, sent)");
   ASSERT_TRUE(client.events.wait_for_ups(2));

@@ -53,14 +53,15 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   server.pause();
   test_request request;
   request.caller = &request.wait;
-  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
+  ASSERT_EQ(client.connection->commands().submit(request, encoded({"PING"}), flush::now),
+            status::ok);
   const time_ns start = boot_now();
-  EXPECT_FALSE(client.connection->await(request.wait, start + 50 * ns_per_ms));
+  EXPECT_FALSE(client.connection->commands().await(request.wait, start + 50 * ns_per_ms));
   EXPECT_GE(boot_now(), start + 50 * ns_per_ms);
   EXPECT_LT(boot_now(), start + 5 * ns_per_s);
   server.resume();
   // It is still open, and its reply comes although no caller leads for it any longer.
-  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   EXPECT_EQ(request.answer, "PONG");
   EXPECT_EQ(client.events.downs.size(), 0U);
 }
@@ -73,10 +74,11 @@ TEST(connection_faults, keeps_the_connection_of_a_server_that_is_slow) {
   server.pause();
   test_request request;
   request.caller = &request.wait;
-  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
-  EXPECT_FALSE(client.connection->await(request.wait, boot_now() + 3 * ns_per_s / 2));
+  ASSERT_EQ(client.connection->commands().submit(request, encoded({"PING"}), flush::now),
+            status::ok);
+  EXPECT_FALSE(client.connection->commands().await(request.wait, boot_now() + 3 * ns_per_s / 2));
   server.resume();
-  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   EXPECT_EQ(request.answer, "PONG");
   // Time for the reply on the second connection.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -225,8 +227,9 @@ TEST(connection_faults, tells_every_open_request_that_it_broke) {
   ASSERT_TRUE(client.open().ok());
   std::deque<test_request> requests(50);
   for (auto& one : requests) {
-    ASSERT_EQ(client.connection->submit(one, encoded({"SET", "a", "1"}), flush::by_io_thread),
-              status::ok);
+    ASSERT_EQ(
+        client.connection->commands().submit(one, encoded({"SET", "a", "1"}), flush::by_io_thread),
+        status::ok);
   }
   EXPECT_EQ(client.ask({"DEL", "a"}), "(broken, sent)");
   ASSERT_TRUE(client.events.wait_for_downs(1));
@@ -247,7 +250,7 @@ TEST(connection_faults, knows_what_was_never_sent) {
   std::deque<test_request> requests(4);
   const auto large = encoded({"SET", "a", std::string(900U << 10U, 'x')});
   for (auto& one : requests) {
-    ASSERT_EQ(client.connection->submit(one, large, flush::now), status::ok);
+    ASSERT_EQ(client.connection->commands().submit(one, large, flush::now), status::ok);
   }
   client.connection->close();
   EXPECT_EQ(requests.front().answer, "(broken, sent)");
@@ -264,15 +267,16 @@ TEST(connection_faults, answers_limit_when_a_bound_is_hit) {
   });
   ASSERT_TRUE(client.open().ok());
   test_request large;
-  EXPECT_EQ(
-      client.connection->submit(large, encoded({"SET", "a", std::string(1000, 'x')}), flush::now),
-      status::limit);
+  EXPECT_EQ(client.connection->commands().submit(
+                large, encoded({"SET", "a", std::string(1000, 'x')}), flush::now),
+            status::limit);
   std::deque<test_request> requests(3);
   for (auto& one : requests) {
-    EXPECT_EQ(client.connection->submit(one, encoded({"PING"}), flush::now), status::ok);
+    EXPECT_EQ(client.connection->commands().submit(one, encoded({"PING"}), flush::now), status::ok);
   }
   test_request extra;
-  EXPECT_EQ(client.connection->submit(extra, encoded({"PING"}), flush::now), status::limit);
+  EXPECT_EQ(client.connection->commands().submit(extra, encoded({"PING"}), flush::now),
+            status::limit);
   client.connection->close();
   EXPECT_EQ(large.ends + extra.ends, 0);
 }
@@ -328,9 +332,10 @@ TEST(connection_faults, ends_waits_when_it_is_closed) {
   for (auto& one : requests) {
     one.caller = &one.wait;
     threads.emplace_back([&] {
-      EXPECT_EQ(client.connection->submit(one, encoded({"PING"}), flush::now), status::ok);
+      EXPECT_EQ(client.connection->commands().submit(one, encoded({"PING"}), flush::now),
+                status::ok);
       ++submitted;
-      EXPECT_TRUE(client.connection->await(one.wait, soon()));
+      EXPECT_TRUE(client.connection->commands().await(one.wait, soon()));
       EXPECT_EQ(one.answer, "(broken, sent)");
     });
   }
@@ -348,8 +353,9 @@ TEST(connection_faults, sends_what_is_pending_before_it_closes) {
   ASSERT_TRUE(client.open().ok());
   std::deque<test_request> requests(5000);
   for (auto& one : requests) {
-    ASSERT_EQ(client.connection->submit(one, encoded({"INCR", "n"}), flush::by_io_thread),
-              status::ok);
+    ASSERT_EQ(
+        client.connection->commands().submit(one, encoded({"INCR", "n"}), flush::by_io_thread),
+        status::ok);
   }
   client.connection->close(generous_ns);
   EXPECT_EQ(server.command({"GET", "n"}), "5000");
@@ -362,7 +368,8 @@ TEST(connection_faults, lingers_no_longer_than_its_limit) {
   ASSERT_TRUE(client.open().ok());
   server.pause();
   test_request request;
-  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
+  ASSERT_EQ(client.connection->commands().submit(request, encoded({"PING"}), flush::now),
+            status::ok);
   const time_ns start = boot_now();
   client.connection->close(100 * ns_per_ms);
   EXPECT_LT(boot_now(), start + 5 * ns_per_s);
@@ -396,7 +403,7 @@ TEST(connection_faults, a_dead_server_holds_up_nobody_else) {
   dead.pause();
   std::deque<test_request> stuck(100);
   for (auto& one : stuck) {
-    ASSERT_EQ(other.submit(one, encoded({"PING"}), flush::by_io_thread), status::ok);
+    ASSERT_EQ(other.commands().submit(one, encoded({"PING"}), flush::by_io_thread), status::ok);
   }
   for (int i = 1; i <= 100; ++i) EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(i));
   other.close();
@@ -416,9 +423,10 @@ TEST(connection_faults, gives_every_request_one_end_through_many_breaks) {
         test_request request;
         request.caller = &request.wait;
         const auto mode = key == "n0" ? flush::by_io_thread : flush::now;
-        if (client.connection->submit(request, encoded({"INCR", key}), mode) != status::ok)
+        if (client.connection->commands().submit(request, encoded({"INCR", key}), mode) !=
+            status::ok)
           continue;
-        ASSERT_TRUE(client.connection->await(request.wait, soon()));
+        ASSERT_TRUE(client.connection->commands().await(request.wait, soon()));
         ASSERT_EQ(request.ends, 1);
         if (!request.answer.starts_with("(")) ++answered;
       }

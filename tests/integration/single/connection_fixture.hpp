@@ -150,9 +150,10 @@ class session {
   std::string ask(std::initializer_list<std::string_view> words, time_ns deadline = soon()) {
     test_request request;
     request.caller = &request.wait;
-    const auto code = connection->submit(request, encoded(words), redis::flush::before_await);
+    const auto code =
+        connection->commands().submit(request, encoded(words), redis::flush::before_await);
     if (code != status::ok) return std::string("(") + status_text(code) + ")";
-    if (connection->await(request.wait, deadline)) return request.answer;
+    if (connection->commands().await(request.wait, deadline)) return request.answer;
     ADD_FAILURE() << "no answer, and the request is still open";
     std::abort();
   }

@@ -71,12 +71,13 @@ TEST(connection_flood, keeps_no_caller_beyond_its_deadline) {
   test_request request;
   request.caller = &request.wait;
   flooded.begin();
-  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), redis::flush::before_await),
-            status::ok);
-  EXPECT_FALSE(client.connection->await(request.wait, boot_now() + 50 * ns_per_ms));
+  ASSERT_EQ(
+      client.connection->commands().submit(request, encoded({"PING"}), redis::flush::before_await),
+      status::ok);
+  EXPECT_FALSE(client.connection->commands().await(request.wait, boot_now() + 50 * ns_per_ms));
   EXPECT_TRUE(flooded.is_flooded());
   flooded.end();
-  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   EXPECT_EQ(request.answer, "PONG");
 }
 
@@ -89,7 +90,8 @@ TEST(connection_flood, keeps_the_io_thread_from_no_timer) {
   auto& client = flooded.client;
   test_request request;
   flooded.begin();
-  ASSERT_EQ(client.connection->submit(request, encoded({"PING"}), redis::flush::now), status::ok);
+  ASSERT_EQ(client.connection->commands().submit(request, encoded({"PING"}), redis::flush::now),
+            status::ok);
   ASSERT_TRUE(client.events.wait_for_pushes(1));
   client.loop.schedule(timer, boot_now() + 50 * ns_per_ms);
   while (flooded.is_flooded() && !timer.has_come) {
@@ -97,7 +99,7 @@ TEST(connection_flood, keeps_the_io_thread_from_no_timer) {
   }
   EXPECT_TRUE(flooded.is_flooded());
   flooded.end();
-  EXPECT_TRUE(client.connection->await(request.wait, soon()));
+  EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   client.loop.cancel(timer);
 }
 

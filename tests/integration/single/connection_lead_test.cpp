@@ -25,12 +25,12 @@ TEST(connection_lead, hears_messages_behind_a_call) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (std::size_t i = 1; i <= 40; ++i) {
-    if (i == 20) client.connection->expect_messages(1);
+    if (i == 20) client.connection->commands().expect_messages(1);
     EXPECT_EQ(client.ask({"PING"}), "PONG");
     EXPECT_EQ(server.command({"PUBLISH", "mortise:inbox", "hello"}), "1");
     ASSERT_TRUE(client.events.wait_for_pushes(i));
   }
-  client.connection->expect_messages(-1);
+  client.connection->commands().expect_messages(-1);
 }
 
 TEST(connection_lead, notices_a_break_behind_a_call) {
@@ -53,9 +53,10 @@ TEST(connection_lead, answers_requests_of_nobody_behind_a_call) {
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(client.ask({"INCR", "n"}), std::to_string(2 * i + 1));
     test_request request;
-    ASSERT_EQ(client.connection->submit(request, encoded({"INCR", "n"}), flush::by_io_thread),
-              status::ok);
-    EXPECT_TRUE(client.connection->await(request.wait, soon()));
+    ASSERT_EQ(
+        client.connection->commands().submit(request, encoded({"INCR", "n"}), flush::by_io_thread),
+        status::ok);
+    EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
     EXPECT_EQ(request.answer, std::to_string(2 * i + 2));
   }
 }
@@ -70,9 +71,10 @@ TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   for (int i = 0; i < 50; ++i) {
     auto& one = requests.emplace_back();
     one.caller = &one.wait;
-    ASSERT_EQ(client.connection->submit(one, encoded({"PING"}), flush::before_await), status::ok);
+    ASSERT_EQ(client.connection->commands().submit(one, encoded({"PING"}), flush::before_await),
+              status::ok);
     one.wait.finish();
-    EXPECT_TRUE(client.connection->await(one.wait, soon()));
+    EXPECT_TRUE(client.connection->commands().await(one.wait, soon()));
     EXPECT_EQ(client.ask({"ECHO", "x"}), "x");
   }
   client.connection->close();
@@ -95,17 +97,19 @@ TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
       net::caller* reader = nullptr;
     } first, second;
     first.reader = &anything;
-    ASSERT_EQ(client.connection->submit(first, encoded({"INCR", "n"}), flush::by_io_thread),
-              status::ok);
-    ASSERT_TRUE(client.connection->await(anything, soon()));
+    ASSERT_EQ(
+        client.connection->commands().submit(first, encoded({"INCR", "n"}), flush::by_io_thread),
+        status::ok);
+    ASSERT_TRUE(client.connection->commands().await(anything, soon()));
     EXPECT_EQ(first.answer, std::to_string(2 * i - 1));
-    ASSERT_EQ(client.connection->submit(second, encoded({"INCR", "n"}), flush::by_io_thread),
-              status::ok);
-    // Not by connection::await, which would send it.
+    ASSERT_EQ(
+        client.connection->commands().submit(second, encoded({"INCR", "n"}), flush::by_io_thread),
+        status::ok);
+    // Not by pipeline::await, which would send it.
     if (i % 2 == 0) {
       EXPECT_TRUE(second.wait.wait(soon()));
     } else {
-      EXPECT_TRUE(client.connection->await(second.wait, soon()));
+      EXPECT_TRUE(client.connection->commands().await(second.wait, soon()));
     }
     EXPECT_EQ(second.answer, std::to_string(2 * i));
   }
@@ -118,15 +122,16 @@ TEST(connection_lead, sends_a_burst_of_a_caller_that_does_not_return) {
   net::caller anything(net::caller::wish::anything);
   test_request first;
   client.events.when_pushed = [&] { anything.finish(); };
-  ASSERT_EQ(client.connection->submit(first, encoded({"PUBLISH", "mortise:inbox", "x"}),
-                                      flush::by_io_thread),
+  ASSERT_EQ(client.connection->commands().submit(first, encoded({"PUBLISH", "mortise:inbox", "x"}),
+                                                 flush::by_io_thread),
             status::ok);
-  ASSERT_TRUE(client.connection->await(anything, soon()));
+  ASSERT_TRUE(client.connection->commands().await(anything, soon()));
   const std::string value(1000, 'v');
   std::deque<test_request> burst(100);
   for (auto& one : burst) {
-    ASSERT_EQ(client.connection->submit(one, encoded({"ECHO", value}), flush::by_io_thread),
-              status::ok);
+    ASSERT_EQ(
+        client.connection->commands().submit(one, encoded({"ECHO", value}), flush::by_io_thread),
+        status::ok);
   }
   for (auto& one : burst) {
     EXPECT_TRUE(one.wait.wait(soon()));

@@ -48,9 +48,9 @@ TEST(connection, answers_in_the_order_of_sending_without_waiting) {
   std::deque<test_request> requests(3000);
   for (auto& one : requests) {
     const auto mode = &one == &requests.front() ? flush::now : flush::by_io_thread;
-    ASSERT_EQ(client.connection->submit(one, encoded({"INCR", "n"}), mode), status::ok);
+    ASSERT_EQ(client.connection->commands().submit(one, encoded({"INCR", "n"}), mode), status::ok);
   }
-  ASSERT_TRUE(client.connection->await(requests.back().wait, soon()));
+  ASSERT_TRUE(client.connection->commands().await(requests.back().wait, soon()));
   for (std::size_t i = 0; i < requests.size(); ++i) {
     ASSERT_EQ(requests[i].answer, std::to_string(i + 1));
     ASSERT_EQ(requests[i].ends, 1);
@@ -79,7 +79,7 @@ class chain final : public test_request {
  public:
   chain(redis::connection& connection, std::string key, int rounds)
       : connection_(connection), bytes_(encoded({"INCR", key})), left_(rounds) {}
-  status go() noexcept { return connection_.submit(*this, bytes_, flush::by_io_thread); }
+  status go() noexcept { return connection_.commands().submit(*this, bytes_, flush::by_io_thread); }
 
  private:
   void end() override {
@@ -110,7 +110,7 @@ TEST(connection, mixes_blocked_callers_with_chains_that_nobody_waits_for) {
   for (auto& one : chains) ASSERT_EQ(one.go(), status::ok);
   for (auto& thread : threads) thread.join();
   for (auto& one : chains) {
-    ASSERT_TRUE(client.connection->await(one.wait, soon()));
+    ASSERT_TRUE(client.connection->commands().await(one.wait, soon()));
     EXPECT_EQ(one.answer, "300");
   }
   EXPECT_EQ(wrong, 0);
@@ -126,13 +126,13 @@ TEST(connection, gives_the_last_reply_of_several_or_the_first_error) {
   good.caller = &good.wait;
   good.reply_count = 4;
   ASSERT_EQ(
-      client.connection->submit(
+      client.connection->commands().submit(
           good, multi + encoded({"SET", "a", "1"}) + encoded({"INCR", "a"}) + exec, flush::now),
       status::ok);
   test_request bad;
   bad.caller = &bad.wait;
   bad.reply_count = 4;
-  ASSERT_EQ(client.connection->submit(
+  ASSERT_EQ(client.connection->commands().submit(
                 bad, multi + encoded({"SET", "a"}) + encoded({"INCR", "a"}) + exec, flush::now),
             status::ok);
   EXPECT_EQ(client.ask({"GET", "a"}), "2");
@@ -190,8 +190,9 @@ TEST(connection, finishes_a_caller_that_sleeps_without_an_open_request) {
   client.events.when_pushed = [&] { request.wait.finish(); };
   ASSERT_TRUE(client.open().ok());
   std::thread caller([&] {
-    EXPECT_EQ(client.connection->submit(request, encoded({"PING"}), flush::now), status::ok);
-    EXPECT_TRUE(client.connection->await(request.wait, soon()));
+    EXPECT_EQ(client.connection->commands().submit(request, encoded({"PING"}), flush::now),
+              status::ok);
+    EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   });
   while (!request.is_answered.load()) std::this_thread::yield();
   EXPECT_EQ(client.ask({"PING"}), "PONG");
@@ -212,8 +213,9 @@ TEST(connection, finishes_a_leading_caller_from_another_thread) {
     auto& one = requests.emplace_back();
     one.caller = &one.wait;
     std::thread caller([&] {
-      EXPECT_EQ(client.connection->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
-      EXPECT_TRUE(client.connection->await(one.wait, soon()));
+      EXPECT_EQ(client.connection->commands().submit(one, encoded({"ECHO", "x"}), flush::now),
+                status::ok);
+      EXPECT_TRUE(client.connection->commands().await(one.wait, soon()));
     });
     ASSERT_TRUE(server.wait_for("ECHO", i));
     one.wait.finish();
@@ -234,8 +236,9 @@ TEST(connection, passes_the_lead_on_when_the_leader_is_finished) {
   for (auto& one : requests) {
     one.caller = &one.wait;
     threads.emplace_back([&] {
-      EXPECT_EQ(client.connection->submit(one, encoded({"ECHO", "x"}), flush::now), status::ok);
-      EXPECT_TRUE(client.connection->await(one.wait, soon()));
+      EXPECT_EQ(client.connection->commands().submit(one, encoded({"ECHO", "x"}), flush::now),
+                status::ok);
+      EXPECT_TRUE(client.connection->commands().await(one.wait, soon()));
     });
   }
   ASSERT_TRUE(server.wait_for("ECHO", 8));
@@ -259,10 +262,11 @@ TEST(connection, lets_a_request_in_the_name_of_a_sleeping_caller_end_its_wait) {
     test_request request;
     request.caller = &request.wait;
     std::thread other([&] {
-      EXPECT_EQ(client.connection->submit(request, encoded({"PING"}), flush::by_io_thread),
-                status::ok);
+      EXPECT_EQ(
+          client.connection->commands().submit(request, encoded({"PING"}), flush::by_io_thread),
+          status::ok);
     });
-    EXPECT_TRUE(client.connection->await(request.wait, soon()));
+    EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
     other.join();
     EXPECT_EQ(request.answer, "PONG");
   }
@@ -290,9 +294,11 @@ TEST(connection, admits_everybody_before_on_up) {
     test_request first;
     test_request second;
     client.events.when_up = [&] {
-      EXPECT_EQ(client.connection->submit(first, encoded({"PING"}), flush::now), status::ok);
+      EXPECT_EQ(client.connection->commands().submit(first, encoded({"PING"}), flush::now),
+                status::ok);
       std::thread other([&] {
-        EXPECT_EQ(client.connection->submit(second, encoded({"PING"}), flush::now), status::ok);
+        EXPECT_EQ(client.connection->commands().submit(second, encoded({"PING"}), flush::now),
+                  status::ok);
       });
       other.join();
     };

@@ -251,7 +251,7 @@ TEST(tls_session, thousands_of_requests_at_once_are_answered_in_order) {
   for (std::size_t i = 0; i < count; ++i) {
     all[i].left = &left;
     const auto bytes = encoded({"ECHO", std::to_string(i) + std::string(i % 300, '.')});
-    ASSERT_EQ(client->connection->submit(all[i], bytes, redis::flush::now), status::ok);
+    ASSERT_EQ(client->connection->commands().submit(all[i], bytes, redis::flush::now), status::ok);
   }
   ASSERT_TRUE(eventually([&] { return left == 0; }));
   for (std::size_t i = 0; i < count; ++i) {
@@ -266,8 +266,9 @@ TEST(tls_session, a_client_that_closes_is_answered_first) {
   ASSERT_TRUE(client->open().ok());
   std::vector<test_request> all(200);
   for (auto& one : all) {
-    ASSERT_EQ(client->connection->submit(one, encoded({"PING"}), redis::flush::by_io_thread),
-              status::ok);
+    ASSERT_EQ(
+        client->connection->commands().submit(one, encoded({"PING"}), redis::flush::by_io_thread),
+        status::ok);
   }
   client->connection->close(generous_ns);
   for (const auto& one : all) EXPECT_EQ(one.answer, "PONG");

@@ -17,6 +17,7 @@ class unacknowledged : public fifo_link<unacknowledged> {
 
  private:
   friend class acknowledgements;
+  friend class acknowledgement_rounds;
   friend class acknowledgement_list;
   // Each wait ends with one of these calls, on any thread, without an engine lock held. ok: enough
   // replicas have the data.
