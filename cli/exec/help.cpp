@@ -33,6 +33,7 @@ Hold
       --at-least TIME          keep the lock this long, even if the command ends sooner
       --at-most TIME           end the command after this time
       --once-per PERIOD        run only once in this hour, day, ... on all hosts
+      --only-success           with --once-per: a run that fails does not count
 
 Other options
   -c, --command TEXT           run TEXT by /bin/sh

@@ -57,6 +57,8 @@ class locks {
   bool take_turn(int64_t now_ms, int64_t period_ms);
   // Keeps the turn until the period is over, without further renewal.
   void keep_turn(int64_t now_ms);
+  // Gives the turn to the next run of this period.
+  void release_turn();
 
  private:
   void add(const plan& request, const std::string& name);

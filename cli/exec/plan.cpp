@@ -32,6 +32,7 @@ void add_options(CLI::App& app, plan& result, written& as) {
   app.add_option("--at-least", as.at_least);
   app.add_option("--at-most", as.at_most);
   app.add_option("--once-per", as.once_per);
+  app.add_flag("--only-success", result.counts_success_only);
   app.add_option("--on-lost", result.on_lost);
   app.add_option("--token-file", result.token_file);
   app.add_option("--label", result.label);
@@ -87,6 +88,9 @@ void read_times(const CLI::App& app, const written& as, plan& result) {
   if (result.once_per_ms > 0 && result.once_per_ms < 1000) {
     refuse("--once-per " + as.once_per +
            " is too short for the clock skew of hosts; give 1s or more");
+  }
+  if (result.counts_success_only && result.once_per_ms == 0) {
+    refuse("--only-success needs a period; give --once-per PERIOD, too");
   }
 }
 

@@ -329,7 +329,12 @@ void lock_holder::run_on_lost() {
 
 message lock_holder::give_back() {
   try {
-    locks_.keep_turn(calendar_now_ms());
+    // First the turn, because a waiter for the lock takes it next.
+    if (plan_.counts_success_only && !has_succeeded()) {
+      locks_.release_turn();
+    } else {
+      locks_.keep_turn(calendar_now_ms());
+    }
     if (is_lost_ || locks_.valid_ms() == 0) {
       return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
     }
@@ -356,6 +361,11 @@ void lock_holder::keep_at_least(int64_t until_ns) {
 
 void lock_holder::keep_rest() {
   if (kept_until_ns_ != 0) release_in_background(locks_, kept_until_ns_);
+}
+
+bool lock_holder::has_succeeded() const {
+  return cause_ == cause::none && ended_ && ended_->what == state::kind::exited &&
+         ended_->number == 0;
 }
 
 message lock_holder::ending() const {

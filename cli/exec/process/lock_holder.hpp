@@ -60,6 +60,7 @@ class lock_holder {
   void run_on_lost();
   message give_back();
   void keep_at_least(int64_t until_ns);
+  bool has_succeeded() const;
   message ending() const;
 
   const plan& plan_;

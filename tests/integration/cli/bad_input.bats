@@ -60,6 +60,7 @@ refused() {
   refused 64 "--once-per" --once-per 0
   refused 64 "--once-per" --once-per 10ms
   refused 64 "--at-most" --at-most 0
+  refused 64 "--once-per PERIOD" --only-success
 }
 
 @test "no name, no command, too many names" {

@@ -248,6 +248,43 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
   mortise exec --once-per 2d -E 9 "$name" -- true
 }
 
+@test "--only-success repeats a run that failed, and only that" {
+  for code in 3 0 0; do
+    run mortise exec --once-per 1d --only-success -E 9 "$name" -- \
+      sh -c 'echo "$0" >>"$folder/ran"; exit "$0"' "$code"
+    codes+=" $status"
+  done
+  [ "$codes" = " 3 0 9" ]
+  [ "$(wc -l <"$folder/ran")" = 2 ]
+}
+
+@test "--only-success repeats a run that a signal ended, or --at-most" {
+  run mortise exec --once-per 1d --only-success "$name" -- sh -c 'kill -9 $$'
+  fails_with 137
+  run mortise exec --once-per 1d --only-success --at-most 1s "$name" -- sleep 60
+  fails_with 124
+  run mortise exec --once-per 1d --only-success "$name" -- true
+  fails_with 0
+  run mortise exec --once-per 1d --only-success -E 9 "$name" -- true
+  fails_with 9
+}
+
+@test "--only-success lets the next waiter run after a failure" {
+  mortise exec --once-per 1d --only-success "$name" -- sh -c \
+    'echo >"$folder/begun"; until [ -e "$folder/end" ]; do sleep 0.05; done; exit 3' 3>&- &
+  first=$!
+  started+=("$first")
+  until_it is_there "$folder/begun"
+  mortise exec --once-per 1d --only-success "$name" -- sh -c 'echo >"$folder/second"' 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  until_it waits
+  touch "$folder/end"
+  ends_with "$first" 3
+  ends_with "$waiter" 0
+  [ -s "$folder/second" ]
+}
+
 @test "--once-per does not count a command that could not be started" {
   run -127 mortise exec --once-per 1d "$name" -- "$folder/none"
   fails_with 127
