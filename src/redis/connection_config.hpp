@@ -45,7 +45,7 @@ struct connection_config {
   std::int64_t database = 0;
   std::vector<const script*> scripts = {};
   std::vector<setup_command> setup = {};
-  bool needs_multi = false;  // transactions, which a server without HELLO may lack
+  bool needs_multi = false;  // transactions, which a proxy may lack
   // A key that no client ever writes, to probe the commands of the server; empty: no probes.
   std::string probe_key = {};
   // Limits each attempt to connect, and the time of an open request without an answer.

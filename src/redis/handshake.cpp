@@ -137,10 +137,10 @@ void handshake::add_second_part() {
     add(item::select, {"SELECT", std::to_string(config_.database)});
   }
   add_probes();
-  // A server without HELLO may be a proxy without transactions too. EXEC without MULTI is an error
-  // that shows whether the command is known. MULTI would leave a user without the right to EXEC in
-  // a transaction.
-  if (form_ == form::resp2_commands && config_.needs_multi) add(item::exec, {"EXEC"});
+  // A proxy may have no transactions, also one with HELLO. EXEC without MULTI is an error that
+  // shows whether the command is known. MULTI would leave a user without the right to EXEC in a
+  // transaction.
+  if (config_.needs_multi) add(item::exec, {"EXEC"});
   if (form_ == form::resp3 && !config_.inbox.empty()) {
     add(item::subscribe, {"SUBSCRIBE", config_.inbox});
   }
@@ -175,6 +175,7 @@ void handshake::add_probes() {
 
 void handshake::note_gap(item what, std::string_view error) {
   if (config_.is_of_sentinel || !is_unknown_command(error)) return;
+  if (what == item::client_id) lacking_.note("CLIENT");
   if (what == item::exec) lacking_.note("MULTI");
   if (what == item::load_script) lacking_.note("SCRIPT");
   if (what == item::subscribe) lacking_.note("SUBSCRIBE");
@@ -311,7 +312,9 @@ handshake::step handshake::check_server() {
     problem_.is_retryable = has_predecessor() || !config_.is_replica_wrong;
     return result;
   }
-  if (facts_.mode == "cluster" && config_.why_no_cluster != nullptr) {
+  // The proxy Envoy reports this mode for any server. The message about its missing commands is
+  // right.
+  if (facts_.mode == "cluster" && config_.why_no_cluster != nullptr && lacking_.is_empty()) {
     return refuse(config_.why_no_cluster, {});
   }
   return check_version();

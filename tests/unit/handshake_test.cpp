@@ -213,13 +213,21 @@ TEST_F(handshake_test, a_service_without_commands_that_locks_need_is_refused_by_
   EXPECT_EQ(after_exec("-ERR EXEC without MULTI\r\n"), step::done) << "the text is sent instead";
   EXPECT_EQ(after_exec("-NOPERM no\r\n"), step::done);
   EXPECT_EQ(after_exec("-ERR command exec not support for normal user\r\n"), step::refused);
-  EXPECT_NE(message().find("does not have MULTI and SCRIPT; locks need MULTI: give the address"),
+  EXPECT_NE(message().find("does not have CLIENT, MULTI and SCRIPT; locks need MULTI: give"),
             std::string::npos)
       << message();
   EXPECT_FALSE(dialogue_->is_passing());
-  config_.needs_multi = false;
-  begin(form::resp2_commands);
-  EXPECT_FALSE(has_sent("EXEC")) << "votes of a quorum need none";
+  begin(form::resp3);
+  answer(hello());
+  answer(bulk(info_text));
+  answer("-ERR unknown command 'EXEC'\r\n");
+  EXPECT_EQ(answer(bulk("sha")), step::refused) << "also with HELLO";
+  EXPECT_NE(message().find("does not have MULTI; locks need MULTI"), std::string::npos);
+  for (const auto type : {form::resp2_commands, form::resp3}) {
+    config_.needs_multi = false;
+    begin(type);
+    EXPECT_FALSE(has_sent("EXEC")) << "votes of a quorum need none";
+  }
   config_ = {};
   config_.inbox = "inbox";
   begin(form::resp2_messages);

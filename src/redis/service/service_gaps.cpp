@@ -26,10 +26,12 @@ std::string list_of(const std::vector<const char*>& commands) {
 
 }  // namespace
 
-// Redis, Valkey and derived servers; Envoy; Alibaba Cloud, with the command in the middle.
+// Redis, Valkey and derived servers; Envoy, in two ways; Alibaba Cloud, with the command in the
+// middle.
 bool is_unknown_command(std::string_view error) noexcept {
   constexpr std::string_view alibaba = "ERR command ";
   return error.starts_with("ERR unknown command") || error.starts_with("unsupported command") ||
+         error.ends_with("is not supported by the proxy") ||
          (error.starts_with(alibaba) && error.find(" not support") != std::string_view::npos);
 }
 

@@ -14,6 +14,7 @@ class service_gaps {
  public:
   // `command` is a literal, and is noted once.
   void note(const char* command);
+  [[nodiscard]] bool is_empty() const noexcept { return commands_.empty(); }
   // Whether one of the gaps makes locks impossible.
   [[nodiscard]] bool excludes_locks() const noexcept;
   // "HELLO, MULTI and SUBSCRIBE".

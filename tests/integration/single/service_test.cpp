@@ -90,21 +90,48 @@ TEST(service, one_that_is_well_by_the_time_of_the_check_is_served) {
 }
 
 // What Envoy's filter for Redis passes on, and how it refuses the rest.
-fault as_envoy(const fake_command& command) {
+bool is_passed_on_by_envoy(const fake_command& command) {
   for (const char* known :
        {"PING", "TIME", "AUTH", "MULTI", "EXEC", "GET", "SET", "DEL", "MGET", "INCR", "INCRBY",
         "PTTL", "PEXPIRE", "EVAL", "EVALSHA", "PUBLISH", "EXISTS", "TYPE"}) {
-    if (command.is(known)) return fault::none();
+    if (command.is(known)) return true;
   }
+  return false;
+}
+
+fault as_envoy(const fake_command& command) {
+  if (is_passed_on_by_envoy(command)) return fault::none();
   if (command.words.size() < 2) return fault::answer("-invalid request\r\n");
   return fault::answer("-unsupported command '" + command.words[0] + "'\r\n");
 }
 
+// As version 1.40.0 answers in front of one server, which is in no cluster.
+fault as_envoy_1_40(const fake_command& command) {
+  const bool is_name = command.is("CLIENT", "SETNAME");
+  if (is_passed_on_by_envoy(command) || is_name || command.is("ROLE") || command.is("SCRIPT")) {
+    return fault::none();
+  }
+  if (command.is("HELLO")) return fault::answer("-NOPROTO unsupported protocol version\r\n");
+  if (command.is("CLIENT")) {
+    return fault::answer("-ERR CLIENT subcommand '" + command.words.at(1) +
+                         "' is not supported by the proxy\r\n");
+  }
+  if (command.is("INFO")) {
+    const std::string text = "# Server\r\nredis_version:7.0.15\r\nredis_mode:cluster\r\n";
+    return fault::answer("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
+  }
+  return fault::answer("-ERR unknown command '" + command.words[0] +
+                       "', with args beginning with: \r\n");
+}
+
 TEST(service, envoy_is_refused_with_the_command_that_it_lacks) {
   const test_server server;
-  const proxy between(server.socket_path(), as_envoy);
-  const auto message = problem_of(between.url(), MORTISE_REFUSED);
-  EXPECT_TRUE(has(message, "the service does not have SUBSCRIBE; locks need SUBSCRIBE")) << message;
+  for (const auto imitation : {as_envoy, as_envoy_1_40}) {
+    const proxy between(server.socket_path(), imitation);
+    const auto message = problem_of(between.url(), MORTISE_REFUSED);
+    EXPECT_TRUE(has(message, "the service does not have SUBSCRIBE; locks need SUBSCRIBE"))
+        << message;
+  }
 }
 
 TEST(service, one_without_hello_and_transactions_is_refused_with_that) {
@@ -118,7 +145,17 @@ TEST(service, one_without_hello_and_transactions_is_refused_with_that) {
     return fault::none();
   });
   const auto message = problem_of(between.url(), MORTISE_REFUSED);
-  EXPECT_TRUE(has(message, "does not have MULTI and SCRIPT; locks need MULTI")) << message;
+  EXPECT_TRUE(has(message, "does not have CLIENT, MULTI and SCRIPT; locks need MULTI")) << message;
+}
+
+TEST(service, one_with_hello_and_without_transactions_is_refused_with_that) {
+  const test_server server;
+  const proxy between(server.socket_path(), [](const fake_command& command) {
+    if (!command.is("MULTI") && !command.is("EXEC")) return fault::none();
+    return fault::answer("-ERR unknown command '" + command.words[0] + "'\r\n");
+  });
+  const auto message = problem_of(between.url(), MORTISE_REFUSED);
+  EXPECT_TRUE(has(message, "does not have MULTI; locks need MULTI: give the address")) << message;
 }
 
 // ---- scripts that are looked at before they run -------------------------------------------------
