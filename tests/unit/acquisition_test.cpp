@@ -294,6 +294,78 @@ TEST(acquisitions, a_lost_vote_is_requested_again_only_when_a_majority_has_renew
           {reply(2, answer::renewed), "", granted}});
 }
 
+// The hung server loses its vote with the lease. The two others are a majority.
+TEST(acquisitions, a_lost_vote_is_requested_again_while_another_server_hangs) {
+  run(3, {{request(step::acquire), "acquire to 0 1 2", collecting},
+          {reply(0, answer::granted), "", collecting},
+          {reply(1, answer::granted), "granted", granted},
+          {reply(2, answer::granted), "", granted},
+          {pause(to_ns(lease_ms) / 3), "", granted},
+          {request(step::renew), "renew to 0 1 2", granted},
+          {reply(0, answer::not_owner), "", granted},
+          {timeout, "", granted},
+          {reply(1, answer::renewed), "", granted},
+          {timeout, "broken, reacquire to 0", granted},
+          {background_reply(step::reacquire, 0, answer::granted), "", granted},
+          {request(step::renew), "renew to 0 1 2", granted},
+          {reply(0, answer::renewed), "", granted},
+          {reply(1, answer::renewed), "renewed", granted},
+          {late_reply(2, 2, answer::not_owner), "", granted},
+          {reply(2, answer::not_owner), ", reacquire to 2", granted}});
+}
+
+// Hazard 17. Each server is replaced by an empty one. One after the other gives its vote again if
+// the client asks while another connection is made again. So the hold ends although two servers of
+// three live. Two that have lost the vote at the same time end the hold at once.
+TEST(acquisitions, a_lost_vote_is_not_requested_again_while_another_server_is_disconnected) {
+  const std::vector<row> grant{{request(step::acquire), "acquire to 0 1 2", collecting},
+                               {reply(0, answer::granted), "", collecting},
+                               {reply(1, answer::granted), "granted", granted},
+                               {reply(2, answer::granted), "", granted}};
+  auto disconnected = grant;
+  disconnected.insert(disconnected.end(), {{loss_of("2"), "", granted},
+                                           {request(step::renew), "renew to 0 1", granted},
+                                           {reply(0, answer::not_owner), "", granted},
+                                           {reply(1, answer::renewed), "broken", granted},
+                                           {loss_of(""), "", granted},
+                                           {request(step::renew), "renew to 0 1 2", granted},
+                                           {reply(0, answer::not_owner), "", granted},
+                                           {reply(2, answer::not_owner), "not_owner", granted}});
+  run(3, disconnected);
+  auto broken = grant;
+  broken.insert(broken.end(), {{request(step::renew), "renew to 0 1 2", granted},
+                               {reply(0, answer::not_owner), "", granted},
+                               {reply(1, answer::broken), "", granted},
+                               {timeout, "", granted},
+                               {reply(2, answer::renewed), "broken", granted}});
+  run(3, broken);
+}
+
+// Hazard 17.
+TEST(acquisitions, a_hold_that_is_over_gets_no_vote_again_while_a_server_hangs) {
+  const std::vector<row> grant{{request(step::acquire), "acquire to 0 1 2", collecting},
+                               {reply(0, answer::granted), "", collecting},
+                               {reply(1, answer::granted), "granted", granted}};
+  const std::vector<row> hang{{request(step::renew), "renew to 0 1 2", granted},
+                              {reply(0, answer::not_owner), "", granted},
+                              {reply(1, answer::renewed), "", granted},
+                              {timeout, "broken", granted}};
+  auto lapsed = grant;
+  lapsed.push_back({pause(to_ns(lease_ms) - 100 * ns_per_ms), "", granted});
+  lapsed.insert(lapsed.end(), hang.begin(), hang.end());
+  run(3, lapsed);
+  auto lost = grant;
+  lost.insert(lost.end(), {{request(step::renew), "renew to 0 1 2", granted},
+                           {reply(0, answer::not_owner), "", granted},
+                           {reply(2, answer::not_owner), "not_owner", granted}});
+  lost.insert(lost.end(), hang.begin(), hang.end());
+  run(3, lost);
+  auto forced = grant;
+  forced.push_back({force, "", granted});
+  forced.insert(forced.end(), hang.begin(), hang.end());
+  run(3, forced);
+}
+
 TEST(acquisitions, a_server_that_answers_after_the_lease_is_not_asked_again) {
   run(3, {{request(step::try_take), "try_take to 0 1 2", collecting},
           {reply(0, answer::granted), "", collecting},

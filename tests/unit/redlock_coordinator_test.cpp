@@ -315,6 +315,22 @@ TEST_F(coordinators, who_has_no_vote_any_more_is_topped_up_for_the_rest_of_the_l
   }
 }
 
+// The next renewal has a quorum without the silent server.
+TEST_F(coordinators, a_lost_vote_is_requested_again_while_another_server_is_silent) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::renew));
+  servers[0]->answer_last(answer::not_owner);
+  servers[1]->answer_last(answer::renewed);
+  EXPECT_EQ(answer::broken, next().what);
+  ASSERT_TRUE(becomes([&] { return servers[0]->count() == 3 && retries_due > 0; }));
+  EXPECT_EQ(step::reacquire, servers[0]->last().what);
+  servers[0]->answer_last(answer::granted);
+  EXPECT_FALSE(has_more()) << "it does not count for this renewal (hazard 17)";
+  ASSERT_EQ(status::ok, ask(step::renew));
+  for (const std::size_t living : {0U, 1U}) servers[living]->answer_last(answer::renewed);
+  EXPECT_EQ(answer::renewed, next().what);
+}
+
 // It would outlive the votes that it joins by the delay of the first reply (hazard 17).
 TEST_F(coordinators, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_that_is_left_then) {
   take();

@@ -257,5 +257,18 @@ TEST(vote_count, those_that_refuse_for_a_time_are_waited_for_until_a_quorum_can_
   EXPECT_EQ(300, result->wait_ms);
 }
 
+TEST(vote_count, servers_without_a_connection_are_not_silent) {
+  vote_count votes(step::renew, 5, 1);
+  feed(votes, {result_of(answer::renewed), result_of(answer::not_owner)});
+  EXPECT_FALSE(votes.is_rest_silent()) << "too few have replied";
+  votes.count(2, result_of(answer::renewed));
+  EXPECT_TRUE(votes.is_rest_silent());
+  for (const auto failed : {answer::broken, answer::unsent, answer::refused}) {
+    auto others = votes;
+    others.count(3, result_of(failed));
+    EXPECT_FALSE(others.is_rest_silent());
+  }
+}
+
 }  // namespace
 }  // namespace mortise::quorum

@@ -121,9 +121,9 @@ end:
        round[server] = now_in[client];
 #endif
        renewed[client] = WITH(renewed[client], server) }
-  /* acquisition.cpp, top_up(): for the rest of the lease, and not counted. */
-  :: d_step { is_renewed[client] && holds[client] && quarantine[server] == 0 &&
-       owner[server] == 0 ->
+  /* acquisition.cpp, top_up(): for the rest of the lease, and not counted. At any moment of a
+     hold, also before a quorum has extended it. */
+  :: d_step { holds[client] && quarantine[server] == 0 && owner[server] == 0 ->
 #ifdef TOP_UP_LENGTHENS
        left[client] = LEASE;
 #endif

@@ -106,6 +106,23 @@ TEST_F(quorum_faults, a_ping_does_not_wait_for_a_server_that_hangs) {
   servers[1]->resume();
 }
 
+// One server has lost the vote, and another one hangs. The two that live are a quorum (hazard 25).
+// The hung server loses its vote with the lease.
+TEST_F(quorum_faults, a_hold_that_lacks_a_vote_survives_a_server_that_hangs) {
+  start(3);
+  const auto [client, lock] = open_user(url("quarantine=0&lease=3s&command_timeout=60s"));
+  expect_acquired(lock);
+  ASSERT_TRUE(eventually([&] { return owner_at(0) == owner_at(2) && !is_free_at(2); }));
+  servers[2]->command({"DEL", lock_key(name)});
+  servers[1]->pause();
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) != 0; }, 5 * second_ms));
+  EXPECT_EQ(owner_at(0), owner_at(2));
+  servers[1]->resume();
+  EXPECT_TRUE(eventually([&] { return owner_at(0) == owner_at(1); })) << "it votes again";
+  expect_released(lock);
+  EXPECT_TRUE(eventually([&] { return is_free(); }));
+}
+
 // ---- partitions -----------------------------------------------------------------------------
 
 // A client's own network to each server.

@@ -21,6 +21,7 @@ struct plan : process_simulation::terms {
   int nodes = 3;
   int processes = 3;
   std::int64_t repeat_per_mille = 0;  // the part of replies that are delivered twice
+  std::int64_t longest_ms = 1200;     // of a vote at a server
   std::int64_t quarantine_ms = 1200;
   time_ns latency_ns = ns_per_ms;
   time_ns duration = 10 * ns_per_s;
@@ -42,7 +43,8 @@ plan make_plan(std::uint64_t seed) {
   made.processes = static_cast<int>(dice.between(1, 5));
   made.names = static_cast<int>(dice.between(1, 2));
   made.lease_ms = dice.one_of<std::int64_t>({200, 1000, 1000, 5000, 30'000});
-  made.quarantine_ms = lock::server_ttl_ms(made.lease_ms) + dice.below(1000);
+  made.longest_ms = lock::server_ttl_ms(made.lease_ms) + dice.below(1000);
+  made.quarantine_ms = made.longest_ms;
   made.latency_ns =
       20 * ns_per_us + dice.spread(std::min(to_ns(made.lease_ms) / 20, 50 * ns_per_ms));
   made.think_ns = 100 * ns_per_us + dice.spread(300 * ns_per_ms);
@@ -59,6 +61,8 @@ plan make_plan(std::uint64_t seed) {
   made.pauses = now_and_then(dice);
   made.forgets = dice.happens(600);
   made.snapshots = made.restarts / 4;
+  // Servers that lose nothing vote again at once.
+  if (!made.forgets && dice.happens(500)) made.quarantine_ms = 0;
   return made;
 }
 
@@ -71,7 +75,7 @@ class run final : public process_simulation::run {
     world_.repeat_per_mille = made.repeat_per_mille;
     for (int i = 0; i < made.nodes; ++i) {
       // Up to nearly two quarantines apart, so that tokens of the first outlive that of the second.
-      const auto apart = to_ns(made.quarantine_ms) / 10 * 9;
+      const auto apart = to_ns(made.longest_ms) / 10 * 9;
       const auto ahead = apart * world_.dice.below(3) + world_.dice.below(apart / 10);
       nodes_.push_back(std::make_unique<node>(world_, ahead, made.drift_ppm));
     }
@@ -157,7 +161,7 @@ void run::restart() {
 }
 
 const std::vector<std::string>& run::go() {
-  watch(to_ns(plan_.quarantine_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s);
+  watch(to_ns(plan_.longest_ms) * (plan_.has_faults() ? 2 : 0) + 5 * ns_per_s);
   plan_fault(plan_.cuts, [this] { cut(somebody(), some_node()); });
   plan_fault(plan_.hangs, [this] { hang(); });
   plan_fault(plan_.restarts, [this] { restart(); });
@@ -169,7 +173,7 @@ const std::vector<std::string>& run::go() {
   plan_fault(plan_.pauses, [this] { pause(); });
   live(plan_.duration);
   heal();
-  const auto longest = 2 * to_ns(plan_.quarantine_ms) + 10 * ns_per_s;
+  const auto longest = 2 * to_ns(plan_.longest_ms) + 10 * ns_per_s;
   if (plan_.has_faults()) live(world_.time.now() + longest);
   retire();
   // Where nothing was wrong votes are given back, and not left to the end of their leases.

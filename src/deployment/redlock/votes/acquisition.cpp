@@ -59,6 +59,7 @@ step_request acquisition::next_request(step_request request, time_ns now) noexce
     // (hazard 16).
     proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
     state_ = acquisition_state::collecting;
+    held_until_ = 0;
     release_ = step::release_alone;
   } else if (request.reserve > 0) {
     proposal_ = std::max(proposal_ + request.reserve, voters_.next_token(now, request.reserve));
@@ -97,7 +98,7 @@ action acquisition::on_reply(round& current, std::size_t server, const step_resu
   const bool is_first = current.first_reply == 0;
   if (is_first) current.first_reply = now;
   auto next = decide(current, std::move(result), now);
-  if (is_first) next.timeout_at = timeout_at(current);
+  if (is_first || request.what == step::renew) next.timeout_at = timeout_at(current);
   return next;
 }
 
@@ -120,18 +121,28 @@ step_result acquisition::counted_as(std::size_t server, step what, const step_re
 }
 
 action acquisition::on_timeout(round& current, time_ns now) noexcept {
-  return decide(current, current.votes.give_up(now - current.request.sent_at), now);
+  const auto waited = now - current.request.sent_at;
+  if (is_take(current.request.what)) return decide(current, current.votes.give_up(waited), now);
+  // While a connection is made again, its server may have been replaced by one without the vote.
+  // Servers that are replaced one after the other would get their votes again one after the other,
+  // although most servers have lost them (hazard 17).
+  if (!current.votes.is_rest_silent()) return {};
+  auto result = current.votes.give_up(waited);
+  if (!result) return {};
+  return complete(top_up(current, now), current, *std::move(result), now);
 }
 
 time_ns acquisition::timeout_at(const round& current) const noexcept {
-  if (current.first_reply == 0 || !is_take(current.request.what)) return time_never;
+  const auto what = current.request.what;
+  const bool is_limited = is_take(what) || (what == step::renew && current.votes.has_vacant());
+  if (current.first_reply == 0 || !is_limited) return time_never;
   return current.first_reply + voters_.patience(to_ns(current.request.ttl_ms));
 }
 
 // After each reply and at the timeout. Late replies give no result, but may report vacant servers.
 action acquisition::decide(round& current, std::optional<step_result> result,
                            time_ns now) noexcept {
-  if (!result) return top_up(current, now);
+  if (!result) return current.has_quorum ? top_up(current, now) : action();
   if (is_take(current.request.what) && result->what != answer::granted) {
     if (!current.votes.is_outrun() || proposals_ >= most_proposals) {
       return refuse(current, *std::move(result), now);
@@ -145,9 +156,14 @@ action acquisition::decide(round& current, std::optional<step_result> result,
     result->what = answer::unsent;
     return propose_again(current, acquisition_state::confirming, *std::move(result), now);
   }
-  current.has_quorum = result->what == answer::granted || result->what == answer::renewed;
   if (result->what == answer::granted && is_kept()) state_ = acquisition_state::granted;
-  return complete(top_up(current, now), current, *std::move(result), now);
+  current.has_quorum = result->what == answer::granted || result->what == answer::renewed;
+  if (current.has_quorum) {
+    held_until_ = std::max(held_until_, current.request.sent_at + to_ns(current.request.ttl_ms));
+    return complete(top_up(current, now), current, *std::move(result), now);
+  }
+  if (result->what == answer::not_owner) held_until_ = 0;
+  return complete({}, current, *std::move(result), now);
 }
 
 // Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
@@ -196,17 +212,18 @@ step_request acquisition::release() const noexcept {
   return request;
 }
 
-// Requests the votes of vacant servers for the rest of the lease. Follows a grant or a renewal of
-// the hold by a quorum. Such a vote never counts in the round that found it missing (hazard 17).
-// Its proposal is new, because the server may have forgotten a vote above the old one (hazard 30).
-action acquisition::top_up(round& won, time_ns now) noexcept {
-  if (!won.has_quorum || is_forced_ || state_ != acquisition_state::granted) return {};
+// Requests the votes of vacant servers for the rest of the lease that a quorum has granted. Such a
+// vote never counts in the round that found it missing, and a hold that is over gets none (hazard
+// 17). Its proposal is new, because the server may have forgotten a vote above the old one (hazard
+// 30).
+action acquisition::top_up(round& current, time_ns now) noexcept {
+  if (is_forced_ || state_ != acquisition_state::granted) return {};
   action next;
-  next.request = won.request;
+  next.request = current.request;
   next.request.what = step::reacquire;
-  next.request.ttl_ms -= (now - won.request.sent_at) / ns_per_ms + 1;
+  next.request.ttl_ms = (held_until_ - now) / ns_per_ms - 1;
   if (next.request.ttl_ms <= 0) return {};
-  next.servers = won.votes.take_vacant();
+  next.servers = current.votes.take_vacant();
   if (next.servers.none()) return {};
   proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
   next.request.proposal = proposal_;

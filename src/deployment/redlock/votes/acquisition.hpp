@@ -21,6 +21,7 @@
 //               no quorum is possible, or on_timeout()      returning
 //   confirming  as collecting, but a quorum always grants
 //   granted     begin() of a release                        returning
+//               on_timeout() of a renewal                   granted, with requests for lost votes
 //   returning   begin() of a request for votes              collecting
 #pragma once
 
@@ -137,7 +138,7 @@ class acquisition {
   action decide(round& current, std::optional<lock::step_result> result, time_ns now) noexcept;
   action propose_again(const round& former, acquisition_state next, lock::step_result result,
                        time_ns now) noexcept;
-  action top_up(round& won, time_ns now) noexcept;
+  action top_up(round& current, time_ns now) noexcept;
   action give_back() noexcept;
   action complete(action next, const round& ended, lock::step_result result, time_ns now) noexcept;
   void plan_retry(const lock::step_request& request, std::int64_t wait_ms, time_ns now) noexcept;
@@ -149,6 +150,7 @@ class acquisition {
   vote_record votes_;          // each needs a release, unless it is kept
   std::int64_t proposal_ = 0;  // the highest one in a request for votes
   int proposals_ = 0;          // number of proposals for the present request
+  time_ns held_until_ = 0;     // the end of the lease that a quorum has granted; 0 without one
   bool is_forced_ = false;     // a forced release runs: no vote is requested again
   lock::step release_ = lock::step::release_alone;  // one that notifies waiters, or not
   time_ns lapses_at_ = 0;                           // all votes have ended by then

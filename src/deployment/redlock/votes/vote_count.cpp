@@ -94,6 +94,10 @@ bool vote_count::is_outrun() const noexcept {
   return (agreed_ | outrun_).count() + open_count() >= needed_of(servers_) && outrun_.any();
 }
 
+bool vote_count::is_rest_silent() const noexcept {
+  return answered_.count() >= needed_of(servers_) && answered_ == (agreed_ | refused_ | outrun_);
+}
+
 step_result vote_count::agreement() const noexcept {
   step_result result;
   result.what = common_;

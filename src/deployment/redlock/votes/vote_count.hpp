@@ -61,6 +61,10 @@ class vote_count {
   }
   // Servers that have voted for no client, and so could vote for this one. Returns each once.
   server_set take_vacant() noexcept { return std::exchange(vacant_, {}); }
+  [[nodiscard]] bool has_vacant() const noexcept { return vacant_.any(); }
+  // Whether a quorum has replied, and all other servers are connected and silent: the request to
+  // one whose connection has ended fails.
+  [[nodiscard]] bool is_rest_silent() const noexcept;
   // Whether a quorum is missing only because servers know higher fencing tokens. A higher proposal
   // may succeed at once.
   [[nodiscard]] bool is_outrun() const noexcept;
