@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mortise::quorum {
@@ -57,7 +59,8 @@ class transport {
     return {};
   }
   std::string timeout() {
-    now_ = owner_.timeout_at(*rounds_.back());
+    if (timeout_at_ == time_never) return "no timeout";
+    now_ = std::max(now_, std::exchange(timeout_at_, time_never));
     return perform(owner_.on_timeout(*rounds_.back(), now_), rounds_.back());
   }
   std::string pause(time_ns length) {
@@ -79,6 +82,7 @@ class transport {
   // Sends a round to the servers that are reachable. Returns false if they are too few.
   bool send(round& made) {
     rounds_.push_back(&made);
+    timeout_at_ = time_never;
     const auto what = made.request.what;
     bool is_possible = true;
     server_set reached;
@@ -94,6 +98,7 @@ class transport {
     return is_possible;
   }
   std::string perform(action next, round* of) {
+    timeout_at_ = std::min(timeout_at_, next.timeout_at);
     if (next.is_proposal) {
       if (send(owner_.propose(next.request))) return sent_;
       next = owner_.refuse(*of, *std::move(next.result), now_);
@@ -119,6 +124,7 @@ class transport {
   voters servers_;
   acquisition owner_{servers_};
   time_ns now_ = ns_per_s;
+  time_ns timeout_at_ = time_never;
   std::string unreachable_;
   std::string sent_;
   std::vector<round*> rounds_;

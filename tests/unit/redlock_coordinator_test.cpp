@@ -319,8 +319,8 @@ TEST_F(coordinators, who_has_no_vote_any_more_is_topped_up_for_the_rest_of_the_l
 TEST_F(coordinators, a_lost_vote_is_requested_again_while_another_server_is_silent) {
   take();
   ASSERT_EQ(status::ok, ask(step::renew));
-  servers[0]->answer_last(answer::not_owner);
   servers[1]->answer_last(answer::renewed);
+  servers[0]->answer_last(answer::not_owner);
   EXPECT_EQ(answer::broken, next().what);
   ASSERT_TRUE(becomes([&] { return servers[0]->count() == 3 && retries_due > 0; }));
   EXPECT_EQ(step::reacquire, servers[0]->last().what);
