@@ -99,6 +99,21 @@ TEST_F(reply_reader_test,
   EXPECT_EQ(log_, (std::vector<std::string>{"greeted hello", "told c q"}));
 }
 
+// Redis 7.2 to 8 send no reply to a rejected AUTH while other replies are pending.
+TEST_F(reply_reader_test, hazard_31_a_reply_to_a_login_that_is_dropped_moves_no_other_reply) {
+  const redis::login some_login;
+  reader_.admit();
+  for (const std::string to_auth : {"+OK\r\n", "-WRONGPASS\r\n", ""}) {
+    log_.clear();
+    submit("login", 2);
+    requests_.back().says = &some_login;
+    submit("next");
+    EXPECT_TRUE(receive(to_auth + "%1\r\n+proto\r\n:3\r\n:7\r\n"));
+    EXPECT_EQ("next=7@1", log_.back()) << to_auth;
+    EXPECT_EQ(to_auth.starts_with('-') ? 3U : 2U, log_.size());
+  }
+}
+
 TEST_F(reply_reader_test, a_subscription_is_answered_by_its_message) {
   reader_.admit();
   submit("listen");

@@ -66,12 +66,24 @@ outcome change_login(redis::connection& server, const redis::credentials& identi
   command.is_change = true;
   command.says = std::make_shared<const redis::login>(std::move(offered));
   command.write = [&](std::string& out, bool) {
-    redis::command_writer(out).command(
-        {"AUTH", command.says->name(), command.says->password.view()});
+    const auto name = command.says->name();
+    const auto password = command.says->password.view();
+    // One allocation: a buffer that grows leaves a copy of the password behind.
+    constexpr std::size_t around_text = 256;
+    out.reserve(around_text + name.size() + password.size());
+    redis::command_writer(out).command({"AUTH", name, password}).command({"HELLO"});
   };
   // Concurrent callers each keep an accepted login, in the order of the server's replies.
-  command.read = [&](const redis::value&) { server.follow_identity(*command.says, true); };
+  bool is_dropped = false;
+  command.read = [&](const redis::value& reply) {
+    is_dropped = reply.type() != redis::kind::status;
+    if (!is_dropped) server.follow_identity(*command.says, true);
+  };
   auto result = command_request::ask(server, command, deadline);
+  if (is_dropped) {
+    result = outcome::of(status::refused);
+    result.server_text = "it did not say why";
+  }
   // A failed AUTH has no effect.
   if (result.code == status::unknown && !result.server_text.empty()) result.code = status::refused;
   if (result.code == status::refused) {

@@ -38,6 +38,7 @@ command_request::command_request(redis::connection& server, const protocol::comm
                                  bool with_text)
     : server_(server), is_change_(command.is_change), login_(command.says), read_(command.read) {
   says = login_.get();
+  if (says != nullptr) reply_count = 2;
   command.write(bytes_, with_text);
 }
 

@@ -68,9 +68,16 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
   if (item == nullptr) {
     return break_off(outcome::of(status::unreachable, "the server sent an unexpected reply"));
   }
-  const bool is_last = --item->replies_left_ == 0;
-  if (!is_last && item->takes_each) return item->on_reply(reply, now);
-  if (!is_last && !reply.is_error()) return;
+  --item->replies_left_;
+  if (item->says != nullptr) {
+    // Redis 7.2 to 8 drop the error of AUTH while other replies are pending. All later replies
+    // would then belong to wrong requests (hazard 31).
+    const bool is_of_hello = !reply.is_error() && reply.type() != kind::status;
+    if (is_of_hello) item->replies_left_ = 0;
+  } else if (item->replies_left_ > 0) {
+    if (item->takes_each) return item->on_reply(reply, now);
+    if (!reply.is_error()) return;
+  }
   replies_to_skip_ = item->replies_left_;
   open_.pop();
   answered_.fetch_add(1, std::memory_order_relaxed);

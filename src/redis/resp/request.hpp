@@ -31,7 +31,8 @@ class request : public fifo_link<request> {
   bool takes_each = false;
   // SUBSCRIBE or UNSUBSCRIBE of one channel. The reply is a message or an error.
   bool is_subscription = false;
-  // The login inside the command, which an error may repeat.
+  // The login inside the command, which an error may repeat. The command is AUTH, then HELLO. The
+  // sender gets the reply to AUTH, or that to HELLO if the server dropped the first one.
   const login* says = nullptr;
   // The caller that blocks for it, if any. Read in submit() only.
   net::caller* caller = nullptr;

@@ -240,5 +240,20 @@ TEST(service, one_that_spreads_the_keys_of_a_lock_is_refused_with_the_url_to_giv
       << message;
 }
 
+// Redis 7.2 to 8 do so while other replies are pending.
+TEST(service, hazard_31_one_that_drops_the_reply_to_a_rejected_login_moves_no_other_reply) {
+  const test_server server;
+  const proxy between(server.socket_path(), [](const fake_command& command) {
+    return command.is("AUTH") ? fault::answer("") : fault::none();
+  });
+  const auto client = open_client(between.url());
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_REFUSED,
+            mortise_client_set_credentials(client.get(), "user", 4, "wrong", 5, error.get()));
+  EXPECT_TRUE(has(mortise_error_message(error.get()), "did not say why"))
+      << mortise_error_message(error.get());
+  use_all_kinds(client);
+}
+
 }  // namespace
 }  // namespace mortise::testing::service_test
