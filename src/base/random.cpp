@@ -7,21 +7,36 @@
 
 namespace mortise {
 
-std::uint64_t random_number() noexcept {
-  std::uint64_t number = 0;
+namespace {
+
+// At most 256 bytes, which the kernel gives at once.
+void fill(void* bytes, std::size_t count) noexcept {
   for (;;) {
-    const auto got = getrandom(&number, sizeof number, 0);
-    if (got == static_cast<ssize_t>(sizeof number)) return number;
+    const auto got = getrandom(bytes, count, 0);
+    if (got == static_cast<ssize_t>(count)) return;
     // Without getrandom no identity is safe, so the process cannot continue.
     if (got < 0 && errno != EINTR) std::abort();
   }
 }
 
-std::string random_text(int length) {
+}  // namespace
+
+std::uint64_t random_number() noexcept {
+  std::uint64_t number = 0;
+  fill(&number, sizeof number);
+  return number;
+}
+
+void fill_with_random_text(std::span<char> text) noexcept {
   static constexpr char letters[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string text;
-  for (int i = 0; i < length; ++i) text.push_back(letters[random_number() % 64]);
+  fill(text.data(), text.size());
+  for (auto& each : text) each = letters[static_cast<unsigned char>(each) % 64];
+}
+
+std::string random_text(std::size_t length) {
+  std::string text(length, '\0');
+  fill_with_random_text(text);
   return text;
 }
 

@@ -1,14 +1,17 @@
 // Random numbers from the kernel. Without state that fork() could copy (hazard 21).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace mortise {
 
 std::uint64_t random_number() noexcept;
-// `length` characters of A-Z a-z 0-9 - _, six random bits each.
-std::string random_text(int length);
+// At most 256 characters of A-Z a-z 0-9 - _, six random bits each.
+void fill_with_random_text(std::span<char> text) noexcept;
+std::string random_text(std::size_t length);
 
 // A generator that only spreads times, without a system call: xorshift64 (Marsaglia, 2003).
 class small_random {

@@ -132,16 +132,23 @@ void gate_driver::on_result(deployment::lock_request& request, const lock::step_
 }
 
 void gate_driver::on_message(const protocol::message& message) noexcept {
-  if (message.last_token != 0) client_.servers().note_token(named(), message.last_token);
   enter([&](lock::gate& gate, time_ns now) {
     if (message.kind == protocol::message_kind::grant) order_.after_grant();
-    protocol::tell(gate, message, now);
+    // A forged token would raise the counter at the next connect, for all clients (hazard 32).
+    if (!protocol::tell(gate, message, now)) return;
+    client_.servers().note_token(named(), message.last_token);
   });
 }
 
 std::string gate_driver::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                                          lock::claim_reuse reuse) {
   return rules_.owner_token({client_.id(), id_, ++attempts_, label, grant_ttl_ms, reuse});
+}
+
+lock::grant_secret gate_driver::new_grant_secret() noexcept {
+  lock::grant_secret secret;
+  fill_with_random_text(secret);
+  return secret;
 }
 
 std::int64_t gate_driver::random_below(std::int64_t bound) noexcept { return random_.below(bound); }

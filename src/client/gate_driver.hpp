@@ -88,6 +88,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   bool ask(const lock::step_request& request, const lock::operation* requester) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
+  lock::grant_secret new_grant_secret() noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   [[nodiscard]] bool is_granted_by_message() const noexcept override;

@@ -2,6 +2,7 @@
 // numbers. The lock logic has no socket and no clock. Each call passes the time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -49,6 +50,10 @@ enum class claim_reuse : std::uint8_t {
   retained,  // it may stay without a holder, and may also be shared
 };
 
+// What only the servers and the client of a waiter know: 132 random bits as text. A grant by
+// message contains it, so no other publisher can forge a grant (hazard 32).
+using grant_secret = std::array<char, 22>;
+
 class lock_io {
  public:
   virtual ~lock_io() = default;
@@ -59,6 +64,7 @@ class lock_io {
   // A new owner token, never returned before (hazard 21).
   virtual std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                                       claim_reuse reuse) = 0;
+  virtual grant_secret new_grant_secret() noexcept = 0;
   // An evenly distributed number in [0, bound).
   virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   // Why there is no connection, or ok.

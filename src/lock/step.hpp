@@ -31,7 +31,8 @@ struct step_request {
   std::uint64_t claim_id = 0;  // the requesting claim
   std::uint32_t serial = 0;    // the number of the request in its claim
   step what = step::try_take;
-  std::string_view token;  // the owner token of this attempt
+  std::string_view token;   // the owner token of this attempt
+  std::string_view secret;  // of the grant; empty before the first request for a place in a queue
   std::int64_t ttl_ms = 0;
   std::int64_t reserve = 0;   // renew: how many fencing tokens to draw
   std::int64_t permits = 1;   // the requested permits

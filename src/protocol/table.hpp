@@ -43,6 +43,7 @@ struct row {
   std::size_t arguments = 0;
   std::string_view mode;
   bool proposes = false;  // the proposed fencing token is the last argument
+  bool queues = false;    // the secret of the grant is the last argument, if there is one
 };
 
 // One row for each lock::step, by its name.

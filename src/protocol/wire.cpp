@@ -147,7 +147,8 @@ const row& row_set::of(lock::step what) const {
 void write_script(std::string& out, const row& script, const step_request& request,
                   const key_set& keys) {
   redis::command_writer writer(out);
-  writer.begin(3 + script.keys + script.arguments + (script.proposes ? 1U : 0U));
+  const bool has_secret = script.queues && !request.secret.empty();
+  writer.begin(3 + script.keys + script.arguments + (script.proposes || has_secret ? 1U : 0U));
   if (request.with_text) {
     writer.arg("EVAL").arg(script.code->text);
   } else {
@@ -163,6 +164,7 @@ void write_script(std::string& out, const row& script, const step_request& reque
   if (script.arguments == 5) writer.arg(request.capacity);
   if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
   if (script.proposes) writer.arg(request.proposal);
+  if (has_secret) writer.arg(request.secret);
 }
 
 int write_step(std::string& out, const table& protocol, const step_request& request,

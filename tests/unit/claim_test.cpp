@@ -106,6 +106,18 @@ TEST_F(claim_test, hazard_01_a_grant_counts_from_when_the_server_made_it) {
   EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
 }
 
+TEST_F(claim_test, hazard_32_however_many_messages_about_the_head_delay_a_check_only_once) {
+  auto claim = make();
+  claim.attempt()->start(true, nullptr, start_ns);
+  claim.on_answer(1, queued(5000, 0), start_ns + ms(1));
+  const auto asked = io_.count();
+  for (auto now = start_ns; now < start_ns + ms(3000); now += ms(100)) {
+    claim.attempt()->on_head(60'000, now);
+    if (now >= claim.next_timer()) claim.on_timer(now);
+  }
+  EXPECT_EQ(io_.count(), asked + 1);
+}
+
 TEST_F(claim_test, hazard_01_a_grant_that_is_mostly_over_is_asked_for_again) {
   auto claim = make();
   claim.attempt()->start(true, nullptr, start_ns);

@@ -105,10 +105,10 @@ TEST_F(gate_test, who_takes_over_a_place_shortens_a_longer_grant_at_once) {
   gate_.acquire(first_call_, start_ns);
   gate_.acquire(second_call_, start_ns);
   answer_last(result_of(answer::not_free), start_ns + ms(1));
-  const auto token = io_.last().token;
+  const auto waiter = io_.last();
   answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
-  gate_.on_grant(token, first_token, 50'003'000, false, start_ns + ms(4));
+  gate_.on_grant(grant_to(waiter, 50'003'000), start_ns + ms(4));
   EXPECT_EQ(second_call_.result.code, status::ok);
   EXPECT_LE(gate_.valid_until(second_), start_ns + ms(204));
   EXPECT_EQ(io_.last().what, step::renew);
@@ -165,10 +165,10 @@ TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal
   first_.drift_ppm = 100'000;
   gate_.acquire(first_call_, start_ns);
   answer_last(result_of(answer::not_free), start_ns + ms(1));
-  const auto token = io_.last().token;
+  const auto waiter = io_.last();
   answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
   const auto granted_at = start_ns + ms(4500);
-  gate_.on_grant(token, first_token, 54'500'000, false, granted_at);
+  gate_.on_grant(grant_to(waiter, 54'500'000), granted_at);
   ASSERT_EQ(first_call_.result.code, status::ok);
   EXPECT_LT(gate_.valid_until(first_), granted_at + ms(600)) << "no more than is certain";
   EXPECT_EQ(io_.last().what, step::renew);

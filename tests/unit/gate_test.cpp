@@ -38,9 +38,54 @@ TEST_F(gate_test, a_waiter_behind_an_abandoned_try_goes_on_waiting) {
   EXPECT_EQ(second_call_.finished, 0);
   EXPECT_EQ(io_.last().what, step::acquire);
   answer_last(queued(1000, 0), start_ns + ms(4));
-  gate_.on_grant(io_.last().token, first_token, 0, false, start_ns + ms(5));
+  gate_.on_grant(grant_to(io_.last()), start_ns + ms(5));
   EXPECT_EQ(second_call_.finished, 1);
   EXPECT_TRUE(gate_.is_held(second_, start_ns + ms(5)));
+}
+
+TEST_F(gate_test, hazard_32_a_grant_by_message_needs_the_secret_of_the_claim) {
+  gate_.acquire(first_call_, start_ns);
+  const auto trying = io_.last();
+  EXPECT_FALSE(gate_.on_grant(grant_to(trying), start_ns)) << "not queued yet";
+  answer_last(result_of(answer::not_free), start_ns + ms(1));
+  const auto waiter = io_.last();
+  ASSERT_FALSE(waiter.secret.empty());
+  answer_last(queued(5000, 0), start_ns + ms(2));
+  const auto asked = io_.count();
+  auto forged = grant_to(waiter);
+  for (const auto* secret : {"", "aaaaaaaaaaaaaaaaaaaaaa", "a"}) {
+    forged.secret = secret == waiter.secret ? "b" : secret;
+    EXPECT_FALSE(gate_.on_grant(forged, start_ns + ms(3)));
+  }
+  EXPECT_EQ(first_call_.finished, 0);
+  EXPECT_EQ(io_.count(), asked + 1) << "one request finds out";
+  EXPECT_EQ(io_.last().what, step::reacquire);
+  EXPECT_TRUE(gate_.on_grant(grant_to(waiter), start_ns + ms(4)));
+  EXPECT_EQ(first_call_.result.code, status::ok);
+}
+
+TEST_F(gate_test, hazard_32_a_secret_that_others_may_have_heard_is_not_believed) {
+  for (const bool is_cut_off : {false, true}) {
+    gate_.acquire(first_call_, start_ns);
+    if (io_.last().what == step::try_take) answer_last(result_of(answer::not_free), start_ns);
+    const auto waiter = io_.last();
+    answer_last(queued(5000, 0, 50'000'000), start_ns + ms(1));
+    // Its lease is nearly over, or it was sent while the client was not connected.
+    const auto late = start_ns + ms(1000);
+    if (is_cut_off) gate_.on_up(late);
+    if (!is_cut_off) {
+      EXPECT_TRUE(gate_.on_grant(grant_to(waiter, 50'000'000), late));
+    }
+    EXPECT_EQ(io_.last().what, step::reacquire);
+    answer_last(queued(5000, 0, 51'000'000), late + ms(1));
+    EXPECT_FALSE(gate_.on_grant(grant_to(waiter, 51'001'000), late + ms(2)));
+    EXPECT_EQ(first_.state(), owner_state::acquiring);
+    EXPECT_EQ(io_.last().what, step::reacquire);
+    answer_last(granted(), late + ms(3));
+    EXPECT_EQ(first_call_.result.code, status::ok);
+    ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, late + ms(4)).ok());
+    answer_last(result_of(answer::released), late + ms(5));
+  }
 }
 
 // Which saves a round trip where a lock is mostly taken.
@@ -49,7 +94,7 @@ TEST_F(gate_test, who_had_to_wait_asks_for_a_place_until_the_lock_is_found_free)
   ASSERT_EQ(io_.last().what, step::try_take);
   answer_last(result_of(answer::not_free), start_ns + ms(1));
   answer_last(queued(1000, 0), start_ns + ms(2));
-  gate_.on_grant(io_.last().token, first_token, 0, false, start_ns + ms(3));
+  gate_.on_grant(grant_to(io_.last()), start_ns + ms(3));
   const auto leave = [&](owner& holder, int at) {
     ASSERT_TRUE(gate_.unlock(holder, lock::hold_mode::exclusive, nullptr, start_ns + ms(at)).ok());
     answer_last(result_of(answer::released), start_ns + ms(at));
@@ -343,11 +388,11 @@ TEST_F(gate_test, the_next_waiter_takes_over_a_cancelled_place) {
   gate_.acquire(first_call_, start_ns);
   gate_.acquire(second_call_, start_ns);
   answer_last(result_of(answer::not_free), start_ns + ms(1));
-  const auto token = io_.last().token;
+  const auto waiter = io_.last();
   answer_last(queued(5000, 0, 50'000'000), start_ns + ms(2));
   gate_.abandon(first_call_, status::timed_out, start_ns + ms(3));
   EXPECT_EQ(first_call_.result.code, status::timed_out);
-  gate_.on_grant(token, first_token, 50'001'000, false, start_ns + ms(4));
+  gate_.on_grant(grant_to(waiter, 50'001'000), start_ns + ms(4));
   EXPECT_EQ(second_call_.result.code, status::ok);
   EXPECT_EQ(first_.state(), owner_state::idle);
 }

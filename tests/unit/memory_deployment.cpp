@@ -177,7 +177,7 @@ lock::step_result memory_servers::answer(const lock::step_request& request,
       if (request.what == lock::step::acquire || request.what == lock::step::reacquire) {
         result.what = lock::answer::queued;
         result.place = static_cast<std::int64_t>(lock.waiters.size());
-        lock.waiters.emplace_back(request.token);
+        lock.waiters.push_back(std::string(request.token).append(" ").append(request.secret));
       }
       return result;
     case lock::step::renew:
@@ -206,7 +206,9 @@ lock::step_result memory_servers::grant(mutex_state& to, std::string_view token)
 lock::step_result memory_servers::release(mutex_state& from, std::string_view token) {
   lock::step_result result;
   if (from.owner != token) {
-    const auto gone = std::erase(from.waiters, token);
+    const auto gone = std::erase_if(from.waiters, [&](const auto& waiter) {
+      return protocol::split_owner_token(waiter).token == token;
+    });
     result.what = gone > 0 ? lock::answer::cancelled : lock::answer::not_owner;
     return result;
   }
@@ -216,7 +218,7 @@ lock::step_result memory_servers::release(mutex_state& from, std::string_view to
   result.what = lock::answer::handed_over;
   const auto next = from.waiters.front();
   from.waiters.pop_front();
-  const auto message = grant(from, next);
+  const auto message = grant(from, protocol::split_owner_token(next).token);
   const auto client = clients_.find(std::string(protocol::split_owner_token(next).client));
   if (client != clients_.end()) {
     client->second->send_message("G " + std::to_string(message.last_token) + " " +

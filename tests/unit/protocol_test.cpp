@@ -269,13 +269,15 @@ TEST(lease, the_servers_time_passes_faster_by_the_drift_at_most) {
 }
 
 TEST(inbox, reads_its_messages_and_leaves_the_rest) {
-  const auto grant = protocol::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2::3302");
+  const auto grant =
+      protocol::read_message("G 1800000000000017 1795227324888577 1 m1:c:7.2:a b:3302 secret");
   ASSERT_TRUE(grant);
   EXPECT_EQ(grant->kind, protocol::message_kind::grant);
   EXPECT_EQ(grant->last_token, 1'800'000'000'000'017);
   EXPECT_TRUE(grant->others_wait);
   EXPECT_EQ(grant->gate_id, 7U);
-  EXPECT_EQ(grant->owner, "m1:c:7.2::3302");
+  EXPECT_EQ(grant->owner, "m1:c:7.2:a b:3302");
+  EXPECT_EQ(grant->secret, "secret");
   const auto message = protocol::read_message("W m1:c:7.2:a b:3302*");
   ASSERT_TRUE(message);
   EXPECT_EQ(message->owner, "m1:c:7.2:a b:3302");

@@ -1,6 +1,7 @@
 // A link that keeps what was asked, so that a test can simulate the server and the clock by hand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ struct sent_request {
   std::uint32_t serial;
   lock::step what;
   std::string token;
+  std::string secret;
   std::int64_t ttl_ms;
   std::int64_t reserve;
   std::int64_t permits;
@@ -31,7 +33,8 @@ class scripted_lock_io final : public lock::lock_io {
   bool ask(const lock::step_request& request, const lock::operation* /*by*/) noexcept override {
     if (!is_up || !has_room) return false;
     requests.push_back({request.claim_id, request.serial, request.what, std::string(request.token),
-                        request.ttl_ms, request.reserve, request.permits, request.with_text});
+                        std::string(request.secret), request.ttl_ms, request.reserve,
+                        request.permits, request.with_text});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,
@@ -39,6 +42,11 @@ class scripted_lock_io final : public lock::lock_io {
     says_retain = reuse == lock::claim_reuse::retained;
     says_shared = reuse == lock::claim_reuse::shared;
     return "token-" + std::to_string(++tokens_given);
+  }
+  lock::grant_secret new_grant_secret() noexcept override {
+    lock::grant_secret secret;
+    std::fill(secret.begin(), secret.end(), static_cast<char>('a' + secrets_given++));
+    return secret;
   }
   std::int64_t random_below(std::int64_t bound) noexcept override {
     return luck == chance_of::least ? 0 : bound - 1;
@@ -54,6 +62,7 @@ class scripted_lock_io final : public lock::lock_io {
   bool has_room = true;  // false: as if too many requests were open
   chance_of luck = chance_of::least;
   int tokens_given = 0;
+  int secrets_given = 0;
   bool says_retain = false;  // the last of them
   bool says_shared = false;
   std::vector<sent_request> requests;
@@ -64,6 +73,13 @@ constexpr time_ns start_ns = 1000 * ns_per_s;
 constexpr std::int64_t first_token = 1'800'000'000'000'000;
 
 constexpr time_ns ms(std::int64_t count) { return count * ns_per_ms; }
+
+inline lock::grant_message grant_to(const sent_request& waiter, std::int64_t server_us = 0) {
+  return {.token = waiter.token,
+          .secret = waiter.secret,
+          .last_token = first_token,
+          .server_us = server_us};
+}
 
 inline lock::step_result result_of(lock::answer what) {
   lock::step_result result;

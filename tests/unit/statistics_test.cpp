@@ -87,7 +87,7 @@ TEST_F(gate_statistics_test, a_queued_acquire_is_handed_the_lock_by_the_server) 
   answer_last(result_of(answer::not_free), start_ns + ms(1));
   answer_last(queued(1000, 0), start_ns + ms(2));
   EXPECT_EQ(count("contended_total{kind=\"mutex\"}"), 1);
-  gate_.on_grant(io_.last().token, first_token, 0, false, start_ns + ms(5));
+  gate_.on_grant(grant_to(io_.last()), start_ns + ms(5));
   EXPECT_EQ(count("handoffs_total{kind=\"mutex\",path=\"server\"}"), 1);
   EXPECT_EQ(count("handoffs_total{kind=\"mutex\",path=\"local\"}"), 0);
 }

@@ -145,8 +145,17 @@ void attempt::on_free(time_ns now) {
   if (!is_free_reported_) ask_within(terms_.expected.turn_window(), now);
 }
 
+// At most one request at a time, however many such messages arrive.
+void attempt::on_false_grant(time_ns now) {
+  if (requests_.open() == 0) ask_again(now);
+}
+
 void attempt::on_head(std::int64_t ttl_ms, time_ns now) noexcept {
+  const auto planned = ask_at_;
   plan_check(ttl_ms, 0, now);
+  // Only the first message after a request may delay the check. Any publisher can send more (hazard
+  // 32).
+  if (head_reported_at_ >= reference_ns_) ask_at_ = std::min(ask_at_, planned);
   head_reported_at_ = now;
   head_check_at_ = ask_at_;
 }
@@ -179,6 +188,7 @@ std::optional<time_ns> attempt::on_grant(std::int64_t server_us, time_ns now) {
 // Uses the same token, because the attempt is the same. Whatever the server executed before the
 // break, the reply reports our state (hazards 15 and 16).
 void attempt::on_up(time_ns now) {
+  if (requests_.serial() > 0) requests_.give_up_secret();
   if (requests_.open() == 0) ask_again(now);
 }
 

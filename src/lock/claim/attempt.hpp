@@ -37,6 +37,8 @@ class attempt {
   claim_event on_answer(const open_request& request, const step_result& result, time_ns now);
   // The time from which a grant by message counts, or nothing if the grant is not reliable.
   std::optional<time_ns> on_grant(std::int64_t server_us, time_ns now);
+  // A grant without the claim's secret. The servers know whether it is true.
+  void on_false_grant(time_ns now);
   // The message "head of the queue": check again when the present lease ends.
   void on_head(std::int64_t ttl_ms, time_ns now) noexcept;
   // The message "released", which a channel publishes to all possible waiters.
@@ -82,7 +84,7 @@ class attempt {
   time_ns reference_ns_ = 0;       // send time of the last answered request, or the first
   std::int64_t reference_us_ = 0;  // the server's time in that reply, or 0
   bool is_free_reported_ = false;  // a message reported a free lock after the open request
-  time_ns head_reported_at_ = -1;  // when a message reported it as head of the queue
+  time_ns head_reported_at_ = -1;  // when a message last reported it as head of the queue
   time_ns head_check_at_ = 0;      // the check that this message planned
 };
 

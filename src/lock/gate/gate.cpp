@@ -202,10 +202,17 @@ void gate::on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_re
   common_.note_released(common_.pending_releases.on_answer(claim_id, serial, result, now));
 }
 
-void gate::on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
-                    bool others_wait, time_ns now) {
+bool gate::on_grant(const grant_message& grant, time_ns now) {
+  auto* const queue = queue_of(grant.token);
   // A grant to a claim in release needs no action, because the cancel releases the lock.
-  if (auto* const queue = queue_of(token)) queue->on_grant(last_token, server_us, others_wait, now);
+  if (queue == nullptr) return false;
+  // Any publisher may know the owner token (hazard 32).
+  if (!queue->claim()->requests().take_secret(grant.secret)) {
+    if (queue->attempt() != nullptr) queue->attempt()->on_false_grant(now);
+    return false;
+  }
+  queue->on_grant(grant.last_token, grant.server_us, grant.others_wait, now);
+  return true;
 }
 
 void gate::on_head(std::string_view token, std::int64_t ttl_ms, time_ns now) {

@@ -16,6 +16,15 @@
 
 namespace mortise::lock {
 
+// A grant by message.
+struct grant_message {
+  std::string_view token;  // the owner token
+  std::string_view secret;
+  std::int64_t last_token = 0;
+  std::int64_t server_us = 0;
+  bool others_wait = false;
+};
+
 // Not thread-safe: its gate_driver serialises all calls.
 class gate {
  public:
@@ -72,8 +81,8 @@ class gate {
   // Events.
   void on_answer(std::uint64_t claim_id, std::uint32_t serial, const step_result& result,
                  time_ns now);
-  void on_grant(std::string_view token, std::int64_t last_token, std::int64_t server_us,
-                bool others_wait, time_ns now);
+  // Returns whether the servers have sent the grant. A claim that did not expect it asks them.
+  bool on_grant(const grant_message& grant, time_ns now);
   void on_head(std::string_view token, std::int64_t ttl_ms, time_ns now);
   void on_waiter(std::string_view token, time_ns now);
   void on_forced(std::string_view token, time_ns now);

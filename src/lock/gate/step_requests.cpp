@@ -30,11 +30,14 @@ step_requests::step_requests(std::uint64_t claim_id, std::string token,
 
 // Reserves a place for the reply before anything is sent.
 bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry_at) {
+  const bool may_queue = options.what == step::acquire || options.what == step::reacquire;
+  if (may_queue && !secret_) secret_ = io_.new_grant_secret();
   step_request request;
   request.claim_id = claim_id_;
   request.serial = serial_ + 1;
   request.what = options.what;
   request.token = token_;
+  request.secret = secret();
   request.ttl_ms = options.ttl_ms;
   request.reserve = options.reserve;
   request.permits = amount_.permits;
@@ -55,6 +58,12 @@ bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry
   }
   if (retry_at != nullptr && io_.problem().ok()) *retry_at = retry_time(now);
   return false;
+}
+
+bool step_requests::take_secret(std::string_view given) noexcept {
+  const bool is_taken = secret_ && !is_secret_known_ && given == secret();
+  is_secret_known_ = is_secret_known_ || is_taken;
+  return is_taken;
 }
 
 std::optional<open_request> step_requests::close(std::uint32_t serial,

@@ -1,5 +1,5 @@
-// The requests of a claim in all its phases: its owner token, its amount, its terms, and the open
-// requests.
+// The requests of a claim in all its phases: its owner token and secret, its amount, its terms, and
+// the open requests.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/options.hpp"
@@ -86,11 +87,22 @@ class step_requests {
   std::int64_t random_below(std::int64_t bound) noexcept { return io_.random_below(bound); }
   [[nodiscard]] std::uint64_t claim_id() const noexcept { return claim_id_; }
   [[nodiscard]] const std::string& token() const noexcept { return token_; }
+  // Whether a grant by message has the secret, at most once: from then on others may know it. No
+  // publisher can know it before (hazard 32).
+  bool take_secret(std::string_view given) noexcept;
+  // Others may know the secret: a grant was sent while the client was not connected.
+  void give_up_secret() noexcept { is_secret_known_ = true; }
 
  private:
+  [[nodiscard]] std::string_view secret() const noexcept {
+    return secret_ ? std::string_view(secret_->data(), secret_->size()) : std::string_view();
+  }
+
   lock_io& io_;
   const std::uint64_t claim_id_;
   const std::string token_;
+  std::optional<grant_secret> secret_;  // none before the first request for a place in a queue
+  bool is_secret_known_ = false;
   lock::amount amount_;
   lease_terms terms_;
   std::uint32_t serial_ = 0;

@@ -52,23 +52,32 @@ std::optional<message> read_message(std::string_view text) {
   // A `W` names the owner as in the lock's value, which may carry the mark.
   const auto parts = split_owner_token(text);
   result.owner = parts.token;
+  result.secret = parts.secret;
   result.gate_id = parts.gate_id();
   if (!is_whole || result.gate_id == 0) return std::nullopt;
   return result;
 }
 
-void tell(lock::gate& gate, const message& received, time_ns now) {
+bool tell(lock::gate& gate, const message& received, time_ns now) {
   switch (received.kind) {
     case message_kind::grant:
-      return gate.on_grant(received.owner, received.last_token, received.server_us,
-                           received.others_wait, now);
+      return gate.on_grant({.token = received.owner,
+                            .secret = received.secret,
+                            .last_token = received.last_token,
+                            .server_us = received.server_us,
+                            .others_wait = received.others_wait},
+                           now);
     case message_kind::head:
-      return gate.on_head(received.owner, received.ttl_ms, now);
+      gate.on_head(received.owner, received.ttl_ms, now);
+      break;
     case message_kind::wanted:
-      return gate.on_waiter(received.owner, now);
+      gate.on_waiter(received.owner, now);
+      break;
     case message_kind::forced:
-      return gate.on_forced(received.owner, now);
+      gate.on_forced(received.owner, now);
+      break;
   }
+  return false;
 }
 
 std::string inbox_channel(std::string_view client_id) {

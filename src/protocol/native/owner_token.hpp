@@ -43,12 +43,14 @@ inline std::string make_owner_token(const owner_seed& seed) {
   return token;
 }
 
-// The parts of a token, or of a lock's value, which may end in `*` (others wait).
+// The parts of a token, of a lock's value, which may end in `*` (others wait), or of a waiter,
+// which ends in a space and the secret of its grant.
 struct owner_parts {
-  std::string_view token;   // without the mark
+  std::string_view token;   // without the mark and the secret
   std::string_view client;  // empty when the text is not an owner token
   std::string_view sequence;
   std::string_view label;
+  std::string_view secret;
   bool others_wait = false;
   // The gate of the client; 0 when the text is not an owner token.
   [[nodiscard]] std::uint64_t gate_id() const noexcept {
@@ -71,6 +73,12 @@ inline owner_parts split_owner_token(std::string_view text) {
   if (parts.others_wait) text.remove_suffix(1);
   parts.token = text;
   if (text.substr(0, 3) != "m1:") return parts;
+  const auto token_end = text.find(' ', text.rfind(':'));
+  if (token_end != std::string_view::npos) {
+    parts.token = text.substr(0, token_end);
+    parts.secret = text.substr(token_end + 1);
+    text = parts.token;
+  }
   const auto client_end = text.find(':', 3);
   if (client_end == std::string_view::npos) return parts;
   const auto label_start = text.find(':', client_end + 1);

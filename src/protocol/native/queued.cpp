@@ -35,14 +35,14 @@ const table& queued() {
       .rows =
           {
               .try_take = {},  // a plain string
-              .acquire = {&scripts::queued_acquire, 3, 3, "wait"},
-              .reacquire = {&scripts::queued_acquire, 3, 3, "again"},
+              .acquire = {&scripts::queued_acquire, 3, 3, "wait", false, true},
+              .reacquire = {&scripts::queued_acquire, 3, 3, "again", false, true},
               .retake = {&scripts::queued_acquire, 3, 3, "try"},
               .renew = {&scripts::queued_renew, 2, 3, ""},
               .raise = {},  // the owner already holds all of it
               .release_alone = {&scripts::queued_release_alone, 1, 1, ""},
               .release = {&scripts::queued_release, 3, 1, ""},
-              .cancel = {&scripts::queued_cancel, 3, 1, ""},
+              .cancel = {&scripts::queued_cancel, 3, 1, "", false, true},
           },
       .renew_alone = {&scripts::queued_renew, 1, 3, ""},
       .query = {&scripts::queued_query, 3, 1, ""},

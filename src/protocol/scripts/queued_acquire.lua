@@ -4,7 +4,7 @@
 --
 -- KEYS  1 lock, 2 fence, 3 queue
 -- ARGV  1 owner token, 2 ttl in ms, 3 `try` (no place in the queue), `wait` (enqueue, first time),
---       `again` (enqueue unless queued already)
+--       `again` (enqueue unless queued already), 4 secret, not with `try`
 -- Reply {1, last token drawn, server time in us, ttl in ms, others wait}   owned
 --       {0, 0, server time in us, rest of the present lease in ms, place}   not owned; place 0 is
 --       the head of the queue, -1 none
@@ -47,22 +47,23 @@ if mode == 'try' then
 end
 
 -- From this line on the owner waits.
-local place = mode == 'again' and redis.call('LPOS', KEYS[3], owner)
+local waiter = ARGV[4] and owner .. ' ' .. ARGV[4] or owner
+local place = mode == 'again' and redis.call('LPOS', KEYS[3], waiter)
 if not place then
-  place = redis.call('RPUSH', KEYS[3], owner) - 1
+  place = redis.call('RPUSH', KEYS[3], waiter) - 1
 end
 if place == 0 or mode == 'again' then
   renew_queue()
 end
 
 if not held then
-  local winner, last, others = hand_over(owner, ttl)
-  if winner == owner then
+  local winner, last, others = hand_over(waiter, ttl)
+  if winner == waiter then
     return {1, last, now_us(), tonumber(ttl), others}
   end
   -- Dead waiters before this one may have been removed, so its place is looked up. The winner's
   -- lock is marked, because this waiter is queued.
-  place = redis.call('LPOS', KEYS[3], owner) or -1
+  place = redis.call('LPOS', KEYS[3], waiter) or -1
   return {0, 0, now_us(), lease_left(winner .. '*'), place}
 end
 if not is_marked(held) then

@@ -1,7 +1,7 @@
 -- Ends a wait for a `queued` lock, and releases a grant made meanwhile. Idempotent.
 --
 -- KEYS  1 lock, 2 fence, 3 queue
--- ARGV  1 owner token
+-- ARGV  1 owner token, 2 secret, unless it was never queued
 -- Reply 0 it was neither queued nor owner, 1 it was queued, 2 it was the owner
 
 -- #include "fence.lua"
@@ -19,8 +19,9 @@ if held == owner or held == owner .. '*' then
   end
   return 2
 end
-local was_head = redis.call('LINDEX', KEYS[3], 0) == owner
-local removed = redis.call('LREM', KEYS[3], 1, owner)
+local waiter = ARGV[2] and owner .. ' ' .. ARGV[2] or owner
+local was_head = redis.call('LINDEX', KEYS[3], 0) == waiter
+local removed = redis.call('LREM', KEYS[3], 1, waiter)
 if was_head then
   tell_head(lease_left(held))
 end

@@ -6,7 +6,8 @@
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token, 2 ttl in ms, 3 `try` (no place in the queue), `wait` (enqueue, first time),
---       `again` (enqueue unless queued already), 4 weight, 5 permits if the server has none
+--       `again` (enqueue unless queued already), 4 weight, 5 permits if the server has none,
+--       6 secret, not with `try`
 -- Reply {1, fencing token, server time in us, ttl in ms, others wait}   owned
 --       {0, 0, server time in us, ms until the next lease ends, place}   not owned; place 0 is the
 --       head of the queue, -1 none
@@ -80,15 +81,16 @@ if mode == 'try' then
 end
 
 -- From this line on the owner waits.
-local is_new_head = length > 0 and pass_the_gone(entry)
-if mode == 'wait' or not redis.call('LPOS', KEYS[3], entry) then
-  redis.call('RPUSH', KEYS[3], entry)
+local queued = ARGV[6] and entry .. ' ' .. ARGV[6] or entry
+local is_new_head = length > 0 and pass_the_gone(queued)
+if mode == 'wait' or not redis.call('LPOS', KEYS[3], queued) then
+  redis.call('RPUSH', KEYS[3], queued)
 end
-local count, last, others = let_in(entry, ends, limit, is_new_head)
+local count, last, others = let_in(queued, ends, limit, is_new_head)
 if count > 0 and lease_end(entry) then
   return {1, last, NOW_US, ttl, others}
 end
 -- The first waiter notifies the holders. Later holders are notified with their grant.
 if length == 0 then tell_holders() end
-local place = mode == 'again' and redis.call('LPOS', KEYS[3], entry)
+local place = mode == 'again' and redis.call('LPOS', KEYS[3], queued)
 return {0, 0, NOW_US, next_end(), place or redis.call('LLEN', KEYS[3]) - 1}

@@ -2,7 +2,8 @@
 -- room. Idempotent.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
--- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none
+-- ARGV  1 owner token, 2 unused, 3 unused, 4 weight, 5 permits if the server knows none,
+--       6 secret, unless it was never queued
 -- Reply 0 it was neither queued nor owner, 1 it was queued, 2 it was an owner
 
 -- #include "fence.lua"
@@ -16,11 +17,12 @@
 
 local weight, owner = tonumber(ARGV[4]), ARGV[1]
 local entry = entry_of(weight, owner)
-if IS_FOREIGN then return redis.call('LREM', KEYS[3], 1, entry) end
+local queued = ARGV[6] and entry .. ' ' .. ARGV[6] or entry
+if IS_FOREIGN then return redis.call('LREM', KEYS[3], 1, queued) end
 local used_before = used
 sweep()
-local was_head = redis.call('LINDEX', KEYS[3], 0) == entry
-local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, entry)
+local was_head = redis.call('LINDEX', KEYS[3], 0) == queued
+local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, queued)
 -- The sweep may also have made room for other waiters than the canceled one.
 if result > 0 or used < used_before then
   let_in(false, nil, permits(ARGV[5]), was_head)

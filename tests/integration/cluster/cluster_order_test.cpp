@@ -49,6 +49,27 @@ class clusters_order : public clusters, public ::testing::WithParamInterface<kin
   std::vector<std::unique_ptr<waiter>> waiters_;
 };
 
+// The head of the queue would give back at once what it got, and so lose its place.
+TEST_P(clusters_order, hazard_32_outlives_forged_grants) {
+  auto head = all->command_at(key, {"LINDEX", queue_of(GetParam()), "0"});
+  if (GetParam() != kind::mutex) head.erase(0, head.find(' ') + 1);
+  const auto owner = head.substr(0, head.find(' ', head.rfind(':')));
+  ASSERT_LT(owner.size(), head.size()) << "the secret follows";
+  const auto fence = all->command_at(key, {"PUBSUB", "SHARDCHANNELS", "mortise:inbox:*"});
+  const auto tag = fence.substr(fence.find('{'), fence.find('}') - fence.find('{') + 1);
+  const auto inbox = "mortise:inbox:" + owner.substr(3, owner.find(':', 3) - 3) + tag;
+  for (const std::string secret : {"", " ", " aaaaaaaaaaaaaaaaaaaaaa"}) {
+    const auto forged = "G 9007199254000000 1999999999000000 0 " + owner + secret;
+    EXPECT_EQ("1", all->command_at(key, {"SPUBLISH", inbox, forged}));
+  }
+  EXPECT_TRUE(always(
+      [&] {
+        return all->command_at(key, {"LLEN", queue_of(GetParam())}) == std::to_string(waiters);
+      },
+      second_ms / 2));
+  leave_in_order();
+}
+
 TEST_P(clusters_order, outlives_a_slot_that_moves) {
   const auto from = all->owner_of(key);
   all->move_slot(cluster::slot_of(key), from, all->other_master(from));

@@ -168,7 +168,11 @@ TEST_F(grace_period_scripts, whoever_becomes_the_head_unheard_stays_it) {
   EXPECT_FALSE(ask(carol));
   come_back();
   greet("new");
-  EXPECT_EQ(queued(scripts::queued_cancel, bob), 1);
+  EXPECT_EQ(server_
+                .call({"EVAL", std::string(scripts::queued_cancel.text), "3", "mutex", "fence",
+                       "mutex:q", bob})
+                .integer,
+            1);
   EXPECT_EQ(server_.call({"LINDEX", "mutex:q", "0"}).text, carol);
   EXPECT_EQ(mutex(), alice + "*");
 }

@@ -1,4 +1,5 @@
-// An entry of a queue: its owner token, which follows a permits in a `shared` queue.
+// An entry of a queue: its owner token, which follows a number of permits in a `shared` queue. The
+// secret of the grant is behind it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,18 @@ inline std::int64_t permits_of(const std::string& entry) {
   return std::strtoll(entry.c_str(), nullptr, 10);
 }
 
+inline std::string without_secret(const std::string& entry) {
+  return entry.substr(0, entry.find(' ', entry.rfind(':')));
+}
+
+inline std::deque<std::string> without_secrets(std::deque<std::string> queue) {
+  for (auto& entry : queue) entry = without_secret(entry);
+  return queue;
+}
+
 inline std::string owner_of(const std::string& entry) {
-  return entry.starts_with("m1:") ? entry : entry.substr(entry.find(' ') + 1);
+  const auto plain = without_secret(entry);
+  return plain.starts_with("m1:") ? plain : plain.substr(plain.find(' ') + 1);
 }
 
 inline std::string client_of(const std::string& entry) {

@@ -109,6 +109,20 @@ TEST_F(queued_scripts, hazard_24_who_hands_over_learns_when_the_grant_ends) {
   EXPECT_TRUE(ask(carol));
 }
 
+// A listener to the inbox learns the secret with the grant, and no earlier.
+TEST_F(queued_scripts, hazard_32_only_a_grant_has_the_secret_of_its_waiter) {
+  take(alice);
+  run(scripts::queued_acquire, {bob, "500", "wait", "secret-b"});
+  run(scripts::queued_acquire, {carol, "500", "wait", "secret-c"});
+  EXPECT_EQ(release(alice), 2);
+  EXPECT_EQ(held(), bob + "*");
+  EXPECT_TRUE(was_sent(" 1 " + bob + " secret-b")) << published_;
+  EXPECT_TRUE(was_sent("N ")) << published_;
+  EXPECT_FALSE(was_sent("secret-c")) << published_;
+  EXPECT_EQ(run(scripts::queued_cancel, {carol}).integer, 0) << "without the secret";
+  EXPECT_EQ(run(scripts::queued_cancel, {carol, "secret-c"}).integer, 1);
+}
+
 // The mark keeps a lock beyond its lease, for waiters. There is none any longer.
 TEST_F(queued_scripts, the_last_who_gives_up_takes_the_mark_off_and_leaves_the_lease) {
   take(alice);

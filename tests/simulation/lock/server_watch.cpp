@@ -25,7 +25,7 @@ server_watch::sight server_watch::look(const std::string& lock_key) {
     }
   }
   if (const auto* queue = redis_.find(lock_key + ":q")) {
-    seen.queue = queue->items;
+    seen.queue = without_secrets(queue->items);
     seen.queue_expires_ms = queue->expires_ms;
   }
   return seen;

@@ -245,6 +245,24 @@ TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
   EXPECT_EQ(fence(), before + 9);
 }
 
+// A listener to the inbox learns the secret with the grant, and no earlier.
+TEST_F(shared_scripts, hazard_32_only_a_grant_has_the_secret_of_its_waiter) {
+  const auto wait = [&](const std::string& owner, const std::string& permits,
+                        const std::string& secret) {
+    server_.call({"EVAL", std::string(scripts::shared_acquire.text), "3", "lock", "fence",
+                  "lock:rq", owner, "500", "wait", permits, whole, secret});
+  };
+  EXPECT_TRUE(write(alice));
+  wait(bob, "1", "secret-b");
+  wait(carol, whole, "secret-c");
+  EXPECT_EQ(release(alice, whole), 2);
+  EXPECT_TRUE(holds("1 " + bob));
+  EXPECT_TRUE(was_sent(" 1 " + bob + " secret-b")) << published_;
+  EXPECT_TRUE(was_sent("N ")) << published_;
+  EXPECT_FALSE(was_sent("secret-c")) << published_;
+  EXPECT_EQ(cancel(carol, whole), 0) << "without the secret";
+}
+
 TEST_F(shared_scripts, a_renewal_tells_whether_others_wait) {
   EXPECT_TRUE(write(alice));
   EXPECT_EQ(rw(scripts::shared_renew, alice, whole, "0").items.at(4).integer, 0);

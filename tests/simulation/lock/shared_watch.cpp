@@ -54,7 +54,7 @@ shared_watch::sight shared_watch::look(const step& of) {
     seen.expires_ms = lock->expires_ms;
   }
   if (const auto* queue = redis_.find(of.queue_key)) {
-    seen.queue = queue->items;
+    seen.queue = without_secrets(queue->items);
     seen.queue_expires_ms = queue->expires_ms;
   }
   seen.capacity = lock::exclusive_permits;
@@ -75,7 +75,7 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   done.requester = *values;
   done.is_resize = done.requester.empty();
   // Only what names the permits may set them.
-  if (command.end() - values == 5) done.given_permits = values[4];
+  if (command.end() - values >= 5) done.given_permits = values[4];
   const auto before = look(done);
   grace_period_.note_waiters(done.lock_key, clients_of(before.queue));
   const auto send = from.send;

@@ -60,6 +60,7 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   bool ask(const lock::step_request& request, const lock::operation* by) noexcept override;
   std::string new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                               lock::claim_reuse reuse) override;
+  lock::grant_secret new_grant_secret() noexcept override;
   std::int64_t random_below(std::int64_t bound) noexcept override;
   [[nodiscard]] outcome problem() const override;
   // lock::gate_listener

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "protocol/native/owner_token.hpp"
+#include "simulation/harness/made_secret.hpp"
 #include "simulation/lock/simulated_client.hpp"
 #include "simulation/lock/user.hpp"
 
@@ -127,6 +128,10 @@ std::string simulated_gate_driver::new_owner_token(std::string_view label,
                                                    std::int64_t grant_ttl_ms,
                                                    lock::claim_reuse reuse) {
   return protocol::make_owner_token({client_.id_, id_, ++attempts_, label, grant_ttl_ms, reuse});
+}
+
+lock::grant_secret simulated_gate_driver::new_grant_secret() noexcept {
+  return made_secret(client_.id_, attempts_);
 }
 
 std::int64_t simulated_gate_driver::random_below(std::int64_t bound) noexcept {

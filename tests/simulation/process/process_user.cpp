@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/protocols.hpp"
+#include "simulation/harness/made_secret.hpp"
 #include "simulation/process/process.hpp"
 
 namespace mortise::process_simulation {
@@ -207,6 +208,10 @@ void user::on_result(deployment::lock_request& answered, const lock::step_result
 std::string user::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                                   lock::claim_reuse reuse) {
   return rules_.owner_token({of_.id(), number_, ++attempts_, label, grant_ttl_ms, reuse});
+}
+
+lock::grant_secret user::new_grant_secret() noexcept {
+  return simulation::made_secret(of_.id(), attempts_);
 }
 
 std::int64_t user::random_below(std::int64_t bound) noexcept {

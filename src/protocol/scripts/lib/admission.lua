@@ -9,8 +9,9 @@
 local LATE, GONE, ANSWER = 2000, 5000, 1000
 local ASKED = 330000
 
+-- The owner token in an entry of the queue, `<weight> <waiter>`.
 local function owner_of(entry)
-  return select(2, split(entry))
+  return (owner_in(select(2, split(entry))))
 end
 
 -- Whether the head keeps its place.
@@ -75,17 +76,20 @@ end
 -- Admits the waiters at the head of the queue that have room, together. Notifies each of its grant
 -- and of remaining waiters. The state is written before the messages are sent. All waiters admitted
 -- at once share one fencing token, which is above those of all earlier holders. `caller` (or false)
--- is an entry that needs no message because it reads this reply. It gets a lease until `caller_end`
--- at once instead of the short lease of an unconfirmed grant. A new head without room is notified
--- when to check again. Dead waiters, which receive no message, are removed, unless the server is in
--- its grace period. Returns the number of admitted waiters, the token, and whether others wait.
+-- is an entry of the queue that needs no message because it reads this reply. It gets a lease until
+-- `caller_end` at once instead of the short lease of an unconfirmed grant. A new head without room
+-- is notified when to check again. Dead waiters, which receive no message, are removed, unless the
+-- server is in its grace period. Returns the number of admitted waiters, the token, and whether
+-- others wait.
 local function let_in(caller, caller_end, limit, is_new_head)
   local count, last, others = 0, nil, 0
   is_new_head = end_grace(caller, owner_of) or is_new_head
   local head = redis.call('LINDEX', KEYS[3], 0)
   while head do
-    local weight, owner = split(head)
-    if weight > limit or lease_end(head) then
+    local weight, waiter = split(head)
+    local owner, ttl = owner_in(waiter)
+    local entry = string.sub(head, 1, #owner - #waiter - 1)  -- without the secret
+    if weight > limit or lease_end(entry) then
       -- The weight is above the lowered number of permits: the waiter repeats its request and gets
       -- an error. Or the entry holds already, and a late copy of its first request has enqueued it
       -- again (hazard 16): its weight would count twice.
@@ -94,16 +98,16 @@ local function let_in(caller, caller_end, limit, is_new_head)
       if not last then
         last, others = draw(1), others_stay(limit)
       end
-      take(head, head == caller and caller_end or NOW + (string.match(owner, '%d+$') or 1))
+      take(entry, head == caller and caller_end or NOW + ttl)
       local is_told = head == caller or
-        tell_grant(owner, string.format('G %.0f %.0f %d', last, NOW_US, others))
+        tell_grant(waiter, string.format('G %.0f %.0f %d', last, NOW_US, others))
       local wait = not is_told and grace_for()
       -- After a reconnect the waiter finds the grant with its next request (hazard 24).
-      if wait then keep(head, NOW + math.max(wait, string.match(owner, '%d+$') or 1)) end
+      if wait then keep(entry, NOW + math.max(wait, ttl)) end
       if is_told or wait then
         count = count + 1
       else
-        drop(head)
+        drop(entry)
       end
     elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 or
         grace_left_ms() then

@@ -1,11 +1,6 @@
 -- Shared by the steps of `queued`: the handover to the next waiter. KEYS[1] lock, KEYS[2] fence,
 -- KEYS[3] queue. Needs fence.lua, inbox.lua, mark.lua, grace_period.lua and grace.lua.
 
--- The entries of a `queued` lock's queue are owner tokens.
-local function owner_of(entry)
-  return entry
-end
-
 -- Removes the mark, because there are no waiters: the rest of the lease stays. Only after another
 -- write, because it must not fail without memory (hazard 13).
 local function unmark()
@@ -27,7 +22,7 @@ end
 -- period, and is removed. Without waiters the mark is removed.
 local function tell_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  while head and tell(head, 'N ' .. ttl) == 0 and not grace_left_ms() do
+  while head and tell((owner_in(head)), 'N ' .. ttl) == 0 and not grace_left_ms() do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
   end
@@ -44,26 +39,27 @@ local function pop_head()
 end
 
 -- Makes the next live waiter the owner and notifies it. The state is written before the message is
--- sent. Returns the new owner, its last token and whether others wait; false without waiters.
+-- sent. Returns that waiter, its last token and whether others wait; false without waiters.
 -- `caller` (or false) is a waiter that needs no message because it reads this reply. It gets
 -- `caller_ttl` at once instead of the short lease of an unconfirmed grant. On a server in its grace
 -- period the next waiter gets the grant even without a subscriber, for the rest of the grace
 -- period. It finds the grant with its next request (hazard 24).
 local function hand_over(caller, caller_ttl)
-  end_grace(caller, owner_of)
-  local owner, others = pop_head()
-  if not owner then return false end
+  end_grace(caller, owner_in)
+  local waiter, others = pop_head()
+  if not waiter then return false end
   -- Drawn once: a dead waiter leaves its token to the next.
   local last, now = draw(1), now_us()
-  while owner do
-    local ttl = owner == caller and caller_ttl or string.match(owner, '%d+$') or 1
+  while waiter do
+    local owner, ttl = owner_in(waiter)
+    if waiter == caller then ttl = caller_ttl end
     if others == 1 then
       redis.call('SET', KEYS[1], owner .. '*', 'PX', ttl + QUEUE_TURN)
     else
       redis.call('SET', KEYS[1], owner, 'PX', ttl)
     end
     local grant = string.format('G %.0f %.0f %d', last, now, others)
-    local is_told = owner == caller or tell_grant(owner, grant)
+    local is_told = waiter == caller or tell_grant(waiter, grant)
     local wait = not is_told and grace_for()
     if wait then
       ttl = math.max(ttl, wait)
@@ -71,10 +67,10 @@ local function hand_over(caller, caller_ttl)
     end
     if is_told or wait then
       if others == 1 then tell_head(ttl) end
-      return owner, last, others
+      return waiter, last, others
     end
     if others == 0 then return false end
-    owner, others = pop_head()
+    waiter, others = pop_head()
   end
   return false
 end

@@ -1,7 +1,9 @@
--- Shared: messages to clients. A waiter is an owner token, `m1:<client>:<sequence>:<label>:<grant
--- ttl in ms>`. Its client subscribes to one inbox channel, in a cluster to one for each slot, where
--- only the slot's server can publish. A message is only a hint: a client that misses one finds the
--- same state with its next request (hazard 24).
+-- Shared: messages to clients. An owner token is `m1:<client>:<sequence>:<label>:<grant ttl in
+-- ms>`. A waiter is `<owner token> <secret>`, and waits in the queue. The secret appears only there
+-- and in the grant, so that no publisher can forge a grant (hazard 32). A waiter's client
+-- subscribes to one inbox channel, in a cluster to one for each slot, where only the slot's server
+-- can publish. A message is only a hint: a client that misses one finds the same state with its
+-- next request (hazard 24).
 -- KEYS[2] fence: in a cluster the slot's own, with a tag of the slot at its end.
 
 local TAG = string.match(KEYS[2], '{%d+}$')
@@ -9,6 +11,12 @@ local TAG = string.match(KEYS[2], '{%d+}$')
 local function inbox(owner)
   local client = string.match(owner, '^m1:([^:]+):')
   return client and 'mortise:inbox:' .. client .. (TAG or '')
+end
+
+-- The owner token of a waiter, and the ttl of a grant to it.
+local function owner_in(waiter)
+  local owner, ttl = string.match(waiter, '^(.*:(%d+))')
+  return owner or waiter, ttl or 1
 end
 
 -- Whether its client gives way to waiters, and so gets a message: it may retain an unused claim, or
@@ -41,6 +49,6 @@ end
 -- Notifies of a grant, and returns whether it was received at this server. Without a subscriber no
 -- message is sent. Replicas forward messages: a client that is still subscribed to a demoted server
 -- would take the grant of another owner as its own (hazard 10).
-local function tell_grant(owner, grant)
-  return is_heard(owner) and tell(owner, grant) > 0
+local function tell_grant(waiter, grant)
+  return is_heard(waiter) and tell(waiter, grant) > 0
 end
