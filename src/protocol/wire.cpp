@@ -32,6 +32,17 @@ step_result unreadable() {
   return result;
 }
 
+// A counter that another program has set. A token from 2^53 on would be rounded, so it is no grant
+// (hazard 30). The claim releases what the server has granted nevertheless.
+step_result without_tokens(std::int64_t last, const key_set& keys) {
+  auto result = of(answer::unknown);
+  result.details = outcome::of(
+      status::refused, "the server has no fencing tokens left: the key ", fence_key, place_of(keys),
+      " was raised to ", decimal(last),
+      ", beyond 2^53; when no client holds a lock, delete the key and restart the clients");
+  return result;
+}
+
 // Without contention, no script: the lock and its fencing token are one transaction. A token that
 // is drawn later could be above that of a later owner.
 int write_transaction(std::string& out, const step_request& request, const key_set& keys) {
@@ -43,7 +54,7 @@ int write_transaction(std::string& out, const step_request& request, const key_s
   return 4;
 }
 
-step_result read_transaction(const redis::value& reply) {
+step_result read_transaction(const redis::value& reply, const key_set& keys) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   const auto& set = reply.at(0);
   if (set.is_error()) return read_error(set.text());
@@ -57,12 +68,13 @@ step_result read_transaction(const redis::value& reply) {
   // token. The gate then repeats the request by script, which repairs the counter.
   auto result = of(answer::granted);
   result.last_token = reply.at(1).integer();
-  if (result.last_token >= token_limit) return unreadable();
+  if (result.last_token >= token_limit) return without_tokens(result.last_token, keys);
   result.token_count = 1;
   return result;
 }
 
-step_result read_acquire(const table& protocol, step what, const redis::value& reply) {
+step_result read_acquire(const table& protocol, step what, const redis::value& reply,
+                         const key_set& keys) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
   const auto& code = reply.at(0);
   const bool is_clear = code.type() == redis::kind::integer && (code.integer() & ~1) == 0;
@@ -73,7 +85,7 @@ step_result read_acquire(const table& protocol, step what, const redis::value& r
   if (code.integer() == 1) {
     result.what = answer::granted;
     result.last_token = reply.at(1).integer();
-    if (result.last_token >= token_limit) return unreadable();
+    if (result.last_token >= token_limit) return without_tokens(result.last_token, keys);
     result.token_count = 1;
     result.others_wait = reply.at(4).integer() == 1;
     return result;
@@ -86,7 +98,7 @@ step_result read_acquire(const table& protocol, step what, const redis::value& r
   return result;
 }
 
-step_result read_renew(const redis::value& reply) {
+step_result read_renew(const redis::value& reply, const key_set& keys) {
   if (reply.type() != redis::kind::array || reply.at(0).type() != redis::kind::integer) {
     return unreadable();
   }
@@ -99,22 +111,22 @@ step_result read_renew(const redis::value& reply) {
   if (reply.size() != 5 || reply.at(0).integer() != 1) return unreadable();
   auto result = of(answer::renewed);
   result.last_token = reply.at(1).integer();
-  if (result.last_token >= token_limit) return unreadable();
+  if (result.last_token >= token_limit) return without_tokens(result.last_token, keys);
   result.server_us = reply.at(2).integer();
   result.others_wait = reply.at(4).integer() == 1;
   return result;
 }
 
 // {1, last token} raised, {0, 0} other holders exist, {-1, 0} not the owner.
-step_result read_raise(const redis::value& reply) {
+step_result read_raise(const redis::value& reply, const key_set& keys) {
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   if (reply.at(0).integer() < 0) return of(answer::not_owner);
   if (reply.at(0).integer() == 0) return of(answer::not_free);
   auto result = of(answer::granted);
   result.last_token = reply.at(1).integer();
   result.token_count = 1;
-  return result.last_token < least_token || result.last_token >= token_limit ? unreadable()
-                                                                             : result;
+  if (result.last_token >= token_limit) return without_tokens(result.last_token, keys);
+  return result.last_token < least_token ? unreadable() : result;
 }
 
 step_result read_leave(step what, const redis::value& reply) {
@@ -214,7 +226,8 @@ step_result read_compare_and_delete(const redis::value& reply) {
   return reply.integer() == 1 ? of(answer::released) : unreadable();
 }
 
-step_result read_step(const table& protocol, step what, const redis::value& reply) {
+step_result read_step(const table& protocol, step what, const redis::value& reply,
+                      const key_set& keys) {
   if (reply.is_error()) {
     auto result = read_error(reply.text());
     // A server that rejects MULTI has executed the commands behind it.
@@ -224,16 +237,16 @@ step_result read_step(const table& protocol, step what, const redis::value& repl
   }
   switch (what) {
     case step::try_take:
-      return protocol.facts.is_plain_string ? read_transaction(reply)
-                                            : read_acquire(protocol, what, reply);
+      return protocol.facts.is_plain_string ? read_transaction(reply, keys)
+                                            : read_acquire(protocol, what, reply, keys);
     case step::acquire:
     case step::reacquire:
     case step::retake:
-      return read_acquire(protocol, what, reply);
+      return read_acquire(protocol, what, reply, keys);
     case step::renew:
-      return read_renew(reply);
+      return read_renew(reply, keys);
     case step::raise:
-      return read_raise(reply);
+      return read_raise(reply, keys);
     case step::release_alone:
     case step::release:
     case step::cancel:

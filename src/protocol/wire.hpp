@@ -19,7 +19,8 @@ void write_renewal_alone(std::string& out, const table& protocol, const lock::st
 // Whether a renewal can use protocol.renew_alone.
 bool can_renew_alone(const table& protocol, const lock::step_request& request) noexcept;
 // Reads the reply. Of several replies, reads the first error, or the last one without an error.
-lock::step_result read_step(const table& protocol, lock::step what, const redis::value& reply);
+lock::step_result read_step(const table& protocol, lock::step what, const redis::value& reply,
+                            const key_set& keys);
 
 // Whether a step is a compare-and-delete, which some servers have as a command. It releases a lock
 // that is a plain string, while the owner expects no waiters.

@@ -66,12 +66,16 @@ TEST(health, hazard_30_other_writers_of_the_fence) {
                  "fence", finding_severity::warn, "deleted since this client connected"));
   EXPECT_TRUE(is(server().reply("TYPE mortise:fence", "+list\r\n").check_health(), "fence",
                  finding_severity::bad, "the key is a list"));
-  EXPECT_TRUE(is(server().fence(5).check_health(), "fence", finding_severity::bad,
-                 "the counter is not a fencing token"));
+  EXPECT_TRUE(
+      is(server().fence(5).check_health(), "fence", finding_severity::bad, "the counter is 5"));
   EXPECT_TRUE(is(server().reply("GET mortise:fence", bulk("abc")).check_health(), "fence",
-                 finding_severity::bad, "the counter is not a fencing token"));
+                 finding_severity::bad, "the counter is abc"));
   EXPECT_TRUE(is(server().fence(std::int64_t{1} << 53U).check_health(), "fence",
-                 finding_severity::bad, "the counter is not a fencing token"));
+                 finding_severity::bad, "the counter is 9007199254740992"));
+  EXPECT_TRUE(is(server().fence((std::int64_t{1} << 53U) - 1).check_health(), "fence",
+                 finding_severity::bad, "the counter is 9007199254740991"));
+  EXPECT_EQ(of(server().fence((std::int64_t{1} << 53U) - 2).check_health(), "fence").severity,
+            finding_severity::ok);
   // This client connected a second ago, and lifted it to the clock.
   EXPECT_EQ(of(server().fence(now_us - 60'000'000).check_health(), "fence").severity,
             finding_severity::bad);

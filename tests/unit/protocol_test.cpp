@@ -20,7 +20,8 @@ using lock::step;
 lock::step_result read(step what, std::string_view reply) {
   redis::parser parser;
   EXPECT_EQ(parser.parse(reply), redis::parse_result::complete);
-  return protocol::read_step(protocol::queued(), what, parser.reply());
+  return protocol::read_step(protocol::queued(), what, parser.reply(),
+                             protocol::queued().keys("a"));
 }
 
 TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
@@ -78,6 +79,12 @@ TEST(queued_protocol, hazard_30_a_token_beyond_2_to_53_is_no_grant) {
   EXPECT_EQ(read(step::renew, "*5\r\n:1\r\n:9007199254740992\r\n:5\r\n:1\r\n:0\r\n").what,
             answer::unknown);
   EXPECT_FALSE(protocol::read_message("G 9007199254740992 1 0 m1:c:7.2::1"));
+  const auto ended = read(step::raise, "*2\r\n:1\r\n:9007199254740992\r\n");
+  EXPECT_EQ(ended.what, answer::unknown);
+  EXPECT_EQ(ended.details.code, status::refused);
+  EXPECT_NE(ended.details.message.find("the key mortise:fence was raised to 9007199254740992"),
+            std::string::npos)
+      << ended.details.message;
 }
 
 TEST(queued_protocol, hazard_31_numbers_that_no_script_says_are_no_answer) {

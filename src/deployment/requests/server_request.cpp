@@ -65,6 +65,7 @@ status server_request::write(const lock::step_request& step, const protocol::tab
                              const protocol::key_set& keys, const known_commands& commands,
                              bool is_moving) noexcept try {
   rules_ = &rules;
+  keys_ = &keys;
   what_ = step.what;
   lease_ms_ = step.ttl_ms;
   sent_at_ = step.sent_at;
@@ -126,7 +127,7 @@ void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
     commands_->store(redis::compare_and_delete::none, std::memory_order_relaxed);
   }
   auto result = is_without_script_ ? protocol::read_compare_and_delete(reply)
-                                   : protocol::read_step(*rules_, what_, reply);
+                                   : protocol::read_step(*rules_, what_, reply, *keys_);
   server_->hide_login(result.details);
   if (!acknowledgement_ || !is_relied_on(result)) return report(result, now);
   acknowledgement_->await(std::move(result), now, lease_ms_);

@@ -29,8 +29,9 @@ class server_request : public lock_request, private redis::request {
     acknowledgements* replicas = nullptr;
     std::string_view place = {};
   };
-  // Writes the request. Returns ok or no_memory. `is_moving`: the other keys of the lock may be on
-  // another server. A renewal then touches only the lock's own key if possible (hazard 29).
+  // Writes the request, which reads the rules and keys until its reply. Returns ok or no_memory.
+  // `is_moving`: the other keys of the lock may be on another server. A renewal then touches only
+  // the lock's own key if possible (hazard 29).
   status write(const lock::step_request& step, const protocol::table& rules,
                const protocol::key_set& keys, const known_commands& commands,
                bool is_moving = false) noexcept;
@@ -64,6 +65,7 @@ class server_request : public lock_request, private redis::request {
   redis::connection* server_ = nullptr;
   known_commands* commands_ = nullptr;
   const protocol::table* rules_ = nullptr;
+  const protocol::key_set* keys_ = nullptr;
   lock::step what_ = lock::step::try_take;
   bool is_without_script_ = false;
   bool is_of_one_key_ = false;

@@ -336,7 +336,9 @@ judgement judge_fence(const server_facts& facts, const checking_client& client) 
   }
   if (!facts.fence || !facts.fence_ttl_ms || !facts.clock) return hidden();
   const auto fence = fence_of(facts);
-  if (!fence) return {finding_severity::bad, "the counter is not a fencing token"};
+  if (!fence || *fence == most_token) {
+    return {finding_severity::bad, "the counter is " + shown(*facts.fence)};
+  }
   // Each connect lifts the counter to the clock.
   const auto lifted_us = (facts.clock->boot_ns - facts.fence_lifted_ns) / ns_per_us;
   const auto least = facts.clock->server_us - lifted_us - lifted_us / us_per_s * client.drift_ppm -
@@ -447,9 +449,11 @@ constexpr finding_rule all_rules[] = {
      "lost",
      "synchronize both hosts by NTP", judge_clock_offset},
     {"fence", "the key `mortise:fence`, in a cluster in a slot of the client's locks",
-     "it was deleted, or has a TTL that Mortise does not set", "it is not a token, or was set back",
-     "another program writes the counter of fencing tokens, so tokens may fall",
-     "deny other programs the keys that begin with mortise:; a new connection fixes the counter",
+     "it was deleted, or has a TTL that Mortise does not set",
+     "it is not a token below 2^53 - 1, or was set back",
+     "another program writes the counter of fencing tokens, so tokens may fall, or end",
+     "deny other programs the keys that begin with mortise:; delete a counter beyond 2^53 when no "
+     "client holds a lock; a new connection fixes any other",
      judge_fence},
     {"script_time_limit", "`CONFIG GET lua-time-limit`", "below 100 ms, above 60 s or off", "",
      "below, calls fail with BUSY during a slightly slow script; above, a script that hangs blocks "

@@ -272,7 +272,8 @@ void simulated_client::take_answer(const redis::value& reply) {
     if (first.is_without_script && reply.is_error()) known_ = redis::compare_and_delete::none;
     first.result = first.is_without_script
                        ? protocol::read_compare_and_delete(reply)
-                       : protocol::read_step(first.gate_driver->rules(), first.what, reply);
+                       : protocol::read_step(first.gate_driver->rules(), first.what, reply,
+                                             first.gate_driver->keys());
   }
   if (--first.replies_left > 0) return;
   const auto answered = std::move(first);

@@ -101,7 +101,7 @@ status connection::send(asking& by, const lock::step_request& sent, const protoc
   check_top_up(sent);
   std::string bytes;
   protocol::write_step(bytes, rules, sent, keys);
-  open_.push_back({&by, sent.what, &rules});
+  open_.push_back({&by, sent.what, &rules, &keys});
   if (world_.is_verbose) {
     world_.log(as_.client_id + " asks " + std::to_string(as_.number) + " step " +
                std::to_string(static_cast<int>(sent.what)) + " with " +
@@ -137,7 +137,8 @@ void connection::deliver(std::uint64_t era, const std::string& bytes) {
   const auto answered = open_.front();
   open_.pop_front();
   if (answered.by == nullptr) return;
-  answered.by->answer(protocol::read_step(*answered.rules, answered.what, parser.reply()));
+  answered.by->answer(
+      protocol::read_step(*answered.rules, answered.what, parser.reply(), *answered.keys));
 }
 
 void connection::cut() {

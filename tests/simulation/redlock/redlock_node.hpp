@@ -68,6 +68,7 @@ class connection final : public testing::quiet_deployment {
     asking* by;
     lock::step what;
     const protocol::table* rules;
+    const protocol::key_set* keys;
   };
 
   status send(asking& by, const lock::step_request& request, const protocol::table& rules,
