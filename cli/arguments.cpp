@@ -36,6 +36,20 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
   return !is_help;
 }
 
+bool has_password(std::string_view url) {
+  if (url.find("sentinel_password=") != std::string_view::npos) return true;
+  constexpr std::string_view mark = "://";
+  // A list has a login in each of its URLs.
+  for (auto at = url.find(mark); at != std::string_view::npos; at = url.find(mark, at)) {
+    at += mark.size();
+    auto place = url.substr(at, url.find(mark, at) - at);
+    place = place.substr(0, place.find('?'));
+    const auto login = place.substr(0, place.rfind('@') + 1);
+    if (login.find(':') != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 namespace {
 
 client_handle open_client(const std::string& url, const options_handle& terms,
@@ -54,7 +68,7 @@ client_handle connect(const std::string& url, mortise_error* error) {
 
 client_handle connect_to_look(const std::string& url, mortise_error* error) {
   options_handle terms(mortise_options_new());
-  const char* const of_environment = std::getenv("MORTISE_URL");
+  const char* const of_environment = std::getenv(url_variable);
   const std::string_view where = !url.empty()                ? url.c_str()
                                  : of_environment == nullptr ? ""
                                                              : of_environment;

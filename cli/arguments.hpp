@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <string>
+#include <string_view>
 
 #include "cli/handles.hpp"
 
@@ -17,6 +18,11 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
 // and parses and runs nothing. For the program that writes the manual.
 using command_line_observer = void (*)(const CLI::App& app, const char* help);
 void observe_command_lines(command_line_observer callback);
+
+// The URL for a command without --url.
+constexpr const char* url_variable = "MORTISE_URL";
+// Whether a password is in one of the logins or options of the URL.
+bool has_password(std::string_view url);
 
 // Connects to the server of that URL, or to MORTISE_URL if the URL is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);

@@ -39,10 +39,12 @@ Other options
   -c, --command TEXT           run TEXT by /bin/sh
       --on-lost TEXT           run TEXT by /bin/sh when the lock is lost
       --token-file FILE        write the fencing token to FILE before the command starts
+      --pass-url               let the command have MORTISE_URL even if it contains a password
   -h, --help                   print this help
 
-The environment of the command has MORTISE_NAME and MORTISE_TOKEN. Other users see the command line:
-keep the password of a URL in MORTISE_URL or in a file.
+The environment of the command has MORTISE_NAME and MORTISE_TOKEN. It has MORTISE_URL unless that
+contains a password. Other users see the command line: keep the password of a URL in MORTISE_URL or
+in a file.
 
 Exit codes: that of the command, or 128 + N if signal N ended it; 1 not acquired; 64 wrong usage; 65
 another kind of lock; 69 no server; 71 no resources; 75 outcome unknown; 77 no permission; 79 the

@@ -37,6 +37,7 @@ void add_options(CLI::App& app, plan& result, written& as) {
   app.add_option("--token-file", result.token_file);
   app.add_option("--label", result.label);
   app.add_option("--url", result.url);
+  app.add_flag("--pass-url", result.passes_url);
   app.add_flag("--verbose", result.is_verbose);
 }
 

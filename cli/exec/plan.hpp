@@ -31,6 +31,7 @@ struct plan {
 
   std::string on_lost;
   std::string token_file;
+  bool passes_url = false;  // a URL with a password, to the command
   bool is_verbose = false;
 };
 

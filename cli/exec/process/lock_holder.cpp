@@ -1,15 +1,17 @@
 #include "cli/exec/process/lock_holder.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
+#include "cli/arguments.hpp"
 #include "cli/exec/at_least.hpp"
+#include "cli/exec/process/token_file.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 #include "cli/period.hpp"
@@ -26,12 +28,6 @@ std::string lines_of(const std::vector<int64_t>& tokens) {
   std::string lines;
   for (const auto token : tokens) lines += std::to_string(token) + "\n";
   return lines;
-}
-
-// The error of a token file that cannot be written.
-failure cannot_write(const std::string& file, int problem) {
-  return {exit_cannot_create, "cannot write --token-file \"" + file + "\": " +
-                                  std::strerror(problem) + "; the command was not started"};
 }
 
 }  // namespace
@@ -114,32 +110,16 @@ void lock_holder::set_limits() {
   refresh_ns_ = valid_ms * ns_per_ms / 10;
 }
 
-// Waits for the reader of a FIFO; -1 if mortise has to end meanwhile.
-int lock_holder::open_token_file() {
-  const auto& file = plan_.token_file;
-  for (;;) {
-    const int descriptor =
-        ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (descriptor >= 0) return descriptor;
-    if (errno != ENXIO) throw cannot_write(file, errno);
+// Waits for the reader of a FIFO.
+void lock_holder::write_token_file() {
+  token_file file(plan_.token_file);
+  while (!file.open()) {
     wait(fifo_pause_ms);
     hear();
     check_before_start();
-    if (is_cancelled_ || launcher_.is_closed()) return -1;
+    if (is_cancelled_ || launcher_.is_closed()) return;
   }
-}
-
-void lock_holder::write_token_file() {
-  const auto& file = plan_.token_file;
-  const int descriptor = open_token_file();
-  if (descriptor < 0) return;
-  const auto lines = lines_of(locks_.tokens());
-  const bool is_written =
-      ::write(descriptor, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size());
-  const int problem = is_written ? 0 : errno;
-  // Some file systems report a full disk only at the close.
-  if (::close(descriptor) != 0) throw cannot_write(file, errno);
-  if (!is_written) throw cannot_write(file, problem == 0 ? ENOSPC : problem);
+  file.write(lines_of(locks_.tokens()));
 }
 
 variables lock_holder::variables_of_command() const {
@@ -151,6 +131,11 @@ variables lock_holder::variables_of_command() const {
     for (const auto& name : plan_.names) names += name + "\n";
     more.emplace_back("MORTISE_NAMES", names);
     more.emplace_back("MORTISE_TOKENS", lines_of(tokens));
+  }
+  // The password is for mortise, and environments end up in logs and in reports of crashes.
+  const char* const url = std::getenv(url_variable);
+  if (url != nullptr && !plan_.passes_url && has_password(url)) {
+    more.emplace_back(url_variable, std::nullopt);
   }
   return more;
 }

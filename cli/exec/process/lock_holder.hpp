@@ -42,7 +42,6 @@ class lock_holder {
   bool await_grant();
   void set_limits();
   void write_token_file();
-  int open_token_file();
   variables variables_of_command() const;
   bool is_time_over() const;
   void check_before_start();

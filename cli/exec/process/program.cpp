@@ -20,7 +20,7 @@ class environment {
     }
     texts_.reserve(more.size());
     for (const auto& [name, value] : more) {
-      entries_.push_back(texts_.emplace_back(name).append("=").append(value).data());
+      if (value) entries_.push_back(texts_.emplace_back(name).append("=").append(*value).data());
     }
     entries_.push_back(nullptr);
   }

@@ -144,6 +144,59 @@ load helpers
   mortise exec --token-file "$folder/token" "$name" -- sh -c '[ "$(cat "$folder/token")" = "$MORTISE_TOKEN" ]'
 }
 
+@test "--token-file is for this user only, and keeps the mode of an earlier file" {
+  mortise exec --token-file "$folder/token" "$name" -- true
+  [ "$(stat -c %a "$folder/token")" = 600 ]
+  chmod 640 "$folder/token"
+  mortise exec --token-file "$folder/token" "$name" -- true
+  [ "$(stat -c %a "$folder/token")" = 640 ]
+}
+
+@test "--token-file is replaced at once, and leaves nothing beside it" {
+  mkdir "$folder/tokens"
+  echo before >"$folder/tokens/token"
+  exec 4<"$folder/tokens/token"
+  mortise exec --token-file "$folder/tokens/token" "$name" -- true 4<&-
+  [ "$(cat <&4)" = before ]
+  [ "$(cat "$folder/tokens/token")" -gt 0 ]
+  [ "$(ls -A "$folder/tokens")" = token ]
+}
+
+@test "--token-file follows no link" {
+  echo theirs >"$folder/theirs"
+  for target in theirs none; do
+    ln -sfn "$folder/$target" "$folder/link"
+    run mortise exec --token-file "$folder/link" "$name" -- touch "$folder/ran"
+    fails_with 73
+    says "symbolic link"
+  done
+  [ "$(cat "$folder/theirs")" = theirs ]
+  [ ! -e "$folder/none" ]
+  [ ! -e "$folder/ran" ]
+  is_free
+}
+
+@test "the command has MORTISE_URL unless it contains a password" {
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER guest on '>secret' '~*' '&*' +@all
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER open on nopass '~*' '&*' +@all
+  show='echo "${MORTISE_URL-none}"'
+  path=${MORTISE_TEST_URL#unix://}
+  for url in "unix://$path" "unix://open@$path" "unix://$path?label=a:b@c"; do
+    MORTISE_URL=$url run mortise exec "$name" -c "$show"
+    [ "$output" = "$url" ]
+  done
+  MORTISE_URL=unix://guest:secret@$path
+  run mortise exec "$name" -c "$show"
+  [ "$output" = none ]
+  run mortise exec --pass-url "$name" -c "$show"
+  [ "$output" = "$MORTISE_URL" ]
+  for url in "redis://nowhere.invalid,redis://:x@nowhere.invalid" \
+    "redis+sentinel://nowhere.invalid/main?sentinel_password=x"; do
+    MORTISE_URL=$url run mortise exec --url "unix://$path" "$name" -c "$show"
+    [ "$output" = none ]
+  done
+}
+
 @test "-c is run by the shell, and nothing else is" {
   run mortise exec "$name" -c 'echo $((1 + 1))'
   fails_with 0
