@@ -173,6 +173,8 @@ const (
 	optionClientName = "client_name"
 	// optionPasswordFile: a file with the password, read again at each connect. A client's only.
 	optionPasswordFile = "password_file"
+	// optionPeerUser: the user of the server at unix://, not verified unless set. A client's only.
+	optionPeerUser = "peer_user"
 	// optionBusyPoll: how long a waiting caller spins: a whole number of microseconds or "auto". A
 	// client's only.
 	optionBusyPoll = "busy_poll"

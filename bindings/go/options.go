@@ -135,6 +135,10 @@ func WithClientName(name string) Option { return WithOption(optionClientName, na
 // each connect. A final line end does not belong to the password. For Open only.
 func WithPasswordFile(path string) Option { return WithOption(optionPasswordFile, path) }
 
+// WithPeerUser sets the name or the number of the user whose server has to listen at a unix socket.
+// Otherwise the client does not log in. For Open with unix:// only.
+func WithPeerUser(user string) Option { return WithOption(optionPeerUser, user) }
+
 // WithAdaptiveBusyPoll makes a waiting call of C spin before it sleeps, for as long as this pays.
 // This is the default. For Open only.
 func WithAdaptiveBusyPoll() Option { return WithOption(optionBusyPoll, "auto") }

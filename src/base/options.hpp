@@ -80,6 +80,7 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   bool connects_lazily = false;
   std::string client_name;
   std::string password_file;      // empty: none
+  std::string peer_user;          // of the server of a unix socket; empty: any
   std::int64_t busy_poll_us = 0;  // -1: while it pays off
   bool release_at_exit = false;
   std::string health_check;

@@ -7,21 +7,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mortise {
 
+// In pages of its own, which a core dump omits and a child process after fork() does not get.
 class secret {
  public:
   secret() noexcept = default;
-  explicit secret(std::string_view text) : text_(text) {}
-  secret(const secret&) = default;
-  secret(secret&& other) noexcept { text_.swap(other.text_); }
-  // By value, so that the parameter's destructor overwrites the old text.
+  explicit secret(std::string_view text);
+  secret(const secret& other) : secret(other.view()) {}
+  secret(secret&& other) noexcept : text_(std::exchange(other.text_, {})) {}
+  // By value, so that the parameter's destructor frees the old text.
   secret& operator=(secret other) noexcept {
-    text_.swap(other.text_);
+    std::swap(text_, other.text_);
     return *this;
   }
-  ~secret() { ::explicit_bzero(text_.data(), text_.capacity()); }
+  ~secret();
 
   [[nodiscard]] std::string_view view() const noexcept { return text_; }
   [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
@@ -30,7 +32,7 @@ class secret {
   }
 
  private:
-  std::string text_;
+  std::string_view text_;
 };
 
 // For growing containers, which leave old copies behind.

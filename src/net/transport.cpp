@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/system/private_descriptors.hpp"
@@ -22,6 +23,8 @@ constexpr int keepalive_interval_s = 5;
 constexpr int keepalive_tries = 3;
 // The kernel rounds this up to its ticks.
 constexpr int nap_us = 2000;
+// An error of this file, besides those of the system.
+constexpr int wrong_peer = -1;
 
 void set(int descriptor, int level, int option, int value) noexcept {
   ::setsockopt(descriptor, level, option, &value, sizeof value);
@@ -76,13 +79,24 @@ io_result socket_transport::finish_connect() noexcept {
   return error == 0 ? note_connected() : failure(error);
 }
 
+// The kernel notes the user when the server begins to listen.
+io_result socket_transport::check_peer() noexcept {
+  ucred found{};
+  socklen_t size = sizeof found;
+  if (::getsockopt(descriptor_, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return failure(errno);
+  if (found.uid == *peer_) return {};
+  std::snprintf(other_peer_.data(), other_peer_.size(),
+                "user %u listens there instead of peer_user (%u)", found.uid, *peer_);
+  return failure(wrong_peer);
+}
+
 // From here on only receive_or_nap sleeps, and not for long. All other calls use MSG_DONTWAIT.
 io_result socket_transport::note_connected() noexcept {
   const timeval nap{0, nap_us};
   ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &nap, sizeof nap);
   const int flags = ::fcntl(descriptor_, F_GETFL);
   ::fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK);
-  return {};
+  return peer_ ? check_peer() : io_result();
 }
 
 io_result socket_transport::send(std::string_view bytes) noexcept {
@@ -121,7 +135,13 @@ void socket_transport::close() noexcept {
 }
 
 const char* socket_transport::describe(int error) const noexcept {
+  if (error == wrong_peer) return other_peer_.data();
   return error == ETIMEDOUT ? "no answer" : std::strerror(error);
+}
+
+advice socket_transport::advise(int error) const noexcept {
+  if (error != wrong_peer) return transport::advise(error);
+  return {"; find out which program that is, or correct peer_user", true};
 }
 
 }  // namespace mortise::net

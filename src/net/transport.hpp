@@ -7,8 +7,12 @@
 // same function again.
 #pragma once
 
+#include <sys/types.h>
+
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -71,7 +75,8 @@ class transport {
 // TCP and unix sockets.
 class socket_transport final : public transport {
  public:
-  socket_transport() = default;
+  // With a user, it rejects a unix socket on which a process of another user listens.
+  explicit socket_transport(std::optional<uid_t> peer = std::nullopt) noexcept : peer_(peer) {}
   ~socket_transport() override;
   socket_transport(const socket_transport&) = delete;
   socket_transport& operator=(const socket_transport&) = delete;
@@ -85,12 +90,16 @@ class socket_transport final : public transport {
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
   void close() noexcept override;
   [[nodiscard]] const char* describe(int error) const noexcept override;
+  [[nodiscard]] advice advise(int error) const noexcept override;
 
  private:
   io_result receive_with(char* buffer, std::size_t room, int flags) noexcept;
   io_result note_connected() noexcept;
+  io_result check_peer() noexcept;
 
+  const std::optional<uid_t> peer_;
   int descriptor_ = -1;
+  std::array<char, 64> other_peer_{};  // the user that listens instead
 };
 
 }  // namespace mortise::net

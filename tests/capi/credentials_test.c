@@ -14,6 +14,7 @@ static void write_file(const void *bytes, size_t size) {
   char fresh[80];
   snprintf(fresh, sizeof fresh, "%s.new", file);
   FILE *out = fopen(fresh, "w");
+  CHECK(out != NULL && chmod(fresh, 0600) == 0);
   CHECK(out != NULL && fwrite(bytes, 1, size, out) == size && fclose(out) == 0);
   CHECK(rename(fresh, file) == 0); /* as a rotation does: the file is complete at any time */
 }
@@ -172,6 +173,41 @@ static void an_unusable_file_is_reported_at_once(void) {
   check_refused("locker", file, "give a shorter file");
   CHECK(now_ms() - begin < patience_ms / 2);
   CHECK(remove(fifo) == 0);
+}
+
+/* Root's files may have any mode, as the secrets of containers have. So root checks those of
+   another user. */
+static void a_file_of_this_user_is_not_for_all(void) {
+  enum { other = 65534 };
+  static char socket_folder[256];
+  const int is_root = geteuid() == 0;
+  rotate_at_server(">third");
+  write_line("third\n");
+  if (is_root) {
+    CHECK(chmod(file, 0444) == 0);
+    mortise_client_free(open_with_file());
+    snprintf(socket_folder, sizeof socket_folder, "%s", server_url(server) + strlen("unix://"));
+    CHECK(chmod(socket_folder, 0777) == 0);
+    *strrchr(socket_folder, '/') = 0;
+    CHECK(chmod(socket_folder, 0711) == 0 && chmod(folder, 0711) == 0);
+    CHECK(chown(file, other, (gid_t)-1) == 0 && seteuid(other) == 0);
+  }
+  static const int too_open[] = {0604, 0602, 0444};
+  for (int i = 0; i < 3; ++i) {
+    char words[64];
+    CHECK(chmod(file, (mode_t)too_open[i]) == 0);
+    snprintf(words, sizeof words, "has the mode %04o, so every user", (unsigned)too_open[i]);
+    check_refused("locker", file, words);
+    check_refused("locker", file, "run chmod o= on it");
+  }
+  CHECK(chmod(file, 0440) == 0);
+  mortise_client_free(open_with_file());
+  if (is_root) {
+    CHECK(seteuid(0) == 0);
+    /* It is another user's now, so root does not check the mode. */
+    CHECK(chmod(file, 0444) == 0);
+    mortise_client_free(open_with_file());
+  }
 }
 
 static void the_longest_password_reaches_the_server(void) {
@@ -359,6 +395,7 @@ int main(void) {
   RUN(a_hold_outlives_a_file_that_is_late);
   RUN(any_bytes_are_a_password);
   RUN(an_unusable_file_is_reported_at_once);
+  RUN(a_file_of_this_user_is_not_for_all);
   RUN(the_longest_password_reaches_the_server);
   RUN(a_new_password_is_said_on_the_live_connection);
   RUN(a_refused_password_leaves_the_one_before);

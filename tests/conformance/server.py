@@ -35,6 +35,7 @@ class Server(Launched):
     def write(self, name, text):
         """A file in its folder, which appears as a whole, as in a rotation of passwords."""
         fresh = pathlib.Path(self.folder, name + ".new")
+        fresh.touch(mode=0o600)
         fresh.write_bytes(text.encode())
         fresh.rename(fresh.with_suffix(""))
 

@@ -2,9 +2,11 @@
 // show it. The program itself has it only in disguise.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -125,6 +127,27 @@ int count_in_memory(const disguised& secret) {
   return count;
 }
 
+// The flags of the pages that contain the secret, once.
+std::string flags_of_pages(const disguised& secret) {
+  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  std::ifstream maps("/proc/self/smaps");
+  bool is_found = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (is_found && line.starts_with("VmFlags:")) {
+      ::close(memory);
+      return line + " ";
+    }
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) != 2 || end - begin > 1U << 16U) {
+      continue;
+    }
+    is_found = count_between(secret, memory, begin, end) > 0;
+  }
+  ::close(memory);
+  return {};
+}
+
 // It may be on its way for a moment after the library is back.
 void expect_places(const disguised& secret, int expected) {
   EXPECT_TRUE(eventually([&] { return count_in_memory(secret) == expected; }))
@@ -182,6 +205,21 @@ TEST(secret_memory, a_password_of_the_url_is_kept_once_for_the_next_connect) {
   EXPECT_EQ(count_in_memory(password), 0);
 }
 
+TEST(secret_memory, neither_a_core_dump_nor_a_child_has_a_password_of_the_url) {
+  test_server server;
+  const disguised password;
+  let_in(server, "locker", password);
+  const auto client = open_as(server, password);
+  ASSERT_TRUE(client);
+  expect_places(password, 1);
+  const auto flags = flags_of_pages(password);
+  EXPECT_NE(flags.find(" dd "), std::string::npos) << flags;
+  child forked([&](child_end& test) { test.send(std::to_string(count_in_memory(password))); });
+  EXPECT_EQ(forked.receive(), "0");
+  server.command({"CLIENT", "KILL", "USER", "locker"});
+  EXPECT_TRUE(answers(client));
+}
+
 TEST(secret_memory, a_server_without_resp3_leaves_no_more) {
   test_server server({.arguments = {"--rename-command", "HELLO", ""}});
   const disguised password;
@@ -217,6 +255,7 @@ TEST(secret_memory, a_password_of_a_file_is_not_kept) {
   let_in(server, "locker", password);
   in_other_process([&] {
     password.call_with("", "\n", [&](std::string_view text) { std::ofstream(file) << text; });
+    ::chmod(file.c_str(), S_IRUSR | S_IWUSR);
   });
   const auto client = open_client("unix://locker@" + server.socket_path() +
                                   "?command_timeout=1s&password_file=" + file);

@@ -159,6 +159,7 @@ class secret_words : public ::testing::Test {
   std::string write(const std::string& name, const std::string& text) {
     const auto path = server_.socket_path() + "." + name;
     std::ofstream(path) << text;
+    ::chmod(path.c_str(), S_IRUSR | S_IWUSR);
     return path;
   }
   void let_in() {

@@ -149,6 +149,8 @@
 #define MORTISE_OPTION_CLIENT_NAME "client_name"
 /** A file with the password, read again at each connect. A client's only. */
 #define MORTISE_OPTION_PASSWORD_FILE "password_file"
+/** The user of the server at `unix://`, not verified unless set. A client's only. */
+#define MORTISE_OPTION_PEER_USER "peer_user"
 /** How long a waiting caller spins: a whole number of microseconds or "auto". A client's only. */
 #define MORTISE_OPTION_BUSY_POLL "busy_poll"
 /** Whether exit() releases the client's holds: "on" or "off". A client's only. */

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -43,10 +45,23 @@ class buffer {
   std::string bytes_;
 };
 
+// Root's files are not checked, because a container's secrets belong to root and often have the
+// mode 0444.
+bool is_too_open(const struct stat& facts) noexcept {
+  return facts.st_uid == ::geteuid() && facts.st_uid != 0 &&
+         (facts.st_mode & (S_IROTH | S_IWOTH)) != 0;
+}
+
+std::string mode_of(const struct stat& facts) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", facts.st_mode & 07777U);
+  return text.data();
+}
+
 }  // namespace
 
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& content) {
+                        file_content kind, secret& content) {
   const auto wrong = [&](std::string_view problem) {
     constexpr std::size_t whole = 4096;
     return outcome::of(status::invalid_argument, option, ": ", printable(path, whole), " ",
@@ -66,6 +81,10 @@ outcome read_small_file(std::string_view option, const std::string& path, std::s
     return wrong(
         "is not a regular file; give the path of a regular file, because a FIFO or a device can "
         "block the reader");
+  }
+  if (kind == file_content::confidential && is_too_open(facts)) {
+    return wrong("has the mode " + mode_of(facts) +
+                 ", so every user can read or change it; run chmod o= on it");
   }
   buffer bytes(most_bytes + 1);
   const auto count = bytes.fill(file.get());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,16 @@
 
 namespace mortise {
 
-// Reads the whole file that an option names. It accepts only a regular file, so it never waits for
-// the writer of a FIFO or a device. It does wait for the file system. Errors give the option, the
-// path, the reason and the remedy, but none of the contents.
+// Whether everyone may know the content.
+enum class file_content : std::uint8_t { open, confidential };
+
+// Reads the whole file that an option names. It rejects a confidential file of this user
+// that all users may read or write, as ssh does. It accepts such a file of root or of another user:
+// secrets of containers are mounted like that, and only their owner could change it. It accepts
+// only a regular file, so it never waits for the writer of a FIFO or a device. It does wait for the
+// file system. Errors give the option, the path, the reason and the remedy, but none of the
+// contents.
 outcome read_small_file(std::string_view option, const std::string& path, std::size_t most_bytes,
-                        secret& content);
+                        file_content kind, secret& content);
 
 }  // namespace mortise

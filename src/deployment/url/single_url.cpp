@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/system/user_id.hpp"
 #include "deployment/single/single_server.hpp"
 #include "net/tls/tls_transport.hpp"
 #include "protocol/native/acknowledgement.hpp"
@@ -43,6 +44,9 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.tls_option != nullptr && !is_for_tls) {
     return unsupported(terms.tls_option, is_of_sentinels ? "rediss+sentinel://" : "rediss://");
   }
+  if (!terms.peer_user.empty() && where.scheme != redis::url_scheme::unix_socket) {
+    return unsupported("peer_user", "unix://");
+  }
   if (terms.acks == protocol::acknowledgement_terms::all && !is_of_sentinels &&
       !redis::has_cluster(where.scheme)) {
     return outcome::of(status::invalid_argument,
@@ -78,6 +82,13 @@ outcome make_tls(const std::string& name, const settings& terms, net::transport_
 // Makes the sockets. Empty for plain ones.
 outcome choose_transports(const redis::endpoint_url& where, const settings& terms,
                           transports& target) {
+  if (!terms.peer_user.empty()) {
+    uid_t peer = 0;
+    if (auto found = find_user("peer_user", terms.peer_user, peer); !found.ok()) return found;
+    target.of_server = [peer](const std::string&) {
+      return std::make_unique<net::socket_transport>(peer);
+    };
+  }
   if (redis::has_tls(where.scheme)) {
     const auto& name = terms.tls_name.empty() ? where.host : terms.tls_name;
     if (auto made = make_tls(name, terms, target.of_server); !made.ok()) return made;

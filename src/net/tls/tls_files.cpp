@@ -89,14 +89,16 @@ outcome tls_files::read(const openssl& library, const tls_terms& terms) {
   struct {
     const char* option;
     const std::string& path;
+    file_content kind;
     secret& target;
-  } const files[] = {{"tls_ca_file", terms.ca_file, authorities_},
-                     {"tls_certificate_file", terms.certificate_file, certificate_},
-                     {"tls_key_file", terms.key_file, key_}};
+  } const files[] = {
+      {"tls_ca_file", terms.ca_file, file_content::open, authorities_},
+      {"tls_certificate_file", terms.certificate_file, file_content::open, certificate_},
+      {"tls_key_file", terms.key_file, file_content::confidential, key_}};
   fingerprint_ = 0;
   for (const auto& file : files) {
     if (file.path.empty()) continue;
-    auto result = read_small_file(file.option, file.path, longest_file, file.target);
+    auto result = read_small_file(file.option, file.path, longest_file, file.kind, file.target);
     if (!result.ok()) return result;
     mix(fingerprint_, file.target.view());
   }

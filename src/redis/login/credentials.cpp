@@ -66,7 +66,8 @@ outcome credentials::read(login& target) const {
   if (!has_file()) return {};
   constexpr std::size_t line_end = 2;
   secret text;
-  auto result = read_small_file(option_, password_file_, longest_password + line_end, text);
+  auto result = read_small_file(option_, password_file_, longest_password + line_end,
+                                file_content::confidential, text);
   if (!result.ok()) return result;
   const auto password = without_line_end(text.view());
   const auto wrong = [&](std::string_view problem) {

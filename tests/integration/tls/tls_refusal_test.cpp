@@ -22,6 +22,7 @@ void expect_text(const std::string& message, std::initializer_list<std::string_v
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::trunc) << text;
+  ::chmod(path.c_str(), S_IRUSR | S_IWUSR);
 }
 
 // A port of this host with `openssl s_server`.

@@ -248,6 +248,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * The user whose server has to listen at a unix socket. Otherwise the client does not log in. For
+   * clients of {@code unix://} only.
+   *
+   * @param user the name or the number of the user
+   * @return options with that value
+   */
+  public MortiseOptions withPeerUser(String user) {
+    return with(Constants.OPTION_PEER_USER, Objects.requireNonNull(user, "user"));
+  }
+
+  /**
    * How long a waiting native call spins before it sleeps. For clients only.
    *
    * @param microseconds 0 to 1000; see {@link #withAdaptiveBusyPoll}
