@@ -3,6 +3,7 @@
 
 #include "integration/local/local_fixture.hpp"
 #include "local/local_resolver.hpp"
+#include "support/handles.hpp"
 
 namespace mortise::local::local_test {
 namespace {
@@ -48,14 +49,27 @@ TEST_F(local_server_test, a_starter_killed_in_the_middle_leaves_one_server) {
   }
 }
 
+// The path of a socket, as a URL has it.
+std::string escaped(const std::string& path) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/') text += c;
+    if (c != '/') text.append({'%', digits[byte / 16], digits[byte % 16]});
+  }
+  return text;
+}
+
 TEST_F(local_server_test, ends_when_idle_and_starts_again) {
   ASSERT_TRUE(ensure().ok());
   const auto before = run_id();
-  {
-    raw_client client(socket_path_);
-    client.command({"SET", "mortise:fence", "1700000000000000"});
-    client.command({"SELECT", "15"});
-    client.command({"SET", "mortise:fence", "1700000000000000"});
+  // Some keys outlive the clients.
+  for (const char* query : {"", "?db=15", "?namespace=billing"}) {
+    const auto client = testing::open_client("unix://" + escaped(socket_path_) + query);
+    const auto lock = testing::open_lock(client, "report");
+    testing::expect_acquired(lock);
+    testing::expect_released(lock);
   }
   EXPECT_TRUE(waits_for_end());
   EXPECT_NE(find_server(), before);
