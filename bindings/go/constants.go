@@ -226,6 +226,9 @@ const (
 	// optionMetricsName: the names under which locks are counted, such as "orders:*,jobs:*". A
 	// client's only.
 	optionMetricsName = "metrics_name"
+	// optionNamespace: the first part of the client's keys and channels, before a colon. A client's
+	// only.
+	optionNamespace = "namespace"
 )
 
 // The version that this package was written for. An older library lacks functions.

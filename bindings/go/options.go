@@ -131,6 +131,11 @@ func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_dri
 // default. For Open only.
 func WithClientName(name string) Option { return WithOption(optionClientName, name) }
 
+// WithNamespace sets the first part of the client's keys and channels, before a colon: at most 64
+// letters, digits, '.', '-' and '_'. Clients of different namespaces have different locks, and none
+// is set by default. For Open only.
+func WithNamespace(name string) Option { return WithOption(optionNamespace, name) }
+
 // WithPasswordFile sets the absolute path of a file with the password. The client reads it again at
 // each connect. A final line end does not belong to the password. For Open only.
 func WithPasswordFile(path string) Option { return WithOption(optionPasswordFile, path) }

@@ -133,15 +133,27 @@ std::string fault_of_path(std::string_view path) {
   return path.starts_with('/') ? "" : "does not begin with '/'";
 }
 
+// Whether all are letters, digits, '.', '-', '_' or one more.
+bool is_of_words(std::string_view text, char more) {
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return is_letter || is_digit(c) || c == '.' || c == '-' || c == '_' || c == more;
+  });
+}
+
 // Checks a server's name or address, as in a certificate.
 std::string fault_of_host(std::string_view name) {
-  for (const char c : name) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!is_letter && !is_digit(c) && c != '.' && c != '-' && c != '_' && c != ':') {
-      return "has characters other than letters, digits, '.', '-', '_' and ':'";
-    }
-  }
-  return {};
+  if (is_of_words(name, ':')) return {};
+  return "has characters other than letters, digits, '.', '-', '_' and ':'";
+}
+
+// Checks for characters with a meaning in patterns, hash tags and the names of keys. An empty value
+// comes from an unset variable. It would share the locks of all clients without a namespace.
+std::string fault_of_namespace(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name == "mortise") return "begins the keys of clients without a namespace";
+  if (is_of_words(name, '.')) return {};
+  return "has characters other than letters, digits, '.', '-' and '_'";
 }
 
 // Checks names of locks that become labels.
@@ -275,6 +287,10 @@ constexpr option option_table[] = {
                   "off, label, name, or names of locks with * for anything, separated by commas",
                   fault_of_metrics_name},
      "off", "The names under which locks are counted, such as \"orders:*,jobs:*\""},
+    {"namespace", taker::client,
+     option::text{&settings::key_namespace, longest_namespace,
+                  "letters, digits, '.', '-' and '_', other than \"mortise\"", fault_of_namespace},
+     "", "The first part of the client's keys and channels, before a colon"},
 };
 
 // ---- assigning a value -----------------------------------------------------------------------
@@ -402,6 +418,10 @@ settings::settings() {
   for (const auto& row : option_table) {
     if (*row.preset != '\0') static_cast<void>(take(*this, row, row.preset));
   }
+}
+
+std::string settings::key_prefix() const {
+  return key_namespace.empty() ? std::string() : key_namespace + ":";
 }
 
 std::span<const option> known_options() noexcept { return option_table; }

@@ -61,6 +61,8 @@ struct list_place {
 // The values of all options. A new object has the defaults of the table.
 struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unlock_settings {
   settings();
+  // The names of the client's own keys and channels begin with it. Empty without a namespace.
+  [[nodiscard]] std::string key_prefix() const;
 
   std::int64_t lease_ms = 0;
   bool renewal = false;
@@ -87,6 +89,7 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
   std::string metrics_name;
+  std::string key_namespace;  // empty: none
   list_place place;
   // The last client option that was set here; nullptr for none.
   const char* client_option = nullptr;
@@ -95,6 +98,7 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
 constexpr std::int64_t longest_ms = 31'622'400'000;
 constexpr std::int64_t shortest_lease_ms = 50;
 constexpr std::size_t longest_label = 64;
+constexpr std::size_t longest_namespace = 64;
 constexpr std::size_t longest_path = 4095;
 
 // The unit of a number, and its text form.

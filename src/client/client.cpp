@@ -11,9 +11,9 @@
 #include "client/presence/exit_release.hpp"
 #include "client/presence/presence.hpp"
 #include "lock/gate/owner.hpp"
-#include "protocol/foreign/interop.hpp"
 #include "protocol/listing/listing.hpp"
 #include "protocol/native/inbox.hpp"
+#include "protocol/own_name.hpp"
 
 namespace mortise::client {
 
@@ -35,9 +35,11 @@ outcome client::open(std::string_view url) {
 
 outcome client::open(const deployment::maker& make) {
   if (auto started = reactor_.start(); !started.ok()) return started;
+  key_prefix_ = defaults_.key_prefix();
   servers_ = make(reactor_, defaults_, id_, static_cast<deployment::listener&>(*this));
   if (servers_->has_slots()) gates_.index_by(cluster::slot_of);
-  presence_ = std::make_unique<presence>(reactor_, *servers_, id_);
+  presence_ =
+      std::make_unique<presence>(reactor_, *servers_, protocol::client_identity{id_, key_prefix_});
   auto opened = defaults_.connects_lazily ? servers_->begin() : servers_->open(command_deadline());
   if (opened.ok()) presence_->begin();
   if (opened.ok() && defaults_.release_at_exit) opened = close_at_exit(weak_from_this());
@@ -73,18 +75,15 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
-  if (rules->facts.wait != lock::wait_method::queue && protocol::is_own_key(name)) {
-    return outcome::of(status::invalid_argument, "name: " + printable(name) +
-                                                     " begins like Mortise's own keys, and " +
-                                                     std::string(rules->facts.name) +
-                                                     " uses names as keys; give another name");
+  if (rules->facts.wait != lock::wait_method::queue) {
+    if (auto fit = check_foreign_name(name, *rules); !fit.ok()) return fit;
   }
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
   if (kind == lock::lock_kind::mutex) capacity = 1;
   if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;
   load_scripts(*rules);
-  auto keys = rules->keys(name);
+  auto keys = protocol::keys_of(*rules, key_prefix_, name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
   const auto joined = gates_.join(
       kind, keys.front(), registry<gate_driver>::may_share(rules->facts, terms.fair_strict),
@@ -104,6 +103,20 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     throw;
   }
   return {};
+}
+
+// Formats of other programs use names as keys.
+outcome client::check_foreign_name(std::string_view name, const protocol::table& rules) const {
+  if (!protocol::own_name(name).empty()) {
+    return outcome::of(status::invalid_argument, "name: ", printable(name),
+                       " begins like Mortise's own keys, and ", rules.facts.name,
+                       " uses names as keys; give another name");
+  }
+  if (name.starts_with(key_prefix_)) return {};
+  return outcome::of(status::invalid_argument, "name: ", printable(name),
+                     " is outside of the option namespace, and ", rules.facts.name,
+                     " uses names as keys; give a name that begins with ", printable(key_prefix_),
+                     ", or a client without the option");
 }
 
 outcome client::check_lease(std::int64_t lease_ms) const {
@@ -178,9 +191,16 @@ outcome client::list_locks(protocol::listing& target, time_ns deadline) {
 }
 
 // The listing itself reports what the deadline cut off.
-outcome client::scan_keys(protocol::listing& target, const protocol::key_scan_terms& terms,
+outcome client::scan_keys(protocol::listing& target, protocol::key_scan_terms terms,
                           time_ns deadline) {
   if (is_closed()) return client_freed();
+  if (!terms.pattern.empty() && !terms.pattern.starts_with(key_prefix_)) {
+    return outcome::of(status::invalid_argument, "pattern: ", printable(terms.pattern),
+                       " matches keys outside of the option namespace; give a pattern that begins "
+                       "with ",
+                       printable(key_prefix_), ", or a client without the option");
+  }
+  terms.prefix = key_prefix_;
   protocol::key_scan scan(terms);
   protocol::missing_servers missing;
   auto result = answered(servers_->converse([&] { return scan.begin(); }, deadline, missing));

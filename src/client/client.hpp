@@ -73,8 +73,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   // Marks the holders of this lock whose clients report the claim as retained.
   void find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline);
   // Locks found by a scan of the servers' keys.
-  outcome scan_keys(protocol::listing& target, const protocol::key_scan_terms& terms,
-                    time_ns deadline);
+  outcome scan_keys(protocol::listing& target, protocol::key_scan_terms terms, time_ns deadline);
   // Reports log records, or periodic statistics events, to the queue. Without a queue the watch
   // ends.
   outcome watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);
@@ -85,6 +84,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] outcome answered(outcome result) const;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  // See settings::key_prefix.
+  [[nodiscard]] const std::string& key_prefix() const noexcept { return key_prefix_; }
   [[nodiscard]] const settings& defaults() const noexcept { return defaults_; }
   [[nodiscard]] net::reactor& reactor() noexcept { return reactor_; }
   [[nodiscard]] deployment::deployment& servers() noexcept { return *servers_; }
@@ -109,6 +110,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
  private:
   void close_multis() noexcept;
   void load_scripts(const protocol::table& rules);
+  [[nodiscard]] outcome check_foreign_name(std::string_view name,
+                                           const protocol::table& rules) const;
 
   // deployment::listener
   void on_up(const deployment::name_set& names, time_ns now) noexcept override;
@@ -122,6 +125,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
 
   const std::string id_;
   settings defaults_;
+  std::string key_prefix_;
   statistics::series_set counts_;
   event_log log_;
   // Destroyed from the last to the first: gate drivers use the servers, and servers use the

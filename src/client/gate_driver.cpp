@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "client/client.hpp"
 #include "client/handles/lock_handle.hpp"
+#include "protocol/own_name.hpp"
 
 namespace mortise::client {
 
@@ -45,7 +46,7 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       rules_(rules),
       name_(name),
       keys_(std::move(keys)),
-      channel_(rules.channel != nullptr ? rules.channel(name) : ""),
+      channel_(protocol::channel_of(rules, owner.key_prefix(), keys_)),
       order_(key()),
       gate_(rules.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/client_identity.hpp"
 #include "redis/login/credentials.hpp"
 #include "redis/resp/command.hpp"
 #include "redis/resp/resp.hpp"
@@ -46,12 +47,12 @@ using dialogue_maker = std::function<std::unique_ptr<dialogue>()>;
 command ping();
 // Prepares a database, or a place in it, for this client. seed_again() does the same for a client
 // that reconnects and has seen this fencing token.
-command seed(std::string_view place = {});
-command seed_again(std::int64_t seen, std::string_view place = {});
+command seed(const client_identity& client, std::string_view place = {});
+command seed_again(const client_identity& client, std::int64_t seen, std::string_view place = {});
 const redis::script& seed_script();
 // Prepares a server of a quorum for a client that counts it as the `number`th of this many servers.
 struct membership {
-  std::string client_id;
+  client_identity client;
   std::int64_t number = 0;
   std::int64_t servers = 0;
   std::int64_t quarantine_ms = 0;

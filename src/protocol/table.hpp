@@ -20,10 +20,6 @@ namespace mortise::protocol {
 // and other keys of the protocol. All except the fence share one hash tag.
 using key_set = std::vector<std::string>;
 
-// The suffix of a lock's additional keys at its servers: empty, or in a cluster the hash tag of the
-// lock's slot.
-std::string_view place_of(const key_set& keys);
-
 // The parts of an owner token.
 struct owner_seed {
   std::string_view client;    // unique; 16 letters and digits
@@ -65,9 +61,10 @@ struct table {
   lock::protocol_facts facts;
   // Entries of holders and waiters begin with their permits and a space.
   bool has_permits = false;
+  // Without a namespace (see own_name.hpp).
   key_set (*keys)(std::string_view name) = nullptr;
-  // The channel that notifies all waiters of a release; nullptr for none.
-  std::string (*channel)(std::string_view name) = nullptr;
+  // The channel that notifies all waiters of a release of the lock at this key; nullptr for none.
+  std::string (*channel)(std::string_view key) = nullptr;
   std::string (*owner_token)(const owner_seed& seed) = nullptr;
   row_set rows;
   // As rows.renew, but with only the lock's own key, because the other keys may be at another

@@ -58,8 +58,9 @@ std::string why_no_subscription(const std::string& inbox, std::string_view text)
     return "the server refused SUBSCRIBE: " + say_missing_right(*lacking);
   }
   if (text.starts_with("NOPERM")) {
-    return "the user may not subscribe to \"" + inbox +
-           "\"; allow the channel with ACL: &mortise:*";
+    // The word, or the namespace before it.
+    return "the user may not subscribe to \"" + inbox + "\"; allow the channel with ACL: &" +
+           inbox.substr(0, inbox.find(':')) + ":*";
   }
   return "the server refused SUBSCRIBE: " + std::string(text);
 }

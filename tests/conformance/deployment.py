@@ -15,15 +15,17 @@ from server import Server
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs"
 # Each language runs each scenario in the first.
-KINDS = ("direct", "proxy", "rights", "tls", "shard", "redlock", "sentinel", "cluster")
+KINDS = ("direct", "proxy", "rights", "namespace", "tls", "shard", "redlock", "sentinel", "cluster")
 # Of a deployment with several servers wherever others have one.
 SHARDS = ("a", "b", "c")
 # How a scenario asks how many wait.
-WAITERS = re.compile(r'LLEN "?(\{mortise:[^}]*\}):r?q"?')
+WAITERS = re.compile(r'LLEN "?((\w+:)?\{mortise:[^}]*\}):r?q"?')
 # The formats of locks that a quorum of servers can have.
 QUORUM_PROTOCOLS = {"queued", "token"}
 # The login in place of the pages' locker with PASSWORD: words that occur nowhere else.
 USER, PASSWORD = "locker-77u", "password-77p"
+# The namespace of the pages, and of the clients in the deployment of this name.
+NAMESPACE = "billing"
 # A lock's name, as scenarios have it where its key is its name; there is no space in a pattern.
 NAME = "the?lock"
 DEFAULT_NAME = "the lock"
@@ -42,13 +44,29 @@ def further_rules_on(page):
     return [with_marks(rule) for rule in rules]
 
 
-def with_marks(rule):
-    return rule.replace("locker", USER, 1).replace(">PASSWORD", ">" + PASSWORD, 1)
+def with_marks(rule, user=USER, password=PASSWORD):
+    return rule.replace("locker", user, 1).replace(">PASSWORD", ">" + password, 1)
 
 
-def rights_for(scenario):
+def rule_of_tenant(namespace, user, password):
+    """The words of the page's ACL SETUSER for a user of one namespace, from the user's name on."""
+    rule = re.search(rf"^ACL SETUSER {NAMESPACE} (.*)$", (PAGES / "security.md").read_text("utf-8"), re.M)[1]
+    return with_marks("locker " + rule.replace(NAMESPACE, namespace), user, password).split()
+
+
+def further_rules_of_tenant(kind, user):
+    """What the pages allow a user of this deployment besides."""
+    pages = {"cluster": ["cluster.md"], "redlock": ["redlock.md"]}.get(kind, [])
+    yield from (" ".join(["ACL SETUSER", user, *rule_on(page)[1:]]) for page in pages)
+    if kind == "sentinel":
+        yield f"ACL SETUSER {user} +wait"  # its URL has acks=all
+
+
+def rights_for(scenario, kind="rights"):
     """The rights that a page gives a user, those for other programs' formats only where they are
     used, and the scenario's own `rights`."""
+    if kind == "namespace":
+        return rule_of_tenant(NAMESPACE, USER, PASSWORD) + scenario.get("rights", [])
     words = rule_on("server.md")
     if any("protocol" in given for given in options_in(scenario)):
         words += [word.replace("NAME", NAME) for word in rule_on("protocols.md")[1:]]
@@ -60,6 +78,9 @@ def fits(kind, scenario):
     locks, one of other programs' formats, and no order of waiters."""
     if kind in scenario.get("not_on", []):
         return False
+    if kind == "namespace":
+        # In other formats the names of locks are keys, and the namespace would have to be in them.
+        return not any("protocol" in given for given in options_in(scenario))
     if kind == "cluster":
         return not any("network" in step or "control" in step or is_of_server(step) or "write" in step
                        for step in scenario["steps"])
@@ -124,7 +145,7 @@ class Infrastructure:
     @classmethod
     def take(cls, scenario, kind):
         """A new one where the scenario does more with it than use it."""
-        rules = rights_for(scenario) if kind == "rights" else []
+        rules = rights_for(scenario, kind) if has_user(kind) else []
         if has_lasting_effects(scenario):
             return cls(scenario, kind, rules)
         key = (kind, *rules)
@@ -141,7 +162,7 @@ class Infrastructure:
         self.shards = range(len(SHARDS) if kind in ("shard", "redlock") else 1)
         self.folder = None
         arguments = [f"tls={certificates()}"] if kind == "tls" else []
-        if kind == "rights":
+        if has_user(kind):
             self.folder = tempfile.TemporaryDirectory(prefix="mortise-rights-")
             users = pathlib.Path(self.folder.name, "users.acl")
             users.write_text("user default on nopass ~* &* +@all\n"
@@ -151,7 +172,7 @@ class Infrastructure:
         self.servers = {} if self.cluster else {
             name: [Server(*arguments) for _ in self.shards]
             for name in sorted({"first"} | {step["of"] for step in steps if is_of_server(step)})}
-        for server in self.all_servers() if kind == "rights" else ():
+        for server in self.all_servers() if has_user(kind) else ():
             for rule in further_rules_on("server.md"):
                 server.command(rule)
             server.command("ACL SAVE")  # for its next start
@@ -168,16 +189,14 @@ class Infrastructure:
         return sentinel
 
     def give_back(self, is_reusable):
-        servers = self.cluster.servers if self.cluster else self.all_servers()
-        if self.key and is_reusable and all(server.clean() for server in servers):
+        if self.key and is_reusable and all(server.clean() for server in self.all_servers()):
             with self.lock:
                 self.idle[self.key].append(self)
         else:
             self.end()
 
     def end(self):
-        servers = self.cluster.servers if self.cluster else self.all_servers()
-        for one in [*self.networks, *servers, *filter(None, [self.sentinel])]:
+        for one in [*self.networks, *self.all_servers(), *filter(None, [self.sentinel])]:
             one.end()
         if self.folder:
             self.folder.cleanup()
@@ -189,6 +208,8 @@ class Infrastructure:
                 one.end()
 
     def all_servers(self):
+        if self.cluster:
+            return self.cluster.servers
         return [server for shards in self.servers.values() for server in shards]
 
     def place(self, name, shard):
@@ -204,14 +225,17 @@ class Infrastructure:
 
 class Deployment:
     """`direct`: a unix socket. `proxy`: TCP, through tests/support/proxy, as is every scenario that
-    does something with the network. `rights`: as the user of the pages. `tls`: TLS. `shard`: of each
+    does something with the network. `rights`: as the user of the pages. `namespace`: as the user of a
+    namespace, in it. `tls`: TLS. `shard`: of each
     server several, by their sockets. `redlock`: the same, as one quorum. `sentinel`: TCP, to the server
     that a Sentinel calls the master. `cluster`: one of three masters, for scenarios that do nothing with
     a server."""
 
     def __init__(self, scenario, kind="direct"):
         self.kind = kind
-        self.secrets = {USER, PASSWORD} if kind == "rights" else set()
+        self.secrets = {USER, PASSWORD} if has_user(kind) else set()
+        self.users = {USER} if has_user(kind) else set()
+        self.rights = scenario.get("rights", [])
         self.is_plain_key = any(given.get("protocol", "queued") != "queued" for given in options_in(scenario))
         self.infrastructure = Infrastructure.take(scenario, kind)
         self.shards = self.infrastructure.shards
@@ -219,7 +243,7 @@ class Deployment:
         self.servers = self.infrastructure.servers
         self.networks = self.infrastructure.networks
         self.sentinel = self.infrastructure.sentinel
-        self.url = self.url_as(f"{USER}:{PASSWORD}" if kind == "rights" else "")
+        self.url = self.url_as(f"{USER}:{PASSWORD}" if has_user(kind) else "")
 
     def all_servers(self):
         return self.infrastructure.all_servers()
@@ -239,6 +263,7 @@ class Deployment:
         place = self.infrastructure.way_to(shard)
         scheme = "unix" if place.startswith("/") else "rediss" if self.kind == "tls" else "redis"
         query = {"tls": f"?tls_ca_file={self.signers()}" if self.kind == "tls" else "",
+                 "namespace": f"?namespace={NAMESPACE}",
                  "shard": f"?shard={SHARDS[shard]}",
                  "redlock": "" if shard else "?quarantine=0"}.get(self.kind, "")
         return f"{scheme}://{login}{'@' if login else ''}{place}{query}"
@@ -261,10 +286,26 @@ class Deployment:
         for server in self.servers[step.get("of", "first")]:
             server.control(step["control"], step.get("in_ms", 0))
 
+    def admit(self, step):
+        """A user that has only one namespace, at all servers."""
+        user = step["user"]
+        self.users.add(user)
+        rule = " ".join(rule_of_tenant(step["tenant"], user, step["password"]))
+        further = [*further_rules_of_tenant(self.kind, user),
+                   *(f"ACL SETUSER {user} {right}" for right in self.rights),
+                   *(other.replace(USER, user, 1) for other in further_rules_on("server.md"))]
+        for server in self.all_servers():
+            if (effect := server.command(f"ACL SETUSER {rule}")) != "OK":
+                raise RuntimeError(f"{rule!r}: {effect}")
+            for one in further:
+                server.command(one)
+
     def command(self, step):
         """The reply of the step's server. In a command `{first}` is that server's host and port. Of
         several servers it is the one that answers for the lock of the command, or all; of a quorum
         all."""
+        if self.kind == "namespace":
+            step = {**step, "server": re.sub(r"\{?mortise:", rf"{NAMESPACE}:\g<0>", step["server"])}
         if self.cluster:
             return together(self.cluster.answers(step["server"], name_in(step["server"]),
                                                  DEFAULT_NAME if self.is_plain_key else f"{{mortise:{DEFAULT_NAME}}}"))
@@ -279,7 +320,7 @@ class Deployment:
         if self.kind == "redlock" and (found := WAITERS.fullmatch(text)):
             # A waiter has no place in a queue, but is subscribed.
             reply = self.servers[step.get("of", "first")][shard].command(
-                f'PUBSUB NUMSUB "mortise:free:{found[1]}"')
+                f'PUBSUB NUMSUB "{found[2] or ""}mortise:free:{found[1]}"')
             return reply.split("\n")[-1]
         for name, servers in self.servers.items():
             text = text.replace(f"{{{name}}}", f"127.0.0.1 {servers[shard].ports[0]}")
@@ -293,17 +334,22 @@ class Deployment:
                                               for name in names)]))
 
     def refused(self):
-        """What servers have refused their user because of a missing right; a wrong password is none."""
-        if self.kind != "rights":
+        """What servers have refused their users because of a missing right; a wrong password is none."""
+        if not self.users:
             return set()
         entry = r"^reason\n(.*)\ncontext\n.*\nobject\n(.*)\nusername\n(.*)$"
         return {found for server in self.all_servers()
                 for reason, found, user in re.findall(entry, server.command("ACL LOG 128"), re.M)
-                if reason != "auth" and user == USER}
+                if reason != "auth" and user in self.users}
 
     def end(self, is_reusable=False):
         """Where nothing is wrong with its servers, another run may use them."""
         self.infrastructure.give_back(is_reusable)
+
+
+def has_user(kind):
+    """Whether its clients log in as the user of a page."""
+    return kind in ("rights", "namespace")
 
 
 def is_of_server(step):

@@ -24,20 +24,29 @@ std::vector<std::string> words_of(const std::string& line) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-}  // namespace
-
-std::vector<std::string> rights_on_page(const std::string& page, const std::string& name) {
+// The first rule that begins so, with each placeholder replaced.
+std::vector<std::string> rule_on_page(const std::string& page, const std::string& start,
+                                      const std::string& placeholder, const std::string& name) {
   auto text = open_page(page);
   std::string line;
-  while (!line.starts_with(rule_start)) {
+  while (!line.starts_with(start)) {
     if (!std::getline(text, line)) throw std::runtime_error(page + " has no rule for the user");
   }
-  const std::string placeholder = "NAME";
   for (auto at = line.find(placeholder); at != std::string::npos; at = line.find(placeholder, at)) {
     line.replace(at, placeholder.size(), name);
     at += name.size();
   }
   return words_of(line);
+}
+
+}  // namespace
+
+std::vector<std::string> rights_on_page(const std::string& page, const std::string& name) {
+  return rule_on_page(page, rule_start, "NAME", name);
+}
+
+std::vector<std::string> rights_in_namespace(const std::string& name) {
+  return rule_on_page("docs/security.md", "ACL SETUSER billing", "billing", name);
 }
 
 std::vector<std::vector<std::string>> further_rights_on_page(const std::string& page) {

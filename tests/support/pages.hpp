@@ -13,6 +13,8 @@ std::ifstream open_page(const std::string& page);
 
 // The words of the ACL rule for the user `locker` on a page. Each NAME in it is replaced by `name`.
 std::vector<std::string> rights_on_page(const std::string& page, const std::string& name = "NAME");
+// The words of the ACL rule of docs/security.md for the user of this namespace.
+std::vector<std::string> rights_in_namespace(const std::string& name);
 // The page's other rules for that user, for servers that know them. Other servers return an error.
 std::vector<std::vector<std::string>> further_rights_on_page(const std::string& page);
 

@@ -25,7 +25,7 @@ constexpr auto all = protocol::acknowledgement_terms::all;
 class rounds_test : public testing::Test {
  protected:
   explicit rounds_test(std::int64_t replicas = 2, bool asks_cluster = false)
-      : rounds_({replicas, false}, asks_cluster, "client") {
+      : rounds_({replicas, false}, asks_cluster, {"client"}) {
     rounds_.begin({"a1", 2, 2}, "own");
   }
 

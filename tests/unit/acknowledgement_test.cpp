@@ -73,7 +73,7 @@ TEST(acknowledgement_in_memory, counts_replicas) {
 // (hazard 9). One of these steps always writes.
 TEST(mark, is_a_write) {
   std::string out;
-  write_mark(out, "client", "{slot}");
+  write_mark(out, {"client"}, "{slot}");
   EXPECT_EQ(
       "*6\r\n$3\r\nSET\r\n$25\r\nmortise:acks:client{slot}\r\n$0\r\n\r\n$2\r\nPX\r\n$5\r\n60000\r\n"
       "$2\r\nNX\r\n*3\r\n$7\r\nPEXPIRE\r\n$25\r\nmortise:acks:client{slot}\r\n$5\r\n60000\r\n",

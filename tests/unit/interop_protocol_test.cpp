@@ -76,9 +76,6 @@ TEST(interop_protocols, the_name_is_the_key_and_what_is_ours_lies_beside_it) {
   EXPECT_EQ(protocol::rw_hash().keys("{b}c"), (protocol::key_set{"{b}c", fence, "{b}c:mortise"}));
   EXPECT_EQ(protocol::two_key().keys("a"),
             (protocol::key_set{"a:read", fence, "a:write", "{a}:mortise"}));
-  EXPECT_TRUE(protocol::is_own_key("mortise:fence"));
-  EXPECT_TRUE(protocol::is_own_key("{mortise:a}"));
-  EXPECT_FALSE(protocol::is_own_key("a:mortise"));
 }
 
 TEST(hash_protocol, has_the_names_that_redisson_gives) {

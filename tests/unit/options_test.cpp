@@ -272,6 +272,28 @@ TEST(options, client_name) {
   EXPECT_EQ(values.client_name, longest);
 }
 
+TEST(options, namespace_is_a_word_that_means_nothing_in_patterns_and_tags) {
+  settings values;
+  EXPECT_EQ(values.key_prefix(), "");
+  const std::string longest(64, 'x');
+  EXPECT_EQ(set(values, "namespace", longest), "");
+  EXPECT_EQ(set(values, "namespace", longest + "x"),
+            "namespace: 65 bytes are above the maximum of 64; give a shorter one");
+  const std::string remedy = "; give letters, digits, '.', '-' and '_', other than \"mortise\"";
+  for (const char* wrong :
+       {"a:b", "a b", "{a}", "a*", "a?", "[a]", "a\\", "\xc3\xa9", "a\n", "~a"}) {
+    EXPECT_EQ(set(values, "namespace", wrong),
+              "namespace: " + printable(wrong) +
+                  " has characters other than letters, digits, '.', '-' and '_'" + remedy);
+  }
+  EXPECT_EQ(set(values, "namespace", ""), "namespace: \"\" is empty" + remedy);
+  EXPECT_EQ(set(values, "namespace", "mortise"),
+            "namespace: \"mortise\" begins the keys of clients without a namespace" + remedy);
+  EXPECT_EQ(values.key_prefix(), longest + ":");
+  EXPECT_EQ(set(values, "namespace", "Team_7.billing-eu"), "");
+  EXPECT_EQ(values.key_prefix(), "Team_7.billing-eu:");
+}
+
 TEST(options, connect) {
   settings values;
   EXPECT_FALSE(values.connects_lazily);
@@ -322,7 +344,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
             "sentinel_password_file, sentinel_tls, sentinel_tls_name, health_check, quarantine, "
             "acks, "
-            "durability, metrics_name");
+            "durability, metrics_name, namespace");
   }
 }
 
@@ -384,8 +406,8 @@ TEST(options, drift_is_percent_or_millionths) {
 
 TEST(options, those_of_a_client_make_no_handle) {
   const std::pair<const char*, const char*> of_client[] = {
-      {"command_timeout", "1s"}, {"client_name", "x"},       {"busy_poll", "1"},
-      {"drift", "1%"},           {"release_at_exit", "off"}, {"connect", "wait"}};
+      {"command_timeout", "1s"},  {"client_name", "x"}, {"busy_poll", "1"}, {"drift", "1%"},
+      {"release_at_exit", "off"}, {"connect", "wait"},  {"namespace", "a"}};
   for (const auto& [key, text] : of_client) {
     settings values;
     EXPECT_NE(set(values, key, "wrong value"), "") << key;

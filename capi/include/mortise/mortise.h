@@ -187,6 +187,8 @@
 #define MORTISE_OPTION_DURABILITY "durability"
 /** The names under which locks are counted, such as "orders:*,jobs:*". A client's only. */
 #define MORTISE_OPTION_METRICS_NAME "metrics_name"
+/** The first part of the client's keys and channels, before a colon. A client's only. */
+#define MORTISE_OPTION_NAMESPACE "namespace"
 
 /** The result of a call. docs/errors.md lists what to do about each status. */
 enum mortise_status_code {

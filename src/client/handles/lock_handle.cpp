@@ -12,6 +12,7 @@
 #include "net/threads/caller.hpp"
 #include "protocol/listing/client_record.hpp"
 #include "protocol/listing/query.hpp"
+#include "protocol/own_name.hpp"
 
 namespace mortise::client {
 
@@ -218,7 +219,9 @@ outcome lock_handle::query(protocol::lock_info& info) {
   auto result =
       ask(protocol::query(gate_driver_->rules(), gate_driver_->keys(), request, info), deadline);
   if (!result.ok() || info.entries.empty()) return result;
-  result = ask(protocol::read_records(info, protocol::place_of(gate_driver_->keys())), deadline);
+  result = ask(
+      protocol::read_records(info, client_->key_prefix(), protocol::place_of(gate_driver_->keys())),
+      deadline);
   if (result.ok()) client_->find_retained(info, name_, deadline);
   return result;
 }

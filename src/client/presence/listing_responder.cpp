@@ -106,7 +106,9 @@ void listing_responder::run() noexcept try {
   }
   for (const auto& one : requests) {
     const auto text = protocol::write_page(page_of(one));
-    client_.servers().new_broadcast(protocol::say_to_inbox(one.asker, text))->send();
+    client_.servers()
+        .new_broadcast(protocol::say_to_inbox({one.asker, client_.key_prefix()}, text))
+        ->send();
   }
 } catch (const std::bad_alloc&) {
   // No memory for a reply. The other client repeats its request.

@@ -45,8 +45,8 @@ outcome ask_present(deployment::deployment& servers, const protocol::command& co
 // the time of a listing.
 class inbox_slot final : private deployment::lock_requester {
  public:
-  inbox_slot(deployment::deployment& servers, std::string_view client_id)
-      : servers_(servers), channel_(protocol::inbox_channel(client_id)), key_(channel_) {}
+  inbox_slot(deployment::deployment& servers, const protocol::client_identity& client)
+      : servers_(servers), channel_(protocol::inbox_channel(client)), key_(channel_) {}
   ~inbox_slot() override {
     if (use_) servers_.unlisten(lock(), channel_);
   }
@@ -196,10 +196,10 @@ outcome listings::take(protocol::listing& target, time_ns deadline, const gate_n
     }
   } at_end{*this};
 
-  inbox_slot listening(client_.servers(), client_.id());
+  inbox_slot listening(client_.servers(), {client_.id(), client_.key_prefix()});
   if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
   const bool is_cluster = client_.servers().has_slots();
-  const auto find = protocol::find_inboxes(is_cluster, [&](auto inboxes) {
+  const auto find = protocol::find_inboxes(is_cluster, client_.key_prefix(), [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
     for (auto& one : inboxes) taken.add(std::move(one));
   });

@@ -10,10 +10,11 @@ constexpr time_ns heartbeat_ns = 20 * ns_per_s;
 
 }  // namespace
 
-presence::presence(net::reactor& loop, deployment::deployment& servers, std::string_view client_id)
+presence::presence(net::reactor& loop, deployment::deployment& servers,
+                   const protocol::client_identity& client)
     : loop_(loop),
-      heartbeat_(servers.new_heartbeat(client_id)),
-      farewell_(servers.new_broadcast(protocol::delete_record(client_id))) {}
+      heartbeat_(servers.new_heartbeat(client)),
+      farewell_(servers.new_broadcast(protocol::delete_record(client))) {}
 
 presence::~presence() { loop_.cancel(*this); }
 

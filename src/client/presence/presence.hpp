@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "deployment/api/deployment.hpp"
 #include "net/reactor.hpp"
@@ -12,7 +11,8 @@ namespace mortise::client {
 
 class presence final : private net::timer {
  public:
-  presence(net::reactor& loop, deployment::deployment& servers, std::string_view client_id);
+  presence(net::reactor& loop, deployment::deployment& servers,
+           const protocol::client_identity& client);
   ~presence() override;
 
   // Each handshake also writes the record, so the first heartbeat comes later.

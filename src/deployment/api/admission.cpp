@@ -20,6 +20,7 @@ admission::admission(net::reactor& loop, redis::connection& server, std::string 
             : terms.health_check == "warn" ? rule::warn
                                            : rule::off),
       database_(database),
+      prefix_(terms.key_prefix()),
       listener_(events),
       is_open_(rule_ != rule::strict),
       where_(std::move(where)) {
@@ -85,7 +86,9 @@ void admission::on_fence_lifted(std::string place) noexcept {
 
 protocol::probe_keys admission::keys() const {
   const std::lock_guard guard(mutex_);
-  return keys_;
+  auto keys = keys_;
+  keys.prefix = prefix_;
+  return keys;
 }
 
 // The I/O thread.

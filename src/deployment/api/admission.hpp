@@ -71,6 +71,7 @@ class admission final : private health_request_listener, private net::task, priv
   redis::connection& server_;
   const rule rule_;
   const std::int64_t database_;
+  const std::string prefix_;  // of the keys
   listener& listener_;
   std::atomic<bool> is_open_;
 

@@ -194,8 +194,8 @@ class deployment {
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
   virtual std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) = 0;
   // Reports that this client is alive.
-  virtual std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) {
-    return new_broadcast(protocol::write_record(client_id));
+  virtual std::unique_ptr<broadcast> new_heartbeat(const protocol::client_identity& client) {
+    return new_broadcast(protocol::write_record(client));
   }
 };
 

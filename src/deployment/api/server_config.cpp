@@ -42,7 +42,7 @@ redis::connection_config server_config(const redis::endpoint_url& where,
   config.scripts =
       protocol::scripts_of(terms.place.votes ? protocol::ballot() : protocol::queued());
   config.needs_multi = !terms.place.votes;
-  config.probe_key = protocol::probe_key;
+  config.probe_key = terms.key_prefix().append(protocol::probe_key);
   config.command_timeout_ms = terms.command_timeout_ms;
   config.busy_poll_us = terms.busy_poll_us;
   return config;

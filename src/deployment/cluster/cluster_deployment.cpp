@@ -13,6 +13,7 @@
 #include "deployment/requests/command_request.hpp"
 #include "net/dial/at_once.hpp"
 #include "net/threads/caller.hpp"
+#include "protocol/own_name.hpp"
 
 namespace mortise::deployment {
 
@@ -192,7 +193,7 @@ outcome cluster_deployment::open(time_ns deadline) {
 outcome cluster_deployment::place(protocol::key_set& keys) const {
   const auto slot = cluster::slot_of(keys.front());
   for (auto& key : keys) {
-    if (key == protocol::fence_key) {
+    if (protocol::own_name(key) == protocol::fence_key) {
       key += cluster::tag_of(slot);
     } else if (cluster::slot_of(key) != slot) {
       return outcome::of(status::invalid_argument, "name: its keys ", printable(keys.front()),

@@ -51,8 +51,8 @@ cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, con
     : loop_(loop),
       make_config_(std::move(make_config)),
       terms_(terms),
-      client_id_(client_id),
-      inbox_(protocol::inbox_channel(client_id)),
+      client_{std::string(client_id), terms.key_prefix()},
+      inbox_(protocol::inbox_channel(client_)),
       listener_(events),
       router_(*this, std::min(terms.command_timeout_ms * ns_per_ms / 3, longest_patience_ns)) {}
 
@@ -152,7 +152,7 @@ cluster_slot& cluster_routes::use(int number) {
   const std::lock_guard guard(mutex_);
   auto known = slots_.find(number);
   if (known == slots_.end()) {
-    known = slots_.emplace(number, std::make_unique<cluster_slot>(number, client_id_)).first;
+    known = slots_.emplace(number, std::make_unique<cluster_slot>(number, client_)).first;
   }
   if (!is_closed_) {
     router_.use(number, boot_now());
@@ -359,7 +359,7 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
   auto config = make_config_(place);
   if (login_) config.identity->replace(*login_);
   servers_.push_back(std::make_unique<cluster_server>(loop_, server, std::move(place),
-                                                      std::move(config), terms_, client_id_, me));
+                                                      std::move(config), terms_, client_.id, me));
 }
 
 // The object stays, because threads may still refer to it. They would send to the wrong server,
@@ -382,7 +382,7 @@ void cluster_routes::leave(int server, const char* why) noexcept {
 }
 
 bool cluster_routes::attach(int slot, int server, std::uint64_t attempt) noexcept try {
-  return slot_attachment::send(*this, server_at(server), *slots_.at(slot), client_id_, attempt);
+  return slot_attachment::send(*this, server_at(server), *slots_.at(slot), client_, attempt);
 } catch (const std::bad_alloc&) {
   return false;
 }

@@ -138,7 +138,7 @@ class cluster_routes final : private cluster::router::io,
   net::reactor& loop_;
   const config_maker make_config_;
   const settings terms_;
-  const std::string client_id_;
+  const protocol::client_identity client_;
   const std::string inbox_;  // the prefix of the channels of all slots
   mortise::deployment::listener& listener_;
 

@@ -25,10 +25,8 @@ bool is_of_slot(std::string_view error) noexcept {
 
 }  // namespace
 
-cluster_slot::cluster_slot(int slot, std::string_view client_id)
-    : number(slot),
-      place(cluster::tag_of(slot)),
-      inbox(protocol::inbox_channel(client_id) + place) {}
+cluster_slot::cluster_slot(int slot, const protocol::client_identity& client)
+    : number(slot), place(cluster::tag_of(slot)), inbox(protocol::inbox_channel(client) + place) {}
 
 cluster_request::cluster_request(cluster_routes& routes, cluster_slot& slot,
                                  lock_requester& requester)

@@ -17,7 +17,7 @@ class cluster_request;
 class cluster_routes;
 
 struct cluster_slot {
-  cluster_slot(int slot, std::string_view client_id);
+  cluster_slot(int slot, const protocol::client_identity& client);
 
   const int number;
   const std::string place;                       // the hash tag of the keys of its locks

@@ -19,14 +19,15 @@ slot_attachment::slot_attachment(cluster_routes& routes, cluster_server& server,
     : routes_(routes), server_(server), slot_(slot), attempt_(attempt) {}
 
 bool slot_attachment::send(cluster_routes& routes, cluster_server& server, const cluster_slot& slot,
-                           std::string_view client_id, std::uint64_t attempt) {
+                           const protocol::client_identity& client, std::uint64_t attempt) {
   std::string subscribe;
   redis::command_writer(subscribe).command({"SSUBSCRIBE", slot.inbox});
   const auto token = slot.highest_token.load(std::memory_order_relaxed);
   std::string seeding;
-  (slot.is_attached ? protocol::seed_again(token, slot.place) : protocol::seed(slot.place))
+  (slot.is_attached ? protocol::seed_again(client, token, slot.place)
+                    : protocol::seed(client, slot.place))
       .write(seeding, server.lacks_seed());
-  protocol::write_record(client_id).write_at(seeding, slot.place);
+  protocol::write_record(client).write_at(seeding, slot.place);
 
   // The constructor is private.
   std::unique_ptr<slot_attachment> attachment(new slot_attachment(routes, server, slot, attempt));

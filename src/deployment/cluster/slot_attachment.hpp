@@ -18,7 +18,7 @@ class slot_attachment final : private unacknowledged {
  public:
   // Returns false if the send fails. Throws bad_alloc.
   static bool send(cluster_routes& routes, cluster_server& server, const cluster_slot& slot,
-                   std::string_view client_id, std::uint64_t attempt);
+                   const protocol::client_identity& client, std::uint64_t attempt);
 
  private:
   // Its reply is a message, so it is a separate request.

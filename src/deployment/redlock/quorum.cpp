@@ -106,7 +106,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) override {
     return all_.new_broadcast(command);
   }
-  std::unique_ptr<broadcast> new_heartbeat(std::string_view client_id) override;
+  std::unique_ptr<broadcast> new_heartbeat(const protocol::client_identity& client) override;
 
  private:
   // Identifies the server of each event.
@@ -281,11 +281,12 @@ void quorum_deployment::on_server_up(std::size_t number, time_ns now) noexcept {
 
 // The servers also record this client's place for them. This detects a server that is added under a
 // second name, and clients with another list (hazard 25).
-std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(std::string_view client_id) {
+std::unique_ptr<broadcast> quorum_deployment::new_heartbeat(
+    const protocol::client_identity& client) {
   std::vector<std::unique_ptr<broadcast>> parts;
-  parts.push_back(deployment::new_heartbeat(client_id));
+  parts.push_back(deployment::new_heartbeat(client));
   for (std::size_t number = 0; number < all_.size(); ++number) {
-    const auto join = protocol::join_quorum({.client_id = std::string(client_id),
+    const auto join = protocol::join_quorum({.client = client,
                                              .number = static_cast<std::int64_t>(number) + 1,
                                              .servers = static_cast<std::int64_t>(all_.size()),
                                              .quarantine_ms = quarantine_ms_});

@@ -48,7 +48,8 @@ acknowledgements::acknowledgements(net::reactor& loop, redis::connection_config 
       listener_(events),
       where_(std::move(where)),
       problem_(outcome::of(status::unreachable, "acks: still connecting to ", *where_->name())),
-      rounds_({terms.acks, terms.durability == "fsync"}, config.is_of_cluster, client_id),
+      rounds_({terms.acks, terms.durability == "fsync"}, config.is_of_cluster,
+              {std::string(client_id), terms.key_prefix()}),
       connection_(loop, std::move(config), *this) {
   readiness_check_.takes_each = true;
   readiness_check_.reply_count = rounds_.asks_cluster() ? 3 : 2;

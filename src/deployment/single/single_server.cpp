@@ -127,10 +127,11 @@ redis::connection_config config_of(const redis::endpoint_url& where,
                                    const std::shared_ptr<const seen_token>& seen) {
   using need = redis::setup_command::need;
   auto config = server_config(where, make_transport, terms);
-  config.inbox = protocol::inbox_channel(client_id);
+  const protocol::client_identity client{std::string(client_id), terms.key_prefix()};
+  config.inbox = protocol::inbox_channel(client);
   config.why_no_cluster = "this is a server of a cluster; give redis+cluster://";
   if (terms.place.votes) {
-    const auto join = protocol::join_quorum({.client_id = std::string(client_id),
+    const auto join = protocol::join_quorum({.client = client,
                                              .number = terms.place.number,
                                              .servers = terms.place.servers,
                                              .quarantine_ms = terms.quarantine_ms});
@@ -139,16 +140,16 @@ redis::connection_config config_of(const redis::endpoint_url& where,
         "this is a node of a cluster, whose nodes can fail together; give independent servers";
     config.setup.push_back(setup_of(join, "EVAL (joining the quorum)", need::always));
   }
-  auto seed = setup_of(protocol::seed(), "EVAL (seeding the fencing tokens)", need::always);
-  seed.when_back = [seen] {
+  auto seed = setup_of(protocol::seed(client), "EVAL (seeding the fencing tokens)", need::always);
+  seed.when_back = [client, seen] {
     std::string bytes;
-    protocol::seed_again(seen->load(std::memory_order_relaxed)).write(bytes, true);
+    protocol::seed_again(client, seen->load(std::memory_order_relaxed)).write(bytes, true);
     return bytes;
   };
   config.setup.push_back(std::move(seed));
   // Holders need the connection, even if the server lacks memory for this record.
-  config.setup.push_back(setup_of(protocol::write_record(client_id), "SET mortise:client",
-                                  need::when_there_is_memory));
+  config.setup.push_back(
+      setup_of(protocol::write_record(client), "SET mortise:client", need::when_there_is_memory));
   return config;
 }
 

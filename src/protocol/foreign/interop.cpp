@@ -26,10 +26,10 @@ key_set two_keys(std::string_view name) {
 
 // ---- Redisson's names ----------------------------------------------------------------------
 
-std::string redisson_channel(std::string_view name) {
-  const bool has_tag = name.find('{') != std::string_view::npos;
+std::string redisson_channel(std::string_view key) {
+  const bool has_tag = key.find('{') != std::string_view::npos;
   const std::string prefix = "redisson_lock__channel:";
-  return has_tag ? prefix + std::string(name) : prefix + "{" + std::string(name) + "}";
+  return has_tag ? prefix + std::string(key) : prefix + "{" + std::string(key) + "}";
 }
 
 // `<UUID of the client>:<thread>`: the client's ID in hex, and as the thread a number that no other
@@ -138,10 +138,6 @@ const table& rw_hash() {
       .query = {&scripts::rw_hash_query, 3, 6, ""},
   };
   return protocol;
-}
-
-bool is_own_key(std::string_view name) {
-  return name.starts_with("mortise:") || name.starts_with("{mortise:");
 }
 
 }  // namespace mortise::protocol

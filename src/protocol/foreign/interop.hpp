@@ -18,7 +18,4 @@ const table& timestamp_binary();
 const table& two_key();
 const table& rw_hash();
 
-// Whether the name is one of Mortise's own keys. These protocols use names as keys without change.
-bool is_own_key(std::string_view name);
-
 }  // namespace mortise::protocol

@@ -45,9 +45,9 @@ std::string in_ms(std::int64_t us) {
   return (us < 0 ? "-" : "") + std::to_string(std::abs(us / 1000)) + "." + rest + " ms";
 }
 
-std::string listed(const std::vector<std::string_view>& items, const char* mark) {
+std::string listed(const std::vector<std::string>& items, const char* mark) {
   std::string text;
-  for (const auto item : items) {
+  for (const auto& item : items) {
     text.append(text.empty() ? "" : " ");
     const bool is_pattern = item.starts_with("~") || item.starts_with("&");
     text.append(is_pattern ? "" : mark).append(item);

@@ -20,6 +20,7 @@ struct clock_sample {
 };
 
 struct server_facts {
+  std::string key_prefix;                     // of the client, see settings::key_prefix
   std::string info;                           // the text of INFO
   std::map<std::string, std::string> config;  // CONFIG GET
   std::optional<std::string> role;            // ROLE: "master", "slave"
@@ -33,8 +34,8 @@ struct server_facts {
   // The result of the trial of each right: refused rights, and unknown commands.
   struct right_trial {
     bool is_known = false;
-    std::vector<std::string_view> refused;
-    std::vector<std::string_view> missing;
+    std::vector<std::string> refused;
+    std::vector<std::string> missing;
     bool is_essential_refused = false;
     bool is_essential_missing = false;
   };

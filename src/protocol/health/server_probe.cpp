@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "base/text/decimal.hpp"
-#include "protocol/table.hpp"
+#include "protocol/own_name.hpp"
 #include "redis/resp/command.hpp"
 
 namespace mortise::protocol {
@@ -103,8 +103,8 @@ bool is_essential(std::string_view right) {
   return found == rights.end() || found->is_essential;
 }
 
-void add(std::vector<std::string_view>& list, std::string_view item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+void add(std::vector<std::string>& list, std::string_view item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.emplace_back(item);
 }
 
 // ---- readers of replies ----------------------------------------------------------------------
@@ -134,9 +134,14 @@ void read_trial(server_facts& facts, const redis::value& reply, std::string_view
     found.is_essential_missing |= is_essential(right);
     return;
   }
-  std::string_view lack = right;
-  if (has(error, "a channel") || has(error, "the channels")) lack = "&mortise:*";
-  if (has(error, "a key") || has(error, "the keys")) lack = "~{mortise:*";
+  std::string lack(right);
+  const auto& prefix = facts.key_prefix;
+  if (has(error, "a channel") || has(error, "the channels")) {
+    lack = prefix.empty() ? "&mortise:*" : "&" + prefix + "*";
+  }
+  if (has(error, "a key") || has(error, "the keys")) {
+    lack = prefix.empty() ? "~{mortise:*" : "~" + prefix + "*";
+  }
   add(found.refused, lack);
   found.is_essential_refused |= is_essential(lack);
 }
@@ -197,7 +202,7 @@ void read_keys(server_facts& facts, const redis::value& reply, std::string_view)
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto name = names.at(i).text();
     ++found.seen;
-    if (!name.starts_with("mortise:") && !name.starts_with("{mortise:")) ++found.foreign;
+    if (own_name(name).empty()) ++found.foreign;
   }
   facts.keys = found;
 }
@@ -218,9 +223,11 @@ int server_probe::write_round(std::string& out, time_ns now) {
 
 server_probe::server_probe(std::int64_t database, const probe_keys& keys)
     : database_(database),
-      key_(keys.place.empty() ? std::string(checked_key)
-                              : std::string(key_at_place).append(keys.place)),
-      fence_(std::string(fence_key).append(keys.fence_place)) {
+      key_(keys.place.empty() ? keys.prefix + std::string(checked_key)
+                              : keys.prefix + std::string(key_at_place) + keys.place),
+      channel_(keys.prefix + std::string(checked_channel)),
+      fence_(keys.prefix + std::string(fence_key) + keys.fence_place) {
+  facts_.key_prefix = keys.prefix;
   facts_.fence_lifted_ns = keys.lifted_ns;
 }
 
@@ -228,8 +235,12 @@ void server_probe::ask(std::string& out, step_request what,
                        std::span<const std::string_view> words) {
   redis::command_writer writer(out);
   writer.begin(words.size());
-  for (const auto word : words)
-    writer.arg(word == checked_key ? key_ : word == fence_key ? fence_ : word);
+  for (const auto word : words) {
+    writer.arg(word == checked_key       ? key_
+               : word == checked_channel ? channel_
+               : word == fence_key       ? fence_
+                                         : word);
+  }
   asked_.push_back(what);
 }
 

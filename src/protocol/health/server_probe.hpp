@@ -24,6 +24,7 @@ std::span<const used_right> used_rights() noexcept;
 
 // The keys of the health check.
 struct probe_keys {
+  std::string prefix = {};       // see settings::key_prefix
   std::string place = {};        // place of all keys except the fence counter (see place_of)
   std::string fence_place = {};  // place of the fence counter
   time_ns lifted_ns = 0;         // since when the client lifts the counter; 0: never
@@ -57,6 +58,7 @@ class server_probe {
 
   const std::int64_t database_;
   const std::string key_;
+  const std::string channel_;
   const std::string fence_;
   int round_ = 0;
   std::vector<step_request> asked_;

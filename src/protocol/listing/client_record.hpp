@@ -11,9 +11,10 @@
 namespace mortise::protocol {
 
 // Expires after a minute. Written once per place.
-command write_record(std::string_view client_id);
-command delete_record(std::string_view client_id);
-// Adds to each entry of a lock at this place where its client runs, if the client has a record.
-command read_records(lock_info& info, std::string_view place);
+command write_record(const client_identity& client);
+command delete_record(const client_identity& client);
+// Adds to each entry of a lock at this place where its client runs, if the client has a record. All
+// these clients have the same prefix.
+command read_records(lock_info& info, std::string_view prefix, std::string_view place);
 
 }  // namespace mortise::protocol

@@ -10,8 +10,6 @@ namespace mortise::protocol {
 
 namespace {
 
-constexpr std::string_view own_begin = "{mortise:";
-constexpr std::string_view own_pattern = "{mortise:*}";
 // Fields per key in the script's reply.
 constexpr std::size_t fields_of_key = 5;
 
@@ -20,13 +18,14 @@ std::string_view after_permits(std::string_view text) noexcept {
   return text.substr(text.find(' ') + 1);
 }
 
-listing_entry entry_of(const redis::value& reply, std::size_t at, bool is_own) {
+// `own_begin` is empty for keys of other programs.
+listing_entry entry_of(const redis::value& reply, std::size_t at, std::string_view own_begin) {
   listing_entry one;
   const auto key = reply.at(at).text();
   const auto type = reply.at(at + 1).text();
   one.source = "key";
   one.time_left_ms = std::max<std::int64_t>(reply.at(at + 2).integer(), 0);
-  if (!is_own) {
+  if (own_begin.empty()) {
     one.name = key;
     one.kind = "other";
     one.holds = 1;
@@ -86,8 +85,8 @@ class key_scan::part final : public dialogue {
 };
 
 key_scan::key_scan(const key_scan_terms& terms)
-    : is_own_(terms.pattern.empty()),
-      pattern_(is_own_ ? own_pattern : terms.pattern),
+    : own_begin_(terms.pattern.empty() ? terms.prefix + "{mortise:" : ""),
+      pattern_(own_begin_.empty() ? terms.pattern : own_begin_ + "*}"),
       most_keys_(terms.most_keys) {}
 
 std::unique_ptr<dialogue> key_scan::begin() { return std::make_unique<part>(*this); }
@@ -98,7 +97,7 @@ command key_scan::step(part& server) const {
                                                                             bool) {
     redis::command_writer writer(out);
     writer.begin(7).arg("EVAL").arg(scripts::key_scan.text).arg("0");
-    writer.arg(cursor).arg(pattern_).arg(count).arg(is_own_ ? "locks" : "keys");
+    writer.arg(cursor).arg(pattern_).arg(count).arg(own_begin_.empty() ? "keys" : "locks");
   };
   made.read = [&server](const redis::value& reply) { server.take(reply); };
   return made;
@@ -110,8 +109,8 @@ bool key_scan::take(const redis::value& reply) {
   for (std::size_t at = 1; at + fields_of_key <= reply.size(); at += fields_of_key) {
     if (found_.entries.size() >= most_entries) return false;
     // Ignores a key that was not requested.
-    if (is_own_ && reply.at(at).text().size() <= own_begin.size()) continue;
-    found_.entries.push_back(entry_of(reply, at, is_own_));
+    if (reply.at(at).text().size() <= own_begin_.size()) continue;
+    found_.entries.push_back(entry_of(reply, at, own_begin_));
   }
   return true;
 }

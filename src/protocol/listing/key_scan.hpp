@@ -18,6 +18,7 @@ namespace mortise::protocol {
 struct key_scan_terms {
   std::string_view pattern;    // of key names, as in SCAN; empty for Mortise's own
   std::int64_t most_keys = 0;  // limit per server
+  std::string prefix = {};     // of Mortise's own
 };
 
 class key_scan {
@@ -39,7 +40,7 @@ class key_scan {
   [[nodiscard]] command step(part& server) const;
   bool take(const redis::value& reply);
 
-  const bool is_own_;
+  const std::string own_begin_;  // of the name of a lock; empty in a scan for other programs' keys
   const std::string pattern_;
   const std::int64_t most_keys_;
   std::mutex mutex_;  // for the members below, because servers reply concurrently

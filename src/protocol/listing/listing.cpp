@@ -219,15 +219,16 @@ std::optional<listing_page> read_page(std::string_view text) {
 
 // ---- commands -------------------------------------------------------------------------------
 
-command find_inboxes(bool is_cluster, std::function<void(std::vector<client_inbox>)> take) {
-  auto made = call(scripts::listing_find,
-                   {is_cluster ? "SHARDCHANNELS" : "CHANNELS", std::to_string(most_clients)});
-  made.read = [take = std::move(take)](const redis::value& reply) {
-    const auto prefix = inbox_channel("").size();
+command find_inboxes(bool is_cluster, std::string_view prefix,
+                     std::function<void(std::vector<client_inbox>)> take) {
+  auto begin = inbox_channel({{}, std::string(prefix)});
+  auto made = call(scripts::listing_find, {is_cluster ? "SHARDCHANNELS" : "CHANNELS",
+                                           std::to_string(most_clients), begin});
+  made.read = [take = std::move(take), before = begin.size()](const redis::value& reply) {
     std::vector<client_inbox> found;
     for (std::size_t i = 0; i < reply.size(); ++i) {
       const auto channel = reply.at(i).text();
-      const auto id = channel.substr(std::min(prefix, channel.size()));
+      const auto id = channel.substr(std::min(before, channel.size()));
       found.push_back({std::string(id.substr(0, id.find('{'))), std::string(channel)});
     }
     take(std::move(found));
@@ -242,11 +243,10 @@ command say_to_inboxes(bool is_cluster, const std::vector<std::string>& channels
   return call(scripts::listing_ask, std::move(arguments));
 }
 
-command say_to_inbox(std::string_view client_id, std::string_view text) {
-  return {
-      [channel = inbox_channel(client_id), payload = std::string(text)](std::string& out, bool) {
-        redis::command_writer(out).command({"PUBLISH", channel, payload});
-      }};
+command say_to_inbox(const client_identity& client, std::string_view text) {
+  return {[channel = inbox_channel(client), payload = std::string(text)](std::string& out, bool) {
+    redis::command_writer(out).command({"PUBLISH", channel, payload});
+  }};
 }
 
 }  // namespace mortise::protocol

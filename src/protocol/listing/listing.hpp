@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/client_identity.hpp"
 #include "protocol/command.hpp"
 #include "protocol/health/missing_servers.hpp"
 
@@ -89,13 +90,14 @@ struct client_inbox {
   std::string client;
   std::string channel;
 };
-// Reads the inboxes of all clients that are subscribed at a server, one per client. `take` is
-// called for each server, perhaps concurrently.
-command find_inboxes(bool is_cluster, std::function<void(std::vector<client_inbox>)> take);
+// Reads the inboxes of all clients with this prefix that are subscribed at a server, one per
+// client. `take` is called for each server, perhaps concurrently.
+command find_inboxes(bool is_cluster, std::string_view prefix,
+                     std::function<void(std::vector<client_inbox>)> take);
 // Sends the text to all of these inboxes that are subscribed at a server.
 command say_to_inboxes(bool is_cluster, const std::vector<std::string>& channels,
                        std::string_view text);
 // Sends the text to one inbox, at any server where it is subscribed.
-command say_to_inbox(std::string_view client_id, std::string_view text);
+command say_to_inbox(const client_identity& client, std::string_view text);
 
 }  // namespace mortise::protocol

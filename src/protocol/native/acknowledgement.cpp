@@ -18,9 +18,9 @@ constexpr std::string_view mark_life_ms = "60000";
 // The first command creates the key. The second one needs no memory and extends an existing key.
 // WAIT looks at the last write of this connection. Without a new write WAIT would always succeed
 // (hazard 9).
-void write_mark(std::string& out, std::string_view client_id, std::string_view place) {
-  std::string key("mortise:acks:");
-  key.append(client_id).append(place);
+void write_mark(std::string& out, const client_identity& client, std::string_view place) {
+  auto key = client.prefix + "mortise:acks:";
+  key.append(client.id).append(place);
   redis::command_writer writer(out);
   writer.command({"SET", key, "", "PX", mark_life_ms, "NX"});
   writer.command({"PEXPIRE", key, mark_life_ms});

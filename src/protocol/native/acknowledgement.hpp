@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/client_identity.hpp"
 #include "redis/resp/resp.hpp"
 
 namespace mortise::protocol {
@@ -20,7 +21,7 @@ struct acknowledgement_terms {
 };
 
 // Two commands, one of which is a write that reaches replicas, even when memory has run out.
-void write_mark(std::string& out, std::string_view client_id, std::string_view place);
+void write_mark(std::string& out, const client_identity& client, std::string_view place);
 bool is_marked(const redis::value& made, const redis::value& prolonged) noexcept;
 
 // Waits until this many replicas have the last mark, or this time has passed.

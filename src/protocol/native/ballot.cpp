@@ -21,10 +21,8 @@ key_set ballot_keys(std::string_view name) {
 // Keys of the format `token`, which other programs with the Redlock algorithm also use (seed S9).
 key_set ballot_token_keys(std::string_view name) { return with_ballot(std::string(name), name); }
 
-std::string ballot_channel(std::string_view name) { return "mortise:free:" + ballot_keys(name)[0]; }
-
-std::string ballot_token_channel(std::string_view name) {
-  return std::string("mortise:free:").append(name);
+std::string ballot_channel(std::string_view key) {
+  return std::string("mortise:free:").append(key);
 }
 
 // A waiter sends `acquire`. `release_alone` returns the votes of a lost round. It notifies nobody,
@@ -82,7 +80,7 @@ const table& ballot_token() {
       // Other programs do not publish their releases.
       .facts = {.name = "token", .wait = lock::wait_method::polling, .can_pass = true},
       .keys = ballot_token_keys,
-      .channel = ballot_token_channel,
+      .channel = ballot_channel,
       .owner_token = make_owner_token,
       .rows = ballot_rows(),
       .query = {&scripts::token_query, 2, 1, ""},

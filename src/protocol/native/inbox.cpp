@@ -80,8 +80,8 @@ bool tell(lock::gate& gate, const message& received, time_ns now) {
   return false;
 }
 
-std::string inbox_channel(std::string_view client_id) {
-  return std::string("mortise:inbox:").append(client_id);
+std::string inbox_channel(const client_identity& client) {
+  return client.prefix + "mortise:inbox:" + client.id;
 }
 
 }  // namespace mortise::protocol

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lock/gate/gate.hpp"
+#include "protocol/client_identity.hpp"
 
 namespace mortise::protocol {
 
@@ -35,6 +36,6 @@ std::optional<message> read_message(std::string_view text);
 bool tell(lock::gate& gate, const message& received, time_ns now);
 
 // The inbox channel of a client.
-std::string inbox_channel(std::string_view client_id);
+std::string inbox_channel(const client_identity& client);
 
 }  // namespace mortise::protocol

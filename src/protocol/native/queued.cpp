@@ -17,13 +17,6 @@ key_set queued_keys(std::string_view name) {
 
 }  // namespace
 
-std::string_view place_of(const key_set& keys) {
-  for (const std::string_view key : keys) {
-    if (key.starts_with(fence_key)) return key.substr(fence_key.size());
-  }
-  return {};
-}
-
 const table& queued() {
   static const table protocol = {
       .facts = {.name = "queued",

@@ -58,8 +58,12 @@ std::string rights_on_line(std::string_view text, int line) {
 }
 
 std::string name_of(const missing_right& lacking, std::string_view script_text) {
-  if (lacking.what == missing_right::kind::key) return "the right to a key: ~{mortise:* ~mortise:*";
-  if (lacking.what == missing_right::kind::channel) return "the right to a channel: &mortise:*";
+  if (lacking.what == missing_right::kind::key) {
+    return "the right to a key: ~{mortise:* ~mortise:*, or ~NAMESPACE:* with the option namespace";
+  }
+  if (lacking.what == missing_right::kind::channel) {
+    return "the right to a channel: &mortise:*, or &NAMESPACE:* with the option namespace";
+  }
   if (!lacking.command.empty()) return "the right +" + std::string(lacking.command);
   const auto rights = rights_on_line(script_text, lacking.line);
   return rights.empty() ? "a right to a command" : "the right " + rights;

@@ -47,8 +47,8 @@ head_watch::condition head_watch::condition_of(const std::deque<std::string>& qu
                    [&](const auto& entry) { return is_well(entry); })) {
     return condition::fine;
   }
-  return redis_.subscribers(protocol::inbox_channel(client_of(head))) == 0 ? condition::dead
-                                                                           : condition::silent;
+  return redis_.subscribers(protocol::inbox_channel({client_of(head)})) == 0 ? condition::dead
+                                                                             : condition::silent;
 }
 
 // The promise, plus network delays and clock drift.

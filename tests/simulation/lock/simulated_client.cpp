@@ -80,7 +80,7 @@ void simulated_client::connect() {
 void simulated_client::greet(stream& on, bool is_for_messages) {
   std::string bytes;
   redis::command_writer writer(bytes);
-  const auto inbox = protocol::inbox_channel(id_);
+  const auto inbox = protocol::inbox_channel({id_});
   if (!is_resp2_) writer.command({"HELLO", "3"});
   if (is_for_messages || !is_resp2_) writer.command({"SUBSCRIBE", inbox});
   if (!is_for_messages) {

@@ -40,7 +40,7 @@ user::user(process& of, int number, lock::lock_kind kind)
 }
 
 std::string user::channel() const {
-  return rules_.channel == nullptr ? std::string() : rules_.channel(name_);
+  return rules_.channel == nullptr ? std::string() : rules_.channel(keys_.front());
 }
 
 template <class Step>

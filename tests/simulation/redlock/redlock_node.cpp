@@ -103,7 +103,7 @@ status connection::send(asking& by, const lock::step_request& sent, const protoc
   protocol::write_step(bytes, rules, sent, keys);
   open_.push_back({&by, sent.what, &rules, &keys});
   if (world_.is_verbose) {
-    world_.log(as_.client_id + " asks " + std::to_string(as_.number) + " step " +
+    world_.log(as_.client.id + " asks " + std::to_string(as_.number) + " step " +
                std::to_string(static_cast<int>(sent.what)) + " with " +
                std::to_string(sent.proposal));
   }
@@ -124,7 +124,7 @@ void connection::receive(std::uint64_t era, std::uint64_t process, const std::st
   std::string message;
   answer.write(message, 3);
   if (world_.is_verbose)
-    world_.log(as_.client_id + " at " + std::to_string(as_.number) + describe(words, message));
+    world_.log(as_.client.id + " at " + std::to_string(as_.number) + describe(words, message));
   if (era != era_) return;
   world_.time.at(world_.delivery_time(to_client_),
                  [this, era, message] { run_([this, era, message] { deliver(era, message); }); });
@@ -189,7 +189,8 @@ std::string connection::call(const protocol::command& command) {
 void connection::come_up() {
   if (world_.time.now() < std::max(node_.up_at, node_.works_at)) return connect();
   for (const auto& text :
-       {was_up_ ? protocol::seed_again(seen_) : protocol::seed(), protocol::join_quorum(as_)}) {
+       {was_up_ ? protocol::seed_again(as_.client, seen_) : protocol::seed(as_.client),
+        protocol::join_quorum(as_)}) {
     if (call(text).front() == '-') return world_.violate("a server refuses a client");
   }
   session_ = &node_.redis.connect();

@@ -115,8 +115,10 @@ std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::r
     urls[i].place = "node " + std::to_string(i);
     urls[i].make = [this, &of, i](net::reactor& /*loop*/, const settings& /*terms*/,
                                   std::string_view client_id, deployment::listener& node_listener) {
-      const protocol::membership as{std::string(client_id), static_cast<std::int64_t>(i),
-                                    static_cast<std::int64_t>(nodes_.size()), plan_.quarantine_ms};
+      const protocol::membership as{{std::string(client_id)},
+                                    static_cast<std::int64_t>(i),
+                                    static_cast<std::int64_t>(nodes_.size()),
+                                    plan_.quarantine_ms};
       auto one = std::make_unique<connection>(
           world_, *nodes_[i], node_listener, as, [&of](auto what) { of.run(std::move(what)); },
           of.clock);

@@ -23,8 +23,8 @@ constexpr time_ns list_life_ns = 250 * ns_per_ms;
 }  // namespace
 
 acknowledgement_rounds::acknowledgement_rounds(const protocol::acknowledgement_terms& terms,
-                                               bool asks_cluster, std::string_view client_id)
-    : terms_(terms), asks_cluster_(asks_cluster && wants_all()), client_id_(client_id) {}
+                                               bool asks_cluster, protocol::client_identity client)
+    : terms_(terms), asks_cluster_(asks_cluster && wants_all()), client_(std::move(client)) {}
 
 void acknowledgement_rounds::begin(const protocol::replication& state, std::string_view own_name) {
   history_ = state.history;
@@ -48,7 +48,7 @@ int acknowledgement_rounds::next(std::string& out, const context& at, notificati
   pending.is_short = pending.is_short || is_old;
   poll_ = {};
   poll_.place = covered_.first()->place_;
-  if (with_mark) protocol::write_mark(out, client_id_, poll_.place);
+  if (with_mark) protocol::write_mark(out, client_, poll_.place);
   // Half of the remaining time, so that the count is known before its end. The wait is short,
   // because fewer replicas may be needed by then.
   const auto half_ms = std::min((covered_.latest_deadline() - at.now) / ns_per_ms / 2,

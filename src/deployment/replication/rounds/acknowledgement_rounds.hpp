@@ -46,7 +46,7 @@ class acknowledgement_rounds {
 
   // `asks_cluster`: the server is of a cluster, and reports its replicas itself.
   acknowledgement_rounds(const protocol::acknowledgement_terms& terms, bool asks_cluster,
-                         std::string_view client_id);
+                         protocol::client_identity client);
 
   [[nodiscard]] const protocol::acknowledgement_terms& terms() const noexcept { return terms_; }
   [[nodiscard]] bool asks_cluster() const noexcept { return asks_cluster_; }
@@ -111,7 +111,7 @@ class acknowledgement_rounds {
 
   const protocol::acknowledgement_terms terms_;
   const bool asks_cluster_;
-  const std::string client_id_;
+  const protocol::client_identity client_;
   std::string history_;           // of the data; empty until it is known
   std::string own_name_;          // of the server, if a cluster is asked for its replicas
   acknowledgement_list open_;     // for the next poll

@@ -20,7 +20,7 @@ end
 redis.call('DEL', KEYS[1])
 -- Without this right waiters get no message. They check again at the end of the lease (hazard 23).
 if ARGV[3] ~= 'quiet' then
-  local channel = 'mortise:free:' .. KEYS[1]
+  local channel = PREFIX .. 'mortise:free:' .. KEYS[1]
   redis.pcall('PUBLISH', channel, '')
 end
 if ARGV[3] == 'force' then

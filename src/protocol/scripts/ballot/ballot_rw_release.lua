@@ -1,7 +1,7 @@
 -- Withdraws one server's vote for a reader or a writer. Only its owner can, and only if the vote
 -- has no later proposal, as in ballot_release.lua (hazard 16).
 --
--- KEYS  1 votes, 2 unused, 3 waiting writer
+-- KEYS  1 votes, 2 ballot (only its name is used), 3 waiting writer
 -- ARGV  1 owner token, 2 unused, 3 `tell` notifies waiters; `leave` ends a wait; `quiet` keeps
 --       readers blocked, because the owner continues to wait, and otherwise they are no longer
 --       blocked; `force` in a request by another client also notifies the owner; 4 unused, 5
@@ -24,7 +24,7 @@ if is_released then
 end
 -- Without this right waiters get no message. They check again at the end of the lease (hazard 23).
 if was_waiting or is_released and (mode == 'tell' or mode == 'force') and not next(votes) then
-  local channel = 'mortise:free:' .. KEYS[1]
+  local channel = PREFIX .. 'mortise:free:' .. KEYS[1]
   redis.pcall('PUBLISH', channel, '')
 end
 if is_released and mode == 'force' then tell(owner, 'R') end

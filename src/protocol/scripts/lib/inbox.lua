@@ -4,13 +4,16 @@
 -- subscribes to one inbox channel, in a cluster to one for each slot, where only the slot's server
 -- can publish. A message is only a hint: a client that misses one finds the same state with its
 -- next request (hazard 24).
--- KEYS[2] fence: in a cluster the slot's own, with a tag of the slot at its end.
+-- KEYS[2] fence: in a cluster the slot's own, with a tag of the slot at its end. At a server of a
+-- quorum it is the ballot. In a namespace it begins with the namespace and a colon, and so do the
+-- channels.
 
 local TAG = string.match(KEYS[2], '{%d+}$')
+local PREFIX = string.match(KEYS[2], '^([^:{]+:){?mortise:') or ''
 
 local function inbox(owner)
   local client = string.match(owner, '^m1:([^:]+):')
-  return client and 'mortise:inbox:' .. client .. (TAG or '')
+  return client and PREFIX .. 'mortise:inbox:' .. client .. (TAG or '')
 end
 
 -- The owner token of a waiter, and the ttl of a grant to it.

@@ -125,6 +125,8 @@ final class Constants {
   static final String OPTION_DURABILITY = "durability";
   /** The names under which locks are counted, such as "orders:*,jobs:*". A client's only. */
   static final String OPTION_METRICS_NAME = "metrics_name";
+  /** The first part of the client's keys and channels, before a colon. A client's only. */
+  static final String OPTION_NAMESPACE = "namespace";
 
   private Constants() {}
 }

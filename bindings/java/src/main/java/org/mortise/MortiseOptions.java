@@ -237,6 +237,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * The first part of the client's keys and channels, before a colon. Clients of different
+   * namespaces have different locks. For clients only.
+   *
+   * @param name letters, digits, {@code .}, {@code -} and {@code _}, at most 64; none unless set
+   * @return options with that value
+   */
+  public MortiseOptions withNamespace(String name) {
+    return with(Constants.OPTION_NAMESPACE, Objects.requireNonNull(name, "name"));
+  }
+
+  /**
    * A file with the password. The client reads it again at each connect. For clients only.
    *
    * @param file a regular file of at most 16384 bytes; a final line end does not belong to the
