@@ -18,6 +18,9 @@ namespace mortise::net {
 namespace {
 
 constexpr int batch_limit = 16;
+// The timers of one turn. Early timers join due ones up to this number, and further due ones wait
+// until tasks and descriptors had their turn.
+constexpr int timer_limit = 32;
 constexpr std::size_t io_stack_bytes = 128U << 10U;
 
 outcome refusal(const char* what, int error) {
@@ -125,11 +128,11 @@ void reactor::arm_clock(time_ns at_ns) noexcept {
   ::timerfd_settime(clock_fd_, TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-void reactor::schedule(timer& item, time_ns at_ns) noexcept {
+void reactor::schedule(timer& item, time_ns at_ns, time_ns slack_ns) noexcept {
   const std::lock_guard guard(mutex_);
-  timers_.insert(item, at_ns);
+  timers_.insert(item, at_ns, slack_ns);
   // An early alarm is cheaper than a system call for each change.
-  if (at_ns < clock_armed_for_) arm_clock(at_ns);
+  if (timers_.earliest() < clock_armed_for_) arm_clock(timers_.earliest());
 }
 
 void reactor::cancel(timer& item) noexcept {
@@ -212,9 +215,11 @@ void reactor::run_tasks() noexcept {
 
 void reactor::run_timers() noexcept {
   std::unique_lock lock(mutex_);
-  clock_armed_for_ = time_never;
+  clock_armed_for_ = 0;  // not before the end of this function
   const time_ns now = boot_now();
-  while (timer* item = timers_.take_due(now)) {
+  for (int count = 0; count < timer_limit; ++count) {
+    timer* const item = timers_.take_due(now, count > 0);
+    if (item == nullptr) break;
     running_ = item;
     lock.unlock();
     item->on_timer(now);
@@ -222,14 +227,16 @@ void reactor::run_timers() noexcept {
     running_ = nullptr;
     if (waiting_for_run_ > 0) has_run_.notify_all();
   }
-  if (timers_.earliest() < clock_armed_for_) arm_clock(timers_.earliest());
+  are_timers_due_ = timers_.earliest() <= now;
+  clock_armed_for_ = time_never;
+  if (!are_timers_due_ && timers_.earliest() < time_never) arm_clock(timers_.earliest());
 }
 
 void reactor::sleep_and_dispatch() noexcept {
   int timeout_ms = 0;
   {
     const std::lock_guard guard(mutex_);
-    is_asleep_ = tasks_.is_empty();
+    is_asleep_ = tasks_.is_empty() && !are_timers_due_;
     if (is_asleep_) timeout_ms = -1;
   }
   epoll_event events[batch_limit];
@@ -238,18 +245,20 @@ void reactor::sleep_and_dispatch() noexcept {
     const std::lock_guard guard(mutex_);
     is_asleep_ = false;
   }
+  bool is_time = are_timers_due_;
   batch_ = events;
   batch_size_ = count < 0 ? 0 : count;
   for (int i = 0; i < batch_size_ && !is_stopping_.load(); ++i) {
     void* const target = events[i].data.ptr;
     if (target == nullptr || target == &wake_fd_) continue;
     if (target == &clock_fd_) {
-      run_timers();
+      is_time = true;
     } else {
       static_cast<event_handler*>(target)->on_ready(events[i].events);
     }
   }
   batch_size_ = 0;
+  if (is_time && !is_stopping_.load()) run_timers();
 }
 
 }  // namespace mortise::net

@@ -66,8 +66,9 @@ class reactor {
   // afterwards.
   void remove(int descriptor, event_handler& handler) noexcept;
 
-  // Any thread. Scheduling again moves the timer.
-  void schedule(timer& item, time_ns at_ns) noexcept;
+  // Any thread. Scheduling again moves the timer. With a slack it may run earlier by that much,
+  // together with a timer that is due: one wake-up and one write then serve many.
+  void schedule(timer& item, time_ns at_ns, time_ns slack_ns = 0) noexcept;
   // Any thread. Afterwards on_timer is not running, unless this is the reactor's thread.
   void cancel(timer& item) noexcept;
 
@@ -98,6 +99,7 @@ class reactor {
   // The events of the current batch that are not dispatched yet; the thread's own.
   epoll_event* batch_ = nullptr;
   int batch_size_ = 0;
+  bool are_timers_due_ = false;  // more than one turn runs; the thread's own
 
   std::mutex mutex_;
   std::condition_variable has_run_;

@@ -16,6 +16,21 @@ timer* timer_heap::merge(timer* left, timer* right) noexcept {
   return left;
 }
 
+// Not in the heap itself, `item` shares the place of a timer of the same time.
+void timer_heap::join_ring(timer& item, timer& other) noexcept {
+  item.is_in_heap_ = false;
+  item.ring_next_ = other.ring_next_;
+  item.ring_previous_ = &other;
+  other.ring_next_->ring_previous_ = &item;
+  other.ring_next_ = &item;
+}
+
+void timer_heap::leave_ring(timer& item) noexcept {
+  item.ring_previous_->ring_next_ = item.ring_next_;
+  item.ring_next_->ring_previous_ = item.ring_previous_;
+  item.ring_next_ = item.ring_previous_ = &item;
+}
+
 // Pairs them from the left, then merges the pairs from the right, which keeps removal O(log n)
 // amortized.
 timer* timer_heap::merge_siblings(timer* first) noexcept {
@@ -40,34 +55,76 @@ timer* timer_heap::merge_siblings(timer* first) noexcept {
   return result;
 }
 
-void timer_heap::insert(timer& item, time_ns at_ns) noexcept {
+timer*& timer_heap::recent_of(time_ns at_ns, time_ns share) noexcept {
+  return recent_[static_cast<std::size_t>(at_ns / share) % recent_.size()];
+}
+
+void timer_heap::insert(timer& item, time_ns at_ns, time_ns slack_ns) noexcept {
   remove(item);
-  item.at_ns_ = at_ns;
-  item.is_scheduled_ = true;
+  const time_ns share = slack_ns / shares;
+  item.slack_ns_ = share == 0 ? 0 : slack_ns;
+  item.at_ns_ = share == 0 ? at_ns : at_ns - at_ns % share;
+  item.is_scheduled_ = item.is_in_heap_ = true;
+  item.ring_next_ = item.ring_previous_ = &item;
+  if (share > 0) {
+    timer* const other = std::exchange(recent_of(item.at_ns_, share), &item);
+    if (other != nullptr && other->at_ns_ == item.at_ns_) return join_ring(item, *other);
+  }
   root_ = merge(root_, &item);
+}
+
+// Gives the node's place in the heap to another timer of its ring.
+void timer_heap::replace(timer& node, timer& heir) noexcept {
+  heir.is_in_heap_ = true;
+  heir.child_ = std::exchange(node.child_, nullptr);
+  heir.next_ = node.next_;
+  heir.previous_ = node.previous_;
+  if (heir.child_ != nullptr) heir.child_->previous_ = &heir;
+  if (heir.next_ != nullptr) heir.next_->previous_ = &heir;
+  if (root_ == &node) {
+    root_ = &heir;
+  } else if (heir.previous_->child_ == &node) {
+    heir.previous_->child_ = &heir;
+  } else {
+    heir.previous_->next_ = &heir;
+  }
 }
 
 void timer_heap::remove(timer& item) noexcept {
   if (!item.is_scheduled_) return;
-  timer* children = merge_siblings(std::exchange(item.child_, nullptr));
-  if (root_ == &item) {
-    root_ = children;
+  item.is_scheduled_ = false;
+  timer* const heir = item.ring_next_;
+  leave_ring(item);
+  if (item.slack_ns_ > 0) {
+    auto& recent = recent_of(item.at_ns_, item.slack_ns_ / shares);
+    if (recent == &item) recent = heir == &item ? nullptr : heir;
+  }
+  if (!std::exchange(item.is_in_heap_, false)) return;
+  if (heir != &item) {
+    replace(item, *heir);
   } else {
-    if (item.previous_->child_ == &item) {
-      item.previous_->child_ = item.next_;
+    timer* children = merge_siblings(std::exchange(item.child_, nullptr));
+    if (root_ == &item) {
+      root_ = children;
     } else {
-      item.previous_->next_ = item.next_;
+      if (item.previous_->child_ == &item) {
+        item.previous_->child_ = item.next_;
+      } else {
+        item.previous_->next_ = item.next_;
+      }
+      if (item.next_ != nullptr) item.next_->previous_ = item.previous_;
+      root_ = merge(root_, children);
     }
-    if (item.next_ != nullptr) item.next_->previous_ = item.previous_;
-    root_ = merge(root_, children);
   }
   item.next_ = item.previous_ = nullptr;
-  item.is_scheduled_ = false;
 }
 
-timer* timer_heap::take_due(time_ns now) noexcept {
-  if (root_ == nullptr || root_->at_ns_ > now) return nullptr;
-  timer* due = root_;
+timer* timer_heap::take_due(time_ns now, bool may_be_early) noexcept {
+  if (root_ == nullptr) return nullptr;
+  timer* const due = root_->ring_next_;  // the root itself last
+  // Rounding has used up to one share of its slack.
+  const time_ns early = may_be_early ? due->slack_ns_ - due->slack_ns_ / shares : 0;
+  if (due->at_ns_ - early > now) return nullptr;
   remove(*due);
   return due;
 }

@@ -12,6 +12,7 @@
 #include <deque>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -91,6 +92,53 @@ TEST(timer_heap, gives_timers_in_order_through_any_changes) {
   EXPECT_EQ(heap.earliest(), time_never);
 }
 
+// Timers with a slack share places in the heap, and each is found, moved and removed all the same.
+TEST(timer_heap, rounds_timers_with_a_slack_down_by_less_than_a_share) {
+  std::mt19937 chance(11);
+  std::deque<noting_timer> timers(300);
+  std::vector<time_ns> when(timers.size(), -1);
+  timer_heap heap;
+  constexpr time_ns slack = 640;
+  for (int round = 0; round < 20000; ++round) {
+    const auto i = chance() % timers.size();
+    if (chance() % 3 != 0) {
+      when[i] = static_cast<time_ns>(chance() % 3000);
+      heap.insert(timers[i], when[i], chance() % 4 == 0 ? 0 : slack);
+    } else {
+      when[i] = -1;
+      heap.remove(timers[i]);
+    }
+    EXPECT_EQ(timer_heap::contains(timers[i]), when[i] >= 0);
+  }
+  std::set<const timer*> taken;
+  for (time_ns now = 0; now < 3000; ++now) {
+    while (const auto* const due = heap.take_due(now)) {
+      const auto i = static_cast<std::size_t>(
+          std::find_if(timers.begin(), timers.end(), [&](const auto& one) { return &one == due; }) -
+          timers.begin());
+      EXPECT_LE(now, when[i]);
+      EXPECT_GT(now, when[i] - slack / 64);
+      taken.insert(due);
+    }
+  }
+  EXPECT_TRUE(heap.is_empty());
+  EXPECT_EQ(taken.size(), static_cast<std::size_t>(std::count_if(
+                              when.begin(), when.end(), [](time_ns at) { return at >= 0; })));
+}
+
+TEST(timer_heap, gives_a_timer_early_only_within_its_slack) {
+  timer_heap heap;
+  noting_timer renewal;
+  noting_timer deadline;
+  heap.insert(renewal, 10'000, 1'000);
+  EXPECT_EQ(heap.take_due(9'500), nullptr);
+  EXPECT_EQ(heap.take_due(8'990, true), nullptr);
+  EXPECT_EQ(heap.take_due(9'030, true), &renewal);
+  heap.insert(deadline, 10'000);
+  EXPECT_EQ(heap.take_due(9'999, true), nullptr);
+  EXPECT_EQ(heap.take_due(10'000, true), &deadline);
+}
+
 class reactor_test : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(loop_.start().ok()); }
@@ -156,6 +204,35 @@ TEST_F(reactor_test, fires_timers_in_order_and_never_early) {
     ASSERT_TRUE(timers[i].fired.wait_for(1));
     EXPECT_GE(timers[i].fired_at, start + static_cast<time_ns>(timers.size() - i) * ns_per_ms);
   }
+}
+
+TEST_F(reactor_test, runs_timers_within_their_slack_together_with_a_due_one) {
+  std::deque<counting_timer> timers(100);
+  const time_ns start = boot_now();
+  const time_ns hour = 3600 * ns_per_s;
+  for (auto& item : timers) loop_.schedule(item, start + hour, 2 * hour);
+  counting_timer exact;
+  counting_timer due;
+  loop_.schedule(exact, start + 2 * hour);
+  EXPECT_EQ(timers.front().fired.count(), 0);
+  loop_.schedule(due, start);
+  ASSERT_TRUE(due.fired.wait_for(1));
+  counting_task after;
+  loop_.post(after);
+  ASSERT_TRUE(after.ran.wait_for(1));
+  const auto fired = std::count_if(timers.begin(), timers.end(),
+                                   [](auto& item) { return item.fired.count() == 1; });
+  EXPECT_EQ(fired, 31) << "in all 32 in one turn";
+  EXPECT_EQ(exact.fired.count(), 0);
+  for (auto& item : timers) loop_.cancel(item);
+  loop_.cancel(static_cast<timer&>(exact));
+}
+
+TEST_F(reactor_test, runs_all_due_timers_though_one_turn_has_a_limit) {
+  std::deque<counting_timer> timers(1000);
+  const time_ns start = boot_now();
+  for (auto& item : timers) loop_.schedule(item, start);
+  for (auto& item : timers) ASSERT_TRUE(item.fired.wait_for(1));
 }
 
 TEST_F(reactor_test, moves_and_cancels_timers) {
