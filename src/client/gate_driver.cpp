@@ -63,13 +63,14 @@ void gate_driver::plan() noexcept {
     awaits_message_ = !awaits_message_;
     client_.servers().expect_messages(named(), awaits_message_ ? 1 : -1);
   }
-  // A timer that fires too early costs one check. Setting it again costs a system call. So it is
-  // only moved to an earlier time.
+  // A timer that fires too early costs one check. So it is only moved to an earlier time, except
+  // after a renewal, which would otherwise always have a second timer for its retry.
   auto next = gate_.next_timer();
   if (is_unsubscribed_) next = std::min(next, boot_now() + subscribe_pause_ns);
-  if (next >= armed_for_) return;
+  const bool is_renewed = std::exchange(is_renewed_, false);
+  if (next == armed_for_ || (next > armed_for_ && !is_renewed)) return;
   armed_for_ = next;
-  client_.reactor().schedule(*this, next);
+  client_.reactor().schedule(*this, next, gate_.timer_slack(next));
 }
 
 // Subscribes only while a waiter is queued, so a free lock costs no more.
@@ -127,6 +128,7 @@ void gate_driver::on_result(deployment::lock_request& request, const lock::step_
     const auto serial = request.serial;
     free_requests_.push_back(&request);
     if (result.what == lock::answer::granted) order_.after_grant();
+    is_renewed_ = result.what == lock::answer::renewed;
     gate.on_answer(claim, serial, result, now);
   });
   client_.gates().retire_if_idle(*this);

@@ -119,6 +119,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   std::vector<deployment::lock_request*> free_requests_;
   std::unique_ptr<event_node> unread_;
   time_ns armed_for_ = time_never;
+  bool is_renewed_ = false;        // by the result that is being handled
   status last_sent_ = status::ok;  // result of the last send
   bool awaits_message_ = false;    // as last reported to the servers
   bool is_listening_ = false;      // to the channel

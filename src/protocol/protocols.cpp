@@ -40,6 +40,7 @@ std::vector<const redis::script*> scripts_of(const table& protocol) {
     const bool is_new = std::find(scripts.begin(), scripts.end(), code) == scripts.end();
     if (code != nullptr && is_new) scripts.push_back(code);
   }
+  if (protocol.renew_many != nullptr) scripts.push_back(protocol.renew_many);
   return scripts;
 }
 

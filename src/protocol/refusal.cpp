@@ -124,4 +124,11 @@ lock::step_result read_error(std::string_view text) {
   return result;
 }
 
+lock::step_result unreadable() {
+  lock::step_result result;
+  result.details = outcome::of(status::unknown, "cannot parse the server's reply");
+  result.details.is_ambiguous = true;
+  return result;
+}
+
 }  // namespace mortise::protocol

@@ -71,6 +71,8 @@ struct table {
   // server (hazard 29). It draws no tokens and may not report other waiters. None when not
   // supported.
   row renew_alone = {};
+  // Renews many locks of one server without drawing tokens. None when not supported.
+  const redis::script* renew_many = nullptr;
   row query;
   // Ends the hold of the named owner and notifies the owner. None when not supported.
   row force_release = {};

@@ -24,14 +24,6 @@ step_result of(answer what) {
   return result;
 }
 
-// A reply of an unknown shape. It may mean anything except success (hazard 31).
-step_result unreadable() {
-  auto result = of(answer::unknown);
-  result.details = outcome::of(status::unknown, "cannot parse the server's reply");
-  result.details.is_ambiguous = true;
-  return result;
-}
-
 // A counter that another program has set. A token from 2^53 on would be rounded, so it is no grant
 // (hazard 30). The claim releases what the server has granted nevertheless.
 step_result without_tokens(std::int64_t last, const key_set& keys) {

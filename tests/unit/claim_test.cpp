@@ -289,6 +289,30 @@ TEST_F(claim_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lea
   EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(9000));
 }
 
+// A timer that other timers bring forward renews within the slack, and not before it.
+TEST_F(claim_test, hazard_18_a_renewal_may_be_early_but_never_late) {
+  auto& claim = make_held(9000);
+  const auto due = claim.next_timer();
+  const auto slack = claim.hold()->timer_slack();
+  EXPECT_EQ(slack, ms(9000) / 20);
+  const auto count = io_.count();
+  claim.on_timer(due - slack - 1);
+  EXPECT_EQ(io_.count(), count);
+  EXPECT_EQ(claim.next_timer(), due);
+  claim.on_timer(due - slack);
+  EXPECT_EQ(io_.count(), count + 1);
+  EXPECT_EQ(io_.last().what, step::renew);
+  EXPECT_LE(due, start_ns + ms(9000) / 3 + ms(9000) / 30);
+}
+
+TEST_F(claim_test, a_deadline_has_no_slack) {
+  auto& claim = make_held(9000);
+  io_.is_up = false;
+  while (claim.next_timer() < start_ns + ms(6000)) claim.on_timer(claim.next_timer());
+  EXPECT_EQ(claim.next_timer(), start_ns + ms(6000));
+  EXPECT_EQ(claim.hold()->timer_slack(), 0);
+}
+
 TEST_F(claim_test, hazard_18_a_refused_renewal_is_tried_again) {
   auto& claim = make_held(9000);
   int tries = 0;

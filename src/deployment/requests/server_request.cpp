@@ -97,6 +97,18 @@ status server_request::submit(redis::connection& server, known_commands& command
   return server.commands().submit(*this, bytes_, flush_for(operation));
 }
 
+status server_request::gather(redis::connection& server, known_commands& commands,
+                              witness source) noexcept {
+  server_ = &server;
+  commands_ = &commands;
+  caller = nullptr;
+  return note_witness(source) ? status::ok : status::no_memory;
+}
+
+status server_request::submit_gathered(redis::connection& server) noexcept {
+  return server.commands().submit(*this, bytes_, redis::flush::unattended);
+}
+
 status server_request::submit_asking(redis::connection& server, known_commands& commands) noexcept
     try {
   std::string asking;
@@ -128,6 +140,16 @@ void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   }
   auto result = is_without_script_ ? protocol::read_compare_and_delete(reply)
                                    : protocol::read_step(*rules_, what_, reply, *keys_);
+  conclude(std::move(result), now);
+}
+
+void server_request::on_batch_result(lock::step_result result, time_ns now,
+                                     bool is_first) noexcept {
+  if (is_first && sent_at_ != 0) server_->statistics().answered(now - sent_at_);
+  conclude(std::move(result), now);
+}
+
+void server_request::conclude(lock::step_result result, time_ns now) noexcept {
   server_->hide_login(result.details);
   if (!acknowledgement_ || !is_relied_on(result)) return report(result, now);
   acknowledgement_->await(std::move(result), now, lease_ms_);

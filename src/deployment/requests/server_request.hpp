@@ -22,6 +22,12 @@ class server_request : public lock_request, private redis::request {
   explicit server_request(lock_requester& requester);
   ~server_request() override;
 
+  // For renewal_batches. Sends a gathered request on its own.
+  status submit_gathered(redis::connection& server) noexcept;
+  // The result of a gathered request. `is_first`: of its batch, which is one request.
+  void on_batch_result(lock::step_result result, time_ns now, bool is_first) noexcept;
+  void on_batch_broken(bool was_sent) noexcept { on_broken(was_sent); }
+
  protected:
   // The acknowledgements that the reply needs, and the place of the lock (protocol::place_of, which
   // outlives this). nullptr if the reply counts without replicas.
@@ -43,6 +49,8 @@ class server_request : public lock_request, private redis::request {
                 const lock::operation* operation, witness source) noexcept;
   // Sends it again, to the target server of a slot's move, without a caller's thread.
   status submit_asking(redis::connection& server, known_commands& commands) noexcept;
+  // Prepares a written request for renewal_batches. Returns ok or no_memory.
+  status gather(redis::connection& server, known_commands& commands, witness source) noexcept;
   // Excludes the reply from the statistics, because the request is not sent at once.
   void leave_unmeasured() noexcept { sent_at_ = 0; }
   virtual void report(const lock::step_result& result, time_ns now) noexcept {
@@ -60,6 +68,7 @@ class server_request : public lock_request, private redis::request {
   static redis::flush flush_for(const lock::operation* operation) noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept final;
   void on_broken(bool was_sent) noexcept final;
+  void conclude(lock::step_result result, time_ns now) noexcept;
 
   lock_requester& requester_;
   redis::connection* server_ = nullptr;

@@ -10,6 +10,7 @@
 #include "deployment/api/server_config.hpp"
 #include "deployment/replication/acknowledgements.hpp"
 #include "deployment/requests/command_request.hpp"
+#include "deployment/requests/renewal_batches.hpp"
 #include "deployment/requests/server_request.hpp"
 #include "deployment/sentinel/sentinels.hpp"
 #include "local/local_resolver.hpp"
@@ -31,19 +32,27 @@ using seen_token = std::atomic<std::int64_t>;
 class single_request final : public server_request {
  public:
   single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
-                 known_commands& known, lock_requester& requester)
+                 known_commands& known, renewal_batches& renewals, lock_requester& requester)
       : server_request(requester),
         server_(server),
         entry_(entry),
         replicas_(replicas),
-        commands_(known) {}
+        commands_(known),
+        renewals_(renewals) {}
 
   status send(const lock::step_request& step, const protocol::table& rules,
               const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
-    const auto written = write(step, rules, keys, commands_);
-    return written == status::ok ? submit(server_, commands_, operation, {replicas_}) : written;
+    if (const auto written = write(step, rules, keys, commands_); written != status::ok) {
+      return written;
+    }
+    if (!renewals_.admits(step, rules, operation)) {
+      renewals_.flush();
+      return submit(server_, commands_, operation, {replicas_});
+    }
+    const auto gathered = gather(server_, commands_, {replicas_});
+    return gathered == status::ok ? renewals_.add(*this, step, rules, keys) : gathered;
   }
 
  private:
@@ -51,6 +60,7 @@ class single_request final : public server_request {
   const admission& entry_;
   acknowledgements* const replicas_;
   known_commands& commands_;
+  renewal_batches& renewals_;
 };
 
 class single_broadcast final : public broadcast {
@@ -180,7 +190,8 @@ class single_server final : public deployment,
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         sentinels_(std::move(sentinels)),
         acks_(acknowledgements::make(loop, config, terms, client_id, count_of(sentinels_), *this)),
-        server_(loop, std::move(config), *this) {}
+        server_(loop, std::move(config), *this),
+        renewals_(loop, server_) {}
   ~single_server() override { close(0); }
   single_server(const single_server&) = delete;
   single_server& operator=(const single_server&) = delete;
@@ -199,14 +210,17 @@ class single_server final : public deployment,
     return begun;
   }
   void close(time_ns linger_ns) noexcept override {
+    renewals_.flush();
     server_.close(linger_ns);
+    renewals_.close();
     if (acks_) acks_->close();
     close_sentinels();
     entry_.close();
   }
   std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& /*lock*/) override {
-    return std::make_unique<single_request>(server_, entry_, acks_.get(), commands_, requester);
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), commands_, renewals_,
+                                            requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -311,6 +325,7 @@ class single_server final : public deployment,
   const std::shared_ptr<sentinel::sentinels> sentinels_;
   const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
   redis::connection server_;
+  renewal_batches renewals_;
 };
 
 outcome single_server::set_credentials(redis::login offered, time_ns deadline) {

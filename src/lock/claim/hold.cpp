@@ -53,7 +53,8 @@ void hold::plan_renewal(time_ns from) noexcept {
   // A third of the lease, plus or minus a tenth of the third, so that many holders do not renew at
   // the same time.
   const auto third = nominal_ns_ / 3;
-  renew_at_ = from + third - third / 10 + requests_.random_below(third / 5 + 1);
+  const auto at = from + third - third / 10 + requests_.random_below(third / 5 + 1);
+  renew_by(at, nominal_ns_ / 20);  // early, together with other holds, but never late
 }
 
 void hold::keep(const lease_terms& terms, time_ns now) {
@@ -64,7 +65,8 @@ void hold::keep(const lease_terms& terms, time_ns now) {
     renew(terms.lease_ms, 0, nullptr, now);
   }
   // Also for an unrenewed hold: a short grant must be confirmed, unless the hold ends before.
-  renew_at_ = std::min(renew_at_, valid_until_ - nominal_ns_ / 3 * 2);
+  const auto latest = valid_until_ - nominal_ns_ / 3 * 2;
+  if (latest < renew_at_) renew_by(latest, renew_at_ - renew_from_);
   renew_if_due(now);
 }
 
@@ -87,17 +89,17 @@ std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const ope
 }
 
 void hold::renew_if_due(time_ns now) {
-  if (now < renew_at_) return;
+  if (now < renew_from_) return;
   if (requests_.open(step::raise) > 0) {
-    renew_at_ = time_never;  // the reply plans the next renewal
+    renew_by(time_never);  // the reply plans the next renewal
     return;
   }
   const auto& terms = requests_.terms();
   const auto target = target_of(terms, now);
   // Retries are a ninth of the lease apart, so at least three fit before the margin (hazard 18).
-  renew_at_ = now + std::max(nominal_ns_ / 9, ns_per_ms);
+  renew_by(now + std::max(nominal_ns_ / 9, ns_per_ms), nominal_ns_ / 180);
   if (target <= valid_until_ + ns_per_ms) {
-    if (!terms.renews || target >= terms.until) renew_at_ = time_never;
+    if (!terms.renews || target >= terms.until) renew_by(time_never);
     return;
   }
   constexpr std::size_t tries_open_max = 3;
@@ -111,7 +113,7 @@ void hold::check_survival(time_ns now) {
 }
 
 void hold::on_up(time_ns now) {
-  renew_at_ = now;
+  renew_by(now);
   renew_if_due(now);
   check_survival(now);
 }
@@ -187,7 +189,7 @@ claim_event hold::on_late_check(const step_result& result) noexcept {
 
 claim_event hold::on_raise_answer(const open_request& request, const step_result& result,
                                   time_ns now) {
-  if (renew_at_ == time_never) renew_at_ = now;
+  if (renew_at_ == time_never) renew_by(now);
   switch (result.what) {
     case answer::granted:
       // A later renewal has undone the upgrade, because the script was missing or the caller gave
@@ -220,7 +222,7 @@ claim_event hold::on_renew_answer(const open_request& request, const step_result
         valid_until_ = request.target;
         nominal_ns_ = request.target - request.sent;
         plan_renewal(request.sent);
-        if (!requests_.terms().renews) renew_at_ = time_never;
+        if (!requests_.terms().renews) renew_by(time_never);
       }
       if (request.reserve > 0 && result.last_token >= least_token) {
         take_tokens(result.last_token, request.reserve);

@@ -20,6 +20,11 @@ class hold {
   void on_up(time_ns now);
   claim_event on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
+  // How much earlier than next_timer() the timer may run: a renewal may be early, so that many
+  // holds are renewed together.
+  [[nodiscard]] time_ns timer_slack() const noexcept {
+    return next_timer() == renew_at_ ? renew_at_ - renew_from_ : 0;
+  }
   // A message reports that the hold was ended by force. The server is asked at once.
   void on_forced(time_ns now);
 
@@ -80,6 +85,10 @@ class hold {
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
   void plan_renewal(time_ns from) noexcept;
+  void renew_by(time_ns at, time_ns slack = 0) noexcept {
+    renew_at_ = at;
+    renew_from_ = at - slack;
+  }
   void renew_if_due(time_ns now);
 
   step_requests& requests_;
@@ -90,6 +99,7 @@ class hold {
   bool is_too_long_ = false;     // the server's lease is longer than the holder's
   time_ns requested_until_ = 0;  // the latest deadline that was ever requested
   time_ns renew_at_ = time_never;
+  time_ns renew_from_ = time_never;   // it may be renewed from then on, together with other holds
   std::uint32_t renewal_serial_ = 0;  // of the last renewal request
   bool is_risk_reported_ = false;
   bool is_resting_ = false;

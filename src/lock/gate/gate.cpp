@@ -259,6 +259,15 @@ time_ns gate::next_timer() const noexcept {
   return next;
 }
 
+time_ns gate::timer_slack(time_ns next) const noexcept {
+  for (const auto& each : queues_) {
+    if (each->next_timer() != next) continue;
+    const auto* const held = each->claim() == nullptr ? nullptr : each->claim()->hold();
+    return held == nullptr || each->is_retained() ? 0 : held->timer_slack();
+  }
+  return 0;
+}
+
 // ---- queries -------------------------------------------------------------------------------
 
 bool gate::is_queued() const noexcept {

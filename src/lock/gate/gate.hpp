@@ -92,6 +92,9 @@ class gate {
   void on_unacknowledged() noexcept;
   void on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
+  // How much earlier than that the timer may run: for a renewal, together with those of other
+  // gates.
+  [[nodiscard]] time_ns timer_slack(time_ns next) const noexcept;
   // Whether a waiter exists that the server has refused or queued.
   [[nodiscard]] bool is_queued() const noexcept;
   // Whether a message is useful, and must not wait until the client sends a request.

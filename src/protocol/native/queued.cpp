@@ -38,6 +38,7 @@ const table& queued() {
               .cancel = {&scripts::queued_cancel, 3, 1, "", false, true},
           },
       .renew_alone = {&scripts::queued_renew, 1, 3, ""},
+      .renew_many = &scripts::queued_renew_many,
       .query = {&scripts::queued_query, 3, 1, ""},
       .force_release = {&scripts::queued_release, 3, 3, "force"},
   };

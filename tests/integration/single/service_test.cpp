@@ -5,8 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "support/handles.hpp"
 #include "support/launcher.h"
@@ -207,6 +210,20 @@ TEST(service, one_that_looks_at_scripts_runs_those_of_locks) {
   };
   expect_refusal(mortise_client_scan_locks(client.get(), nullptr, 0, 1000, 5000, error.get()));
   expect_refusal(mortise_client_list_locks(client.get(), 5000, error.get()));
+}
+
+// Such a service refuses the script that renews many locks.
+TEST(service, one_that_looks_at_scripts_renews_each_lock_by_itself) {
+  const test_server server;
+  const proxy between(server.socket_path(), as_alibaba);
+  const auto client = open_client(between.url() + "?lease=3s");
+  std::vector<lock_handle> locks;
+  for (int i = 0; i < 50; ++i) {
+    locks.push_back(open_lock(client, "many." + std::to_string(i)));
+    expect_acquired(locks.back());
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(7));
+  for (const auto& lock : locks) EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
 }
 
 // A stricter service: the command was not executed, and the error reports that.

@@ -159,7 +159,7 @@ const char* count_name(count which) {
       "outages",         "refusals",       "script flushes", "replacements", "stalls",
       "changes",         "kills",          "data losses",    "promotions",   "meddlings",
       "clock steps",     "closes",         "forgotten",      "upgraded",     "downgraded",
-      "resizes",         "broken answers", "ghost commands"};
+      "resizes",         "broken answers", "ghost commands", "gathered"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

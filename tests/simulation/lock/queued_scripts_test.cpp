@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "protocol/scripts/scripts.hpp"
 #include "simulation/harness/simulated_redis.hpp"
@@ -244,6 +245,35 @@ TEST_F(queued_scripts, hazard_17_force_ends_the_hold_that_was_named_and_tells_it
   EXPECT_EQ(run(scripts::queued_release, {bob, "0", "force"}).integer, 1);
   EXPECT_EQ(held(), "");
   EXPECT_TRUE(was_sent("R " + bob));
+}
+
+// One request renews many locks. Each lock has a result of its own, that of queued_renew.
+TEST_F(queued_scripts, hazard_17_renewing_many_locks_decides_about_each) {
+  const auto put = [&](const std::string& key, const std::string& value, const char* ttl_ms) {
+    server_.call({"SET", key, value, "PX", ttl_ms});
+  };
+  put("mine", alice, "500");
+  put("wanted", alice + "*", "1500");
+  put("others", bob, "500");
+  put("over", alice + "*", "900");
+  server_.call({"RPUSH", "foreign", "x"});
+  arguments command{"EVAL",   std::string(scripts::queued_renew_many.text),
+                    "6",      "mine",
+                    "gone",   "wanted",
+                    "others", "over",
+                    "foreign"};
+  for (int i = 0; i < 6; ++i) command.insert(command.end(), {alice, "2000"});
+  const auto reply = server_.call(command);
+  std::vector<std::int64_t> results;
+  for (const auto& item : reply.items) results.push_back(item.integer);
+  EXPECT_EQ(results, (std::vector<std::int64_t>{1, 0, 2, -1, 0, -2}));
+  const auto left = [&](const std::string& key) { return server_.call({"PTTL", key}).integer; };
+  EXPECT_EQ(left("mine"), 2000);
+  EXPECT_EQ(left("gone"), -2);
+  EXPECT_EQ(left("wanted"), 3000);
+  EXPECT_EQ(left("others"), 500);
+  EXPECT_EQ(left("over"), 900);
+  EXPECT_EQ(left("foreign"), -1);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "simulation/lock/server_watch.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "lock/lease.hpp"
+#include "protocol/scripts/scripts.hpp"
 #include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {
@@ -50,6 +52,10 @@ void server_watch::execute(session& from, const arguments& command) {
     redis_.execute(from, command);
     return check_fence();
   }
+  if (command[1] == scripts::queued_renew_many.sha1 ||
+      command[1] == scripts::queued_renew_many.text) {
+    return execute_many(from, command, key_count);
+  }
   if (key_count > 2 && shared_watch::is_shared(command[5])) {
     ++names_[lock_key].commands;
     shared_.execute(from, command, key_count);
@@ -66,6 +72,21 @@ void server_watch::execute(session& from, const arguments& command) {
   }
   compare(lock_key, requester, before, after);
   check_queue(lock_key, requester, before, after);
+  check_fence();
+}
+
+// Each lock has its requester among the arguments: owner token and ttl.
+void server_watch::execute_many(session& from, const arguments& command, std::size_t key_count) {
+  std::vector<sight> before;
+  for (std::size_t i = 0; i < key_count; ++i) before.push_back(look(command[3 + i]));
+  redis_.execute(from, command);
+  for (std::size_t i = 0; i < key_count; ++i) {
+    const auto& lock_key = command[3 + i];
+    const auto& requester = command[3 + key_count + 2 * i];
+    const auto after = look(lock_key);
+    compare(lock_key, requester, before[i], after);
+    check_queue(lock_key, requester, before[i], after);
+  }
   check_fence();
 }
 

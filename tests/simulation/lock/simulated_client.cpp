@@ -1,9 +1,11 @@
 #include "simulation/lock/simulated_client.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocol/native/inbox.hpp"
+#include "protocol/renewal_list.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "protocol/wire.hpp"
 #include "redis/resp/command.hpp"
@@ -151,6 +153,9 @@ bool simulated_client::ask(simulated_gate_driver& by, const lock::step_request& 
   made.what = step_request.what;
   made.is_sent = false;
   made.replies_left = 1;
+  made.is_renewal = protocol::renewal_list::admits(by.rules(), step_request);
+  made.token = step_request.token;
+  made.ttl_ms = step_request.ttl_ms;
   made.is_without_script = known_ != redis::compare_and_delete::none &&
                            protocol::is_compare_and_delete(by.rules(), step_request);
   if (made.is_without_script) {
@@ -188,13 +193,30 @@ void simulated_client::set_trap() {
 }
 
 void simulated_client::flush() {
-  for (auto& item : open_) {
-    if (item.is_sent) continue;
-    item.is_sent = true;
-    item.sent = now();
-    commands_.link->send(std::move(item.bytes));
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    if (!open_[i].is_sent) commands_.link->send(gather(i));
   }
   plan_silence_check();
+}
+
+// The request, or one for this renewal and those behind it, as in deployment::renewal_batches.
+std::string simulated_client::gather(std::size_t first) {
+  auto end = first;
+  while (end < open_.size() && open_[end].is_renewal && world_.dice.happens(900)) ++end;
+  auto& head = open_[first];
+  head.answers = std::max<std::size_t>(end - first, 1);
+  protocol::renewal_list list;
+  for (auto i = first; i < first + head.answers; ++i) {
+    open_[i].is_sent = true;
+    open_[i].sent = now();
+    list.add({.token = open_[i].token, .ttl_ms = open_[i].ttl_ms}, open_[i].gate_driver->keys());
+  }
+  if (head.answers == 1) return std::move(head.bytes);
+  ++world_.seen[count::gathered];
+  std::string bytes;
+  list.write(bytes, *head.gate_driver->rules().renew_many,
+             std::exchange(is_script_missing_, false));
+  return bytes;
 }
 
 // A connection that is silent for long while a request is open counts as broken.
@@ -266,6 +288,7 @@ void simulated_client::take_message(const redis::value& pushed) {
 void simulated_client::take_answer(const redis::value& reply) {
   if (open_.empty()) return world_.violate("a reply that nobody waits for");
   auto& first = open_.front();
+  if (first.answers > 1) return take_answers(reply);
   // Of several replies the first error counts, and without an error the last reply.
   if (!first.is_decided && (reply.is_error() || first.replies_left == 1)) {
     first.is_decided = true;
@@ -283,6 +306,24 @@ void simulated_client::take_answer(const redis::value& reply) {
   answered.gate_driver->on_answer(answered.claim_id, answered.serial, answered.result);
   // The server does not serve. The client leaves it and reconnects.
   if (answered.result.what == lock::answer::unsent) fall_down();
+}
+
+void simulated_client::take_answers(const redis::value& reply) {
+  const auto count = open_.front().answers;
+  const auto end = open_.begin() + static_cast<std::ptrdiff_t>(count);
+  const std::vector<request> answered(std::make_move_iterator(open_.begin()),
+                                      std::make_move_iterator(end));
+  open_.erase(open_.begin(), end);
+  is_script_missing_ = is_script_missing_ || reply.text().starts_with("NOSCRIPT");
+  bool is_unfit = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto result = protocol::renewal_list::read(reply, i, count);
+    is_unfit = is_unfit || result.what == lock::answer::unsent;
+    world_.log("%s: answer to gathered renewal %zu of claim %lu: %d", id_.c_str(), i,
+               answered[i].claim_id, static_cast<int>(result.what));
+    answered[i].gate_driver->on_answer(answered[i].claim_id, answered[i].serial, result);
+  }
+  if (is_unfit) fall_down();
 }
 
 }  // namespace mortise::simulation

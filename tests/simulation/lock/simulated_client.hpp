@@ -141,7 +141,11 @@ class simulated_client {
     int replies_left;
     bool is_sent;
     bool is_without_script;
-    time_ns sent;  // local
+    bool is_renewal;  // that may be sent with others
+    std::string token;
+    std::int64_t ttl_ms;
+    std::size_t answers = 1;  // of a request for this renewal and following ones
+    time_ns sent;             // local
     std::string bytes;
     bool is_decided = false;
     lock::step_result result;
@@ -156,12 +160,14 @@ class simulated_client {
   bool ask(simulated_gate_driver& by, const lock::step_request& request);
   void set_trap();
   void flush();
+  std::string gather(std::size_t first);
   void greet(stream& on, bool is_for_messages);
   void read(stream& from);
   void take(stream& from, const redis::value& reply);
   void take_handshake(const redis::value& reply);
   void take_message(const redis::value& pushed);
   void take_answer(const redis::value& reply);
+  void take_answers(const redis::value& reply);
   void become_up();
   void fall_down();
   void plan_silence_check();
@@ -190,6 +196,7 @@ class simulated_client {
   bool has_been_up_ = false;
   bool is_connecting_ = false;
   bool is_flush_planned_ = false;
+  bool is_script_missing_ = false;  // so the next gathered renewals have its text
   bool is_dead_ = false;
   bool is_closed_ = false;
 };

@@ -117,6 +117,7 @@ enum class count : std::uint8_t {
   resizes,
   broken_answers,
   ghost_commands,
+  gathered,
   size,
 };
 
