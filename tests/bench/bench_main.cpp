@@ -34,6 +34,7 @@ std::vector<const experiment*> all_experiments() {
                                      &cluster(),
                                      &compare_and_delete(),
                                      &handshake(),
+                                     &holds(),
                                      &memory(),
                                      &kinds(),
                                      &health(),

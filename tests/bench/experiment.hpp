@@ -34,6 +34,7 @@ const experiment& failover();
 const experiment& sentinel();
 const experiment& cluster();
 const experiment& handshake();
+const experiment& holds();
 const experiment& memory();
 const experiment& kinds();
 const experiment& health();
