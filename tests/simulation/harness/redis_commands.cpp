@@ -303,6 +303,7 @@ reply simulated_redis::publish(const arguments& command) {
       listener->send(std::move(bytes));
     }
   }
+  if (heard > 0 && on_published) on_published(command[2]);
   return reply::number(heard);
 }
 

@@ -72,12 +72,12 @@ void simulated_redis::disconnect(session& gone) {
 void simulated_redis::execute(session& from, const arguments& command) {
   const auto* row = command.empty() ? nullptr : find_command(command[0]);
   served_ = &from;
-  const auto answer = from.is_in_multi ? run_multi(from, command, row) : call(command, &from);
+  last_reply_ = from.is_in_multi ? run_multi(from, command, row) : call(command, &from);
   served_ = nullptr;
   const auto own_pushes = std::exchange(deferred_, {});
   if (!from.is_open || !from.send) return;
   std::string bytes;
-  answer.write(bytes, from.protocol);
+  last_reply_.write(bytes, from.protocol);
   from.send(std::move(bytes));
   for (const auto& push : own_pushes) from.send(push);
 }

@@ -120,6 +120,10 @@ class simulated_redis {
   [[nodiscard]] std::int64_t now_us() const { return now_us_(); }
   [[nodiscard]] std::int64_t now_ms() const { return now_us_() / 1000; }
   [[nodiscard]] std::uint64_t commands() const { return commands_; }
+  // To the latest command of a connection.
+  [[nodiscard]] const reply& last_reply() const { return last_reply_; }
+  // Called for each message that a client receives, if set.
+  std::function<void(const std::string&)> on_published;
 
  private:
   friend class script_host;
@@ -183,6 +187,7 @@ class simulated_redis {
   bool script_has_written_ = false;
   session* served_ = nullptr;          // whose command is being carried out
   std::vector<std::string> deferred_;  // its own messages
+  reply last_reply_;
 };
 
 }  // namespace mortise::simulation

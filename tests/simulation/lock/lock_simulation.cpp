@@ -17,6 +17,7 @@ struct request {
   std::uint64_t seeds = 1000;
   double seconds = 0;  // 0: no limit
   std::string kind;    // only these, if not empty
+  std::string trace;   // a file
   bool is_verbose = false;
 };
 
@@ -51,7 +52,7 @@ void print_failure(std::uint64_t seed, const std::string& kind,
 void run_seed(std::uint64_t seed, const request& expected, totals& all) {
   const auto plan = make_plan(seed);
   if (!expected.kind.empty() && plan.kind != expected.kind) return;
-  run one(plan, expected.is_verbose);
+  run one(plan, expected.is_verbose, expected.trace);
   const auto& violations = one.go();
   all.seen.add(one.seen());
   auto& kind = all.kinds[plan.kind];
@@ -110,6 +111,8 @@ int main(int argc, char** argv) {
   single->excludes(seeds)->excludes(seconds)->excludes(first);
   line.add_option("--kind", expected.kind, "only seeds whose plan is of that kind, such as silent");
   line.add_flag("--verbose", expected.is_verbose, "tell all that happens");
+  line.add_option("--trace", expected.trace, "write what happens to the mutexes to this file")
+      ->needs(single);
   try {
     line.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

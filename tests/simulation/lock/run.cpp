@@ -36,9 +36,11 @@ void world::log(const char* format, ...) {
   std::printf("\n");
 }
 
-run::run(const plan& chosen, bool is_verbose)
+run::run(const plan& chosen, bool is_verbose, const std::string& trace)
     : world_(chosen), server_(world_), admin_(server_.redis.connect()) {
   world_.is_verbose = is_verbose;
+  if (!trace.empty()) trace_ = std::make_unique<lock_trace>(world_, server_, trace);
+  world_.trace = trace_.get();
   server_.redis.defers_own_pushes = chosen.defers_own_pushes;
   server_.redis.compare_and_delete = chosen.compare_and_delete;
   for (const auto& one : chosen.locks) {

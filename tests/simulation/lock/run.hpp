@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulation/lock/head_watch.hpp"
+#include "simulation/lock/lock_trace.hpp"
 #include "simulation/lock/simulated_client.hpp"
 #include "simulation/lock/simulated_server.hpp"
 #include "simulation/lock/user.hpp"
@@ -16,7 +17,8 @@ namespace mortise::simulation {
 
 class run {
  public:
-  run(const plan& chosen, bool is_verbose);
+  // Writes a trace to a file, if one is named.
+  run(const plan& chosen, bool is_verbose, const std::string& trace = {});
   // Lives through it and gives the violations, none when all is well.
   const std::vector<std::string>& go();
   [[nodiscard]] const counters& seen() const { return world_.seen; }
@@ -80,6 +82,7 @@ class run {
   head_watch heads_{world_, server_, clients_};
   time_ns worst_stall_ = 0;
   session& admin_;
+  std::unique_ptr<lock_trace> trace_;
   int refusal_number_ = 0;
   std::int64_t events_ = 0;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulation/lock/lock_trace.hpp"
+
 namespace mortise::simulation {
 
 namespace {
@@ -103,7 +105,11 @@ void connection::run_commands(std::string_view bytes) {
     }
     bytes.remove_prefix(parser_.consumed());
     if (command.empty()) return world_.violate("a client sent an empty command");
-    server_.watch.execute(session_, command);
+    if (world_.trace != nullptr) {
+      world_.trace->execute(session_, command);
+    } else {
+      server_.watch.execute(session_, command);
+    }
     if (!bytes.empty() && world_.dice.happens(50)) {
       to_server_.under_way.push_front({world_.time.now(), std::string(bytes), false});
       return server_.receive(*this);

@@ -89,6 +89,7 @@ class user {
     time_ns granted = 0;      // when all of it began, also before it was raised or lowered
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
+    std::string claim;        // its owner token, if it is in a trace
   };
   static constexpr std::int64_t poison = -0x7777777777;
 
@@ -103,6 +104,7 @@ class user {
   // A hold goes on with another permits from now on.
   void change_hold(std::int64_t permits, lock::hold_mode mode);
   void record_hold(time_ns end);
+  void trace_deadline(time_ns valid_until);
   int& depth(lock::hold_mode mode) { return hold_.depth[static_cast<std::size_t>(mode)]; }
   [[nodiscard]] bool is_only(lock::hold_mode mode) const {
     return hold_.depth[static_cast<std::size_t>(mode)] == 1 && hold_.depth[0] + hold_.depth[1] == 1;

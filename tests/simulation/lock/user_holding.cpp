@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lock/lease.hpp"
+#include "simulation/lock/lock_trace.hpp"
 #include "simulation/lock/user.hpp"
 
 namespace mortise::simulation {
@@ -26,6 +27,7 @@ void user::observe(time_ns local_now) {
   if (!is_held) return violate("a hold ended before its deadline and nobody was told");
   if (hold_.valid_until == time_never) check_sharing();
   const auto valid_until = gate.valid_until(*owner_);
+  trace_deadline(valid_until);
   if (hold_.valid_until < time_never && valid_until < hold_.valid_until) {
     violate("the deadline of a hold moved back");
   }
@@ -59,6 +61,16 @@ void user::end_hold(time_ns at) {
   hold_.is_over = true;
   last_held_ = at;
   record_hold(at);
+  if (!hold_.claim.empty()) world_.trace->note_end(name(), hold_.claim, at);
+}
+
+void user::trace_deadline(time_ns valid_until) {
+  if (world_.trace == nullptr || lock_.kind != lock::lock_kind::mutex) return;
+  if (valid_until == hold_.valid_until) return;
+  const auto deadline = client_.clock.truth_of(valid_until);
+  if (!hold_.claim.empty()) return world_.trace->note_deadline(name(), hold_.claim, deadline);
+  hold_.claim = gate_driver_->gate().owner_token(*owner_);
+  world_.trace->note_hold(name(), hold_.claim, hold_.token, deadline);
 }
 
 void user::record_hold(time_ns end) {

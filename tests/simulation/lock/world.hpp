@@ -130,6 +130,8 @@ struct counters {
 };
 const char* count_name(count which);
 
+class lock_trace;
+
 struct world {
   explicit world(const struct plan& chosen) : plan(chosen), dice(chosen.seed * 2 + 1) {}
 
@@ -141,6 +143,7 @@ struct world {
   bool is_healed = false;  // no more faults
   std::vector<std::string> violations;
   std::vector<testing::hold_record> history;
+  lock_trace* trace = nullptr;  // none, unless a file was asked for
   // Since when nothing was wrong with the server, the network or a clock; faults move it on.
   time_ns healthy_since = 0;
 
