@@ -7,6 +7,8 @@ packages_java=(default-jdk-headless)
 packages_bindings=("${packages_lua[@]}" "${packages_java[@]}")
 packages_command=(libcli11-dev libncurses-dev nlohmann-json3-dev scdoc)
 packages_server=(redis-server)
+# What searches the models.
+packages_model=(spin gcc)
 # What the bindings' tests run with.
 packages_languages=(lua5.1 lua5.2 lua5.3 lua5.4 luajit lua-check lua-cqueues lua-luv luarocks junit5
   maven maven-debian-helper libmaven-javadoc-plugin-java libmaven-source-plugin-java python3-pip
@@ -14,7 +16,8 @@ packages_languages=(lua5.1 lua5.2 lua5.3 lua5.4 luajit lua-check lua-cqueues lua
 # systemd checks the unit that our pages show, openssl makes certificates, Asio is in an example, and a
 # network of namespaces is made with iproute2 and util-linux.
 packages_test=(make openssl pkg-config libasio-dev libcli11-dev libgtest-dev liblua5.1-0-dev
-  libssl-dev python3 python3-redis systemd iproute2 systemtap-sdt-dev util-linux)
+  libssl-dev python3 python3-redis systemd iproute2 systemtap-sdt-dev util-linux
+  "${packages_model[@]}")
 # The command line is tested with bats, in a terminal of tmux's.
 packages_test+=("${packages_command[@]}" bats procps redis-tools tmux)
 # The proxy twemproxy, which a client has to refuse by name.
@@ -37,7 +40,6 @@ packages_go=()
 if [[ -z $(type -P go) ]]; then packages_go=(golang-go); fi
 # llvm for the names in a report of what a fuzzer has found.
 packages_fuzz=(clang libclang-rt-14-dev llvm)
-packages_model=(spin gcc)
 # Other processors and libcs: what compiles for them beside zig, and what runs it.
 packages_crossed=(clang dpkg-dev g++-aarch64-linux-gnu libc6-arm64-cross llvm musl python3-pip qemu-user)
 # What packaging/debian/control asks for, and what makes packages of it and tests them.
