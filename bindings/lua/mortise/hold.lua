@@ -10,7 +10,7 @@ function hold.__tostring(self)
   return ("mortise.hold (%s)"):format(self.token and ("token %.0f"):format(self.token) or "multi")
 end
 
---- Makes a hold. `ending` is the name of the C layer's function that ends this hold. `event` is the
+-- Makes a hold. `ending` is the name of the C layer's function that ends this hold. `event` is the
 -- event of its grant. Without an event the hold is the owner's current one.
 function hold.new(owner, ending, event)
   local calls, c_owner = owner.calls, owner.handle
@@ -94,7 +94,7 @@ local function holds_nothing(owner)
   return owner.calls.deadline_ns(owner.handle) == 0
 end
 
---- Updates a hold after an upgrade, which changes the token but not the number. Returns whether the
+-- Updates a hold after an upgrade, which changes the token but not the number. Returns whether the
 -- hold was upgraded.
 function hold.follow_upgrade(self)
   if self.ending ~= READ then return false end
@@ -178,7 +178,7 @@ hold.calls = {unlock_async = true, extend_async = true}
 
 function hold.hold_of() end
 
---- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is also returned.
+-- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is also returned.
 function hold:begin(method, queue, tag, ...)
   if method ~= "unlock" then return call(self, method .. "_async", queue.handle, tag, ...) end
   return finish(self, queue, tag)

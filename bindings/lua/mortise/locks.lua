@@ -8,13 +8,13 @@ local owner = require "mortise.owner"
 
 local locks = {}
 
--- Mutex. try() and acquire([timeout_ms]) return a hold. with(fn [, timeout_ms]) runs fn with it.
+--- Mutex. try() and acquire([timeout_ms]) return a hold. with(fn [, timeout_ms]) runs fn with it.
 locks.lock = owner.class(
   "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"unlock", "extend", "cancel", "interrupt"})
 
--- Read-write lock. It has the methods of a mutex for reading and for writing.
+--- Read-write lock. It has the methods of a mutex for reading and for writing.
 locks.rw = owner.class(
   "rw", {
     read_try = "read_unlock_hold", read_acquire = "read_unlock_hold",
@@ -27,14 +27,14 @@ locks.rw = owner.class(
 -- These return the current hold, which they change.
 change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unlock_hold"})
 
--- Semaphore. try([permits]), acquire([permits [, timeout_ms]]), with(fn [, permits [,
+--- Semaphore. try([permits]), acquire([permits [, timeout_ms]]), with(fn [, permits [,
 -- timeout_ms]]).
 locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"release", "resize", "extend", "cancel", "interrupt"})
 
--- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
+--- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, permits]) add members.
 locks.multi = owner.class(
   "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},

@@ -51,7 +51,7 @@ local function read(event)
   return result
 end
 
---- As `next`, but misuse is also returned.
+-- As `next`, but misuse is also returned.
 function queue:take(timeout_ms)
   local is_ok, message, code, details = core.queue_next(handle.unwrap(self), timeout_ms, filled)
   if is_ok then

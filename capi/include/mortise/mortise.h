@@ -341,7 +341,7 @@ typedef int32_t mortise_severity;
 
 /** Settings, as typed values or as text. One thread at a time. */
 typedef struct mortise_options mortise_options;
-/** The details of one failure. The call that it is passed to fills it. One thread at a time. */
+/** The details of one failure. A call fills it, and also accepts NULL. One thread at a time. */
 typedef struct mortise_error mortise_error;
 /** One connection to one deployment, shared by all handles made from it. Any thread. */
 typedef struct mortise_client mortise_client;
@@ -374,6 +374,8 @@ extern "C" {
 
 /* ---- version ---------------------------------------------------------------------------- */
 
+/* Any thread may call these functions. Their strings and the table are static. Do not free them. */
+
 /** The version of the loaded library as one number (MORTISE_VERSION_NUMBER). */
 MORTISE_API int32_t mortise_version(void);
 /** The version of the loaded library as text. The string is static. */
@@ -395,14 +397,18 @@ MORTISE_API mortise_status mortise_check_abi(int32_t major, int32_t minor);
  * @return the table, or NULL if the library has another major version.
  */
 MORTISE_API const mortise_api *mortise_get_api(int32_t abi_major);
-/** A short English name of a status, such as "timed out". The string is static. */
+/**
+ * A short English name of a status, such as "timed out". The string is static.
+ * @param status any number. Another number than a status is "unknown status".
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_status_text(mortise_status status);
 
 /* ---- error ------------------------------------------------------------------------------ */
 
 /*
- * An error belongs to its caller. Use it in one thread at a time. A call fills it, and an empty
- * error has the status MORTISE_OK. Its strings are borrowed until it is filled again or freed.
+ * The caller owns and frees an error. Use it in one thread at a time. A call fills it,
+ * and an empty error has the status MORTISE_OK. Its strings are borrowed until it is filled again
+ * or freed.
  */
 
 /**
@@ -443,9 +449,8 @@ MORTISE_API mortise_reason mortise_error_reason(const mortise_error *error);
 /* ---- options ---------------------------------------------------------------------------- */
 
 /*
- * Options belong to their caller. Use them in one thread at a time. A setter copies its value. Each
- * setter returns:
- *
+ * The caller owns and frees options. Use them in one thread at a time. A setter copies its value.
+ * @return
  * - MORTISE_OK: set.
  * - MORTISE_INVALID_ARGUMENT: `options` is NULL, or the value is out of range. The old value stays.
  */
@@ -613,8 +618,8 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
 /* ---- client ----------------------------------------------------------------------------- */
 
 /*
- * Any thread may call these functions. A client may be freed before its handles. They then return
- * MORTISE_CLOSED, and still must be freed.
+ * Any thread may call these functions. The caller owns and frees a client. It may be
+ * freed before its handles. They then return MORTISE_CLOSED, and still must be freed.
  */
 
 /**
@@ -847,7 +852,9 @@ MORTISE_NODISCARD MORTISE_API mortise_listing *mortise_client_scan_locks(
 /* ---- listing ----------------------------------------------------------------------------- */
 
 /*
- * A listing never changes, so any thread may read it. Its strings are borrowed until it is freed.
+ * The caller owns and frees a listing. It never changes, so any thread may read it. Its
+ * strings are borrowed until it is freed.
+ * @param index of an entry: 0 to `mortise_listing_count` - 1.
  */
 
 /** Frees a listing. */
@@ -866,7 +873,6 @@ MORTISE_API int64_t mortise_listing_truncated(const mortise_listing *listing);
 MORTISE_API int64_t mortise_listing_count(const mortise_listing *listing);
 /**
  * A text of an entry, up to its first NUL.
- * @param index 0 to `mortise_listing_count` - 1.
  * @param key its name in JSON: "client", "host", "label", "name", "kind", "mode", "waits" or
  *   "source".
  * @param key_len bytes of `key`.
@@ -877,7 +883,6 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_listing_text(const mortise_li
                                                                 size_t key_len);
 /**
  * A number of an entry.
- * @param index 0 to `mortise_listing_count` - 1.
  * @param key its name in JSON: "pid". Of its hold: "holds", "token", "held_ms", "time_left_ms",
  *   "permits". Of its waits: "waiters", "waited_ms". Totals: "grants", "contended",
  *   "waited_total_ms". "retained" is 1 or more while the client retains the lock (option `retain`).
@@ -890,8 +895,10 @@ MORTISE_API int64_t mortise_listing_number(const mortise_listing *listing, int64
 /* ---- stats ------------------------------------------------------------------------------ */
 
 /*
- * Statistics never change, so any thread may read them. Their strings are borrowed until they are
- * freed.
+ * The caller owns and frees statistics. They never change, so any thread may read
+ * them. Their strings are borrowed until they are freed.
+ * @param index of a sample: 0 to `mortise_stats_count` - 1.
+ * @param label of a label: 0 to `mortise_stats_label_count` - 1.
  */
 
 /** Frees statistics. */
@@ -926,8 +933,9 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_stats_label_value(const morti
 /* ---- health check ------------------------------------------------------------------------ */
 
 /*
- * A health check never changes, so any thread may read it. Its strings are borrowed until it is
- * freed. A finding has an index from 0.
+ * The caller owns and frees a health check. It never changes, so any thread may read it.
+ * Its strings are borrowed until it is freed.
+ * @param index of a finding: 0 to `mortise_health_count` - 1.
  */
 
 /** Frees a health check. */
@@ -960,14 +968,19 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_remedy(const mortise_h
  * array of objects with `name`, `severity`, `server`, `value`, `consequence` and `remedy`.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_health_json(const mortise_health *health);
-/** The name of a severity: "ok", "unknown", "warn" or "bad". The string is static. */
+/**
+ * The name of a severity: "ok", "unknown", "warn" or "bad". The string is static.
+ * @param severity MORTISE_SEVERITY_OK to MORTISE_SEVERITY_BAD. Another one is "unknown".
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_severity_text(mortise_severity severity);
 
 /* ---- lock ------------------------------------------------------------------------------- */
 
 /*
  * Any thread may call these functions on any handle. If one call on a handle is acquiring or
- * unlocking, others return MORTISE_BUSY. So make one handle per concurrent user.
+ * unlocking, others return MORTISE_BUSY. So make one handle per concurrent user. The caller
+ * owns and frees a handle, also after its client was freed. A call copies the strings it
+ * receives.
  */
 
 /**
@@ -1150,7 +1163,9 @@ MORTISE_API mortise_status mortise_lock_unlock_hold(mortise_lock *lock, int64_t 
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
  * @param hold_number the value of `mortise_lock_hold_number` during the hold: 1 or more.
- * @return the statuses of `mortise_lock_unlock_async`, with those of the number.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_LOST: also if that hold has ended, and the handle was acquired again or is acquiring.
+ * - MORTISE_INVALID_ARGUMENT: also for a number below 1.
  */
 MORTISE_API mortise_status mortise_lock_unlock_hold_async(mortise_lock *lock, mortise_queue *queue,
                                                           int64_t tag, int64_t hold_number,
@@ -1273,7 +1288,10 @@ MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue 
 
 /* ---- read-write lock -------------------------------------------------------------------- */
 
-/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+/*
+ * The rules of a mutex apply. Any thread may call these functions, with one acquire or unlock of a
+ * handle at a time. The caller owns and frees a handle, also after its client was freed.
+ */
 
 /**
  * Makes a new owner of the read-write lock of this name. Many owners may read at once, and one may
@@ -1286,8 +1304,9 @@ MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue 
  * @param name any bytes. Two names are the same lock if their bytes are equal.
  * @param name_len 1 to MORTISE_MAX_NAME_LEN.
  * @param options NULL for the client's. See `mortise_options_new_from`.
- * @return the handle, or NULL with the causes of `mortise_lock_new`. Free it with
- *   `mortise_rw_free`. MORTISE_UNSUPPORTED: read-write locks lack the option's protocol.
+ * @return the handle, or NULL. Free it with `mortise_rw_free`. NULL has the causes of
+ *   `mortise_lock_new`, and:
+ * - MORTISE_UNSUPPORTED: read-write locks lack the option's protocol.
  */
 MORTISE_NODISCARD MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name,
                                                          size_t name_len,
@@ -1493,8 +1512,8 @@ MORTISE_API mortise_status mortise_rw_force_release(mortise_rw *rw, const char *
  * Starts `mortise_rw_read_try`, which ends in one MORTISE_EVENT_ACQUIRED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @return the statuses of `mortise_lock_try_async`, and MORTISE_UNSUPPORTED of
- *   `mortise_rw_read_try`.
+ * @return the statuses of `mortise_lock_try_async`, and:
+ * - MORTISE_UNSUPPORTED: the handle writes, and the protocol, or `redlock:`, cannot also read.
  */
 MORTISE_API mortise_status mortise_rw_read_try_async(mortise_rw *rw, mortise_queue *queue,
                                                      int64_t tag, mortise_error *error);
@@ -1546,8 +1565,9 @@ MORTISE_API mortise_status mortise_rw_write_unlock_async(mortise_rw *rw, mortise
  * Starts `mortise_rw_upgrade`, which ends in one MORTISE_EVENT_UPGRADED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @return the statuses of `mortise_lock_unlock_async`, and MORTISE_ALREADY_HELD and
- *   MORTISE_UNSUPPORTED of `mortise_rw_upgrade`.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_ALREADY_HELD: this handle writes already, or reads more than once.
+ * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no upgrade.
  */
 MORTISE_API mortise_status mortise_rw_upgrade_async(mortise_rw *rw, mortise_queue *queue,
                                                     int64_t tag, mortise_error *error);
@@ -1555,8 +1575,9 @@ MORTISE_API mortise_status mortise_rw_upgrade_async(mortise_rw *rw, mortise_queu
  * Starts `mortise_rw_downgrade`, which ends in one MORTISE_EVENT_DOWNGRADED.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @return the statuses of `mortise_lock_unlock_async`, and MORTISE_ALREADY_HELD and
- *   MORTISE_UNSUPPORTED of `mortise_rw_downgrade`.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_ALREADY_HELD: this handle was acquired more than once.
+ * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no downgrade.
  */
 MORTISE_API mortise_status mortise_rw_downgrade_async(mortise_rw *rw, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);
@@ -1581,7 +1602,10 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
 
 /* ---- semaphore -------------------------------------------------------------------------- */
 
-/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+/*
+ * The rules of a mutex apply. Any thread may call these functions, with one acquire or unlock of a
+ * handle at a time. The caller owns and frees a handle, also after its client was freed.
+ */
 
 /**
  * Makes a new owner of permits of the semaphore of this name. One handle holds permits once at a
@@ -1595,9 +1619,9 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  *   the number for all, and `mortise_semaphore_resize` changes it. The server forgets it a day
  *   after the last lease.
  * @param options NULL for the client's. See `mortise_options_new_from`.
- * @return the handle, or NULL with the causes of `mortise_lock_new`. Free it with
- *   `mortise_semaphore_free`. MORTISE_UNSUPPORTED: the client is of `redlock:`, or the protocol is
- *   not `queued`.
+ * @return the handle, or NULL. Free it with `mortise_semaphore_free`. NULL has the causes of
+ *   `mortise_lock_new`, and:
+ * - MORTISE_UNSUPPORTED: the client is of `redlock:`, or the protocol is not `queued`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
     mortise_client *client, const char *name, size_t name_len, int64_t capacity,
@@ -1783,7 +1807,10 @@ MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
 
 /* ---- multi ------------------------------------------------------------------------------ */
 
-/* The rules of a mutex apply: any thread, one acquire or unlock at a time. */
+/*
+ * The rules of a mutex apply. Any thread may call these functions, with one acquire or unlock of a
+ * multi at a time. The caller owns and frees a multi and its members, in any order.
+ */
 
 /**
  * Makes an empty set of locks that are acquired all or none. Members are handles of this client, of
@@ -1846,7 +1873,6 @@ MORTISE_API mortise_status mortise_multi_add_semaphore(mortise_multi *multi,
  * Acquires all members if all are free, within command_timeout. Unless it returns MORTISE_OK, none
  * is held: members that were already acquired are released in reverse order.
  * @return the statuses of `mortise_lock_try`. The message names the member that failed.
- *   Differences:
  * - MORTISE_LOST: a member's lease ended while the others were acquired.
  * - MORTISE_ALREADY_HELD: the multi or a member is held.
  * - MORTISE_BUSY: another call on the multi or a member is running.
@@ -1938,7 +1964,8 @@ MORTISE_API int64_t mortise_multi_member_count(const mortise_multi *multi);
  * Starts `mortise_multi_try`, which ends in one MORTISE_EVENT_ACQUIRED without a token.
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
- * @return the statuses of `mortise_lock_try_async`. MORTISE_INVALID_ARGUMENT: also without members.
+ * @return the statuses of `mortise_lock_try_async`, and:
+ * - MORTISE_INVALID_ARGUMENT: also without members.
  */
 MORTISE_API mortise_status mortise_multi_try_async(mortise_multi *multi, mortise_queue *queue,
                                                    int64_t tag, mortise_error *error);
@@ -1959,7 +1986,8 @@ MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mor
  * member that is added later is not watched. A NULL queue ends the watch.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
- * @return the statuses of `mortise_lock_watch`. MORTISE_INVALID_ARGUMENT: also without members.
+ * @return the statuses of `mortise_lock_watch`, and:
+ * - MORTISE_INVALID_ARGUMENT: also without members.
  */
 MORTISE_API mortise_status mortise_multi_watch(mortise_multi *multi, mortise_queue *queue,
                                                int64_t tag, mortise_error *error);
@@ -1985,8 +2013,9 @@ MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mort
 /* ---- info ------------------------------------------------------------------------------- */
 
 /*
- * An info belongs to its caller. Use it in one thread at a time. A query fills it. Its strings are
- * borrowed until it is filled again or freed. An entry has an index from 0.
+ * The caller owns and frees an info. Use it in one thread at a time. A query fills it.
+ * Its strings are borrowed until it is filled again or freed.
+ * @param index of an entry: 0 to `mortise_info_entry_count` - 1.
  */
 
 /**
@@ -2045,9 +2074,8 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortis
 /* ---- queue ------------------------------------------------------------------------------ */
 
 /*
- * Any thread may call the functions of a queue, and several threads may read it. An event belongs
- * to its caller. Use it in one thread at a time. Its strings are borrowed until it is filled again
- * or freed.
+ * Any thread may call these functions, and several threads may read a queue. The caller owns
+ * and frees a queue.
  */
 
 /**
@@ -2111,6 +2139,13 @@ MORTISE_API void mortise_queue_wake(mortise_queue *queue);
  */
 MORTISE_API void mortise_queue_shutdown(mortise_queue *queue);
 
+/* ---- event ------------------------------------------------------------------------------ */
+
+/*
+ * The caller owns and frees an event. Use it in one thread at a time.
+ * `mortise_queue_next` fills it. Its strings are borrowed until it is filled again or freed.
+ */
+
 /**
  * Makes an empty event.
  * @return the event, or NULL when memory runs out. Free it with `mortise_event_free`.
@@ -2148,9 +2183,15 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise
 MORTISE_API mortise_log_level mortise_event_log_level(const mortise_event *event);
 /** The subject of a log record, otherwise MORTISE_LOG_NONE. */
 MORTISE_API mortise_log_subject mortise_event_log_subject(const mortise_event *event);
-/** The name of a severity: "error", "warning" or "info". The string is static. */
+/**
+ * The name of a severity: "error", "warning" or "info". The string is static.
+ * @param level MORTISE_LOG_LEVEL_ERROR to MORTISE_LOG_LEVEL_INFO.
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_level_text(mortise_log_level level);
-/** A subject in one word, such as "reconnected". The string is static. */
+/**
+ * A subject in one word, such as "reconnected". The string is static.
+ * @param subject MORTISE_LOG_RECONNECTED to MORTISE_LOG_LOST.
+ */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_subject_text(mortise_log_subject subject);
 /** The number of log records that were dropped just before this one. */
 MORTISE_API int64_t mortise_event_dropped_records(const mortise_event *event);
