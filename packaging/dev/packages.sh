@@ -43,7 +43,7 @@ packages_fuzz=(clang libclang-rt-14-dev llvm)
 # Other processors and libcs: what compiles for them beside zig, and what runs it.
 packages_crossed=(clang dpkg-dev g++-aarch64-linux-gnu libc6-arm64-cross llvm musl python3-pip qemu-user)
 # What packaging/debian/control asks for, and what makes packages of it and tests them.
-packages_debian=(build-essential debhelper dpkg-dev systemtap-sdt-dev "${packages_library[@]}"
+packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "${packages_library[@]}"
   "${packages_bindings[@]}" "${packages_command[@]}")
 # The recipes for other package managers.
 packages_recipes=(cpio python3-pip rpm ruby)
