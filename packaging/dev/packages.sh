@@ -42,6 +42,8 @@ if [[ -z $(type -P go) ]]; then packages_go=(golang-go); fi
 packages_fuzz=(clang libclang-rt-14-dev llvm)
 # Other processors and libcs: what compiles for them beside zig, and what runs it.
 packages_crossed=(clang dpkg-dev g++-aarch64-linux-gnu libc6-arm64-cross llvm musl python3-pip qemu-user)
+# What writes the reference of all languages.
+packages_reference=(doxygen python3 "${packages_java[@]}" "${packages_go[@]}")
 # What packaging/debian/control asks for, and what makes packages of it and tests them.
 packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "${packages_library[@]}"
   "${packages_bindings[@]}" "${packages_command[@]}")

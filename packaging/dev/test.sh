@@ -236,6 +236,7 @@ test_style() {
 
 # All that is in no other part.
 test_full() {
+  need "${packages_reference[@]}"
   run_ctest release --build-config long --label-exclude '^deployments$'
   part "simulation" build/release/lock_simulation --seconds 900 --first-seed "$(date +%s)"
   need "${packages_model[@]}"
