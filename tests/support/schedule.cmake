@@ -40,6 +40,7 @@ endforeach()
 # These mostly wait. `./dev test` prints those that took longest.
 foreach(test
     cli.missing=110
+    docs.tour=90
     conformance.deployments=105
     conformance.languages=80
     cli.exec=50
