@@ -6,13 +6,14 @@ command_format() {
   sources | xargs -r clang-format -i
 }
 
-# What follows from the tables of options, findings and statistics, and the bindings.
+# What follows from the tables of options, findings and statistics, the diagrams, and the bindings.
 command_generate() {
   local table
   if (($# > 0)); then misuse "generate: takes no argument"; fi
-  need "${packages_library[@]}" "${packages_test[@]}" swig python3
+  need "${packages_library[@]}" "${packages_test[@]}" swig python3 mscgen
   build release options_of_pages findings_of_pages statistics_of_pages
   for table in options findings statistics; do "build/release/${table}_of_pages" --write; done
+  packaging/site/draw
   capi/generate
   bindings/swig/generate
 }
