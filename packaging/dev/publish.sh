@@ -1,4 +1,4 @@
-# What is published: ./dev packages and ./dev release. Sourced by ./dev.
+# What is published: ./dev docs, ./dev packages and ./dev release. Sourced by ./dev.
 # shellcheck shell=bash
 
 command_packages() {
@@ -7,8 +7,15 @@ command_packages() {
   packaging/debian_packages "${1:-build/packages}"
 }
 
+command_docs() {
+  if (($# > 0)); then misuse "docs: takes no argument"; fi
+  need "${packages_docs[@]}"
+  packaging/site/build build/docs
+  echo "build/docs/index.html"
+}
+
 command_release() {
   if (($# != 1)); then misuse "release: give a new folder"; fi
-  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}"
+  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}" "${packages_docs[@]}"
   packaging/release "$1"
 }

@@ -218,8 +218,16 @@ test_packages() {
 }
 
 # What takes minutes to hours, each by the option of its name.
-parts_of_full=(redisson deployments servers mutants packages)
+parts_of_full=(redisson deployments servers mutants packages site)
 test_mutants() { part "mutants" tests/checks/mutants/mutants run --workers "$(nproc)"; }
+
+test_site() {
+  need "${packages_site[@]}"
+  part "diagrams agree with their text" packaging/site/draw --check
+  part "the site is built" packaging/site/build build/docs
+  part "axe-core" packaging/pip tests/checks/docs/axe.txt build/axe
+  part "the site" tests/checks/docs/site.py build/docs build/axe/axe_playwright_python/axe.min.js
+}
 
 # Formatting, and what the linters see.
 test_style() {
