@@ -18,7 +18,7 @@ def commands():
     go_module(GO_SQLITE)
     return [built("fence.go", "-tags", "libsqlite3"),
             built("Fence.java", classpath="/usr/share/java/sqlite-jdbc.jar"),
-            built("fence.lua"), built("fence.c", "-lsqlite3")]
+            built("fence.lua"), built("fence.c", "-lsqlite3"), built("fence.cpp", "-lsqlite3")]
 
 
 def a_holder_that_was_replaced_is_refused():
@@ -40,6 +40,16 @@ def a_holder_that_was_replaced_is_refused():
         assert sql("SELECT content, fence FROM report") == f"new {number}|{token}"
 
 
+def the_shell_writes_with_its_token():
+    script = ["mortise", "exec", "report", "--", "bash", "fence.sh", DATABASE, "it's new"]
+    first = Program(script)
+    token = int(first.expect(r"^holds with token (\d+)$")[1])
+    assert first.end()[-1] == "written"
+    assert sql("SELECT content, fence FROM report") == f"it's new|{token}"
+    sql("UPDATE report SET fence = 1000000 * fence")
+    assert Program(script).end()[-1] == "refused: a later holder has written"
+
+
 def a_transaction_begins_with_the_fence():
     text = pathlib.Path("transaction.sql").read_text("utf-8")
     sql("".join(line.removeprefix("-- ") for line in text.splitlines(True)[:2]))
@@ -51,4 +61,5 @@ def a_transaction_begins_with_the_fence():
     assert sql("SELECT token FROM fence") == "7"
 
 
-run(a_holder_that_was_replaced_is_refused, a_transaction_begins_with_the_fence)
+run(a_holder_that_was_replaced_is_refused, the_shell_writes_with_its_token,
+    a_transaction_begins_with_the_fence)

@@ -6,7 +6,8 @@ from stage import Program, built, eventually, redis, run
 
 LOCK = "{mortise:report}"
 # A virtual machine that was ended by a signal returns this code.
-COMMANDS = [(built("worker.go"), 0), (built("Worker.java"), 143), (built("worker.lua"), 0)]
+COMMANDS = [(built("worker.go"), 0), (built("Worker.java"), 143), (built("worker.lua"), 0),
+            (built("worker.c"), 0), (built("worker.cpp"), 0)]
 
 
 def stopped_with_the_lock(worker):

@@ -9,7 +9,8 @@ import redis as redis_py
 from stage import URL, Program, built, eventually, redis, run
 
 NAME = "nightly report"
-COMMANDS = [built(file) for file in ("holder.go", "Holder.java", "holder.lua")]
+COMMANDS = [built(file) for file in (
+    "holder.go", "Holder.java", "holder.lua", "holder.c", "holder.cpp", "holder.sh")]
 PAGE = pathlib.Path(os.environ["PAGE"]).read_text("utf-8")
 SERVER = redis_py.Redis.from_url(URL)
 

@@ -11,7 +11,8 @@ PREFIX = os.environ["PREFIX"]
 os.environ.update(GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="-mod=mod")
 MODULE = "github.com/mortise/mortise-go"
 PATIENCE_S = 60
-STRICT = "-std=c99 -D_GNU_SOURCE -Wall -Wextra -Werror".split()
+STRICT = "-Wall -Wextra -Wshadow -Werror".split()
+COMPILERS = {"c": ["gcc", "-std=c99", "-D_GNU_SOURCE"], "cpp": ["g++", "-std=c++20", "-pedantic"]}
 _running = []
 
 
@@ -47,16 +48,15 @@ def built(file, *flags, classpath=""):
         output_of("go", "vet", *flags, file)
         output_of("go", "build", *flags, "-o", f"{name}_go", file)
         return [f"./{name}_go"]
-    if language == "c":
+    if language in COMPILERS:
         library = output_of("pkg-config", "--cflags", "--libs", "mortise").split()
-        output_of("gcc", *STRICT, file, *library, *flags, "-o", f"{name}_c")
-        return [f"./{name}_c"]
+        output_of(*COMPILERS[language], *STRICT, file, *library, *flags, "-o", f"{name}_{language}")
+        return [f"./{name}_{language}"]
     if language == "java":
         jars = f"{PREFIX}/share/java/mortise.jar:{classpath}"
         output_of("javac", "-Xlint:all", "-Werror", "-cp", jars, "-d", "classes", file)
         return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"classes:{jars}", name]
-    assert language == "lua", file
-    return ["lua5.4", file]
+    return [{"lua": "lua5.4", "sh": "bash"}[language], file]
 
 
 class Program:

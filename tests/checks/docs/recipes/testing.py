@@ -34,6 +34,10 @@ def test_c():
     return output_of(*built("charges_test.c", "charges.c"))
 
 
+def test_cpp():
+    return output_of(*built("charges_test.cpp", "charges.cpp"))
+
+
 def fails(test):
     try:
         test()
@@ -48,8 +52,9 @@ def main():
     assert "[         3 tests successful      ]" in test_java()
     test_lua()
     test_c()
+    test_cpp()
     for file, test in (("charges.go", test_go), ("Charges.java", test_java), ("charges.lua", test_lua),
-                       ("charges.c", test_c)):
+                       ("charges.c", test_c), ("charges.cpp", test_cpp)):
         path = pathlib.Path(file)
         text = path.read_text("utf-8")
         path.write_text(text.replace('"order/', '"another/'), "utf-8")
