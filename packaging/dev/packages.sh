@@ -40,7 +40,7 @@ packages_go=()
 if [[ -z $(type -P go) ]]; then packages_go=(golang-go); fi
 # llvm for the names in a report of what a fuzzer has found.
 packages_fuzz=(clang libclang-rt-14-dev llvm)
-packages_docs=(python3 python3-pip)
+packages_docs=(python3 python3-pip doxygen "${packages_java[@]}" "${packages_go[@]}")
 # The site is tested in a browser, and its diagrams are drawn again.
 packages_site=("${packages_docs[@]}" chromium chromium-driver mscgen python3-selenium)
 # Other processors and libcs: what compiles for them beside zig, and what runs it.

@@ -22,7 +22,7 @@ project = "Mortise"
 version = release = re.search(r'MORTISE_VERSION_TEXT "(.+)"', HEADER)[1]
 extensions = ["myst_parser", "sphinx_inline_tabs"]
 include_patterns = ["**/*.md", "*.md"]
-exclude_patterns = ["build", ".*", "**/.*"]
+exclude_patterns = ["build", ".*", "**/.*", "docs/reference/java"]
 root_doc = "README"
 myst_heading_anchors = 6
 suppress_warnings = ["myst.header", "toc.not_included"]
@@ -38,6 +38,18 @@ html_favicon = "static/logo.svg"
 pygments_dark_style = "a11y-high-contrast-dark"
 html_use_index = False
 
+# The end of the page about references, which leads to what packaging/site/build has generated.
+REFERENCES = """
+## Pages of this site
+
+- [C](reference/c/README.md)
+- <a href="reference/cxx/index.html">C++</a>
+- [Go](reference/go/mortise.md), and its [metrics](reference/go/mortise_metrics.md)
+- <a href="reference/java/index.html">Java</a>
+- Lua: [mortise](reference/lua/mortise.md), [client](reference/lua/client.md),
+  [locks](reference/lua/locks.md), [hold](reference/lua/hold.md), [queue](reference/lua/queue.md),
+  [dispatcher](reference/lua/dispatcher.md)
+"""
 LANGUAGES = {"C", "C++", "Go", "Java", "Lua", "Python", "Shell", "On the command line"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+)([^)\s]*)\)")
 TABLE_ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\) \| (.*) \|$")
@@ -60,7 +72,7 @@ def chapters():
 
 def prepare(app, name, source):
     """A link to a folder leads to its page, or is text if the folder has none. The first page has
-    the navigation."""
+    the navigation, and the page of the reference leads to the generated pages."""
     folder = (ROOT / name).parent
 
     def with_page(link):
@@ -72,6 +84,8 @@ def prepare(app, name, source):
         return f"[{text}]({target.rstrip('/')}/README.md{anchor})"
 
     source[0] = LINK.sub(with_page, source[0])
+    if name == "docs/reference":
+        source[0] += REFERENCES
     if name == root_doc:
         for heading, pages in chapters():
             entries = "\n".join(f"{title} <{path.with_suffix('')}>" for title, path, _ in pages)
