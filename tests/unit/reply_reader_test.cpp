@@ -1,4 +1,5 @@
 #include "redis/resp/reply_reader.hpp"
+#include "redis/login/credentials.hpp"
 
 #include <gtest/gtest.h>
 

@@ -209,7 +209,10 @@ std::string simulated_client::gather(std::size_t first) {
   for (auto i = first; i < first + head.answers; ++i) {
     open_[i].is_sent = true;
     open_[i].sent = now();
-    list.add({.token = open_[i].token, .ttl_ms = open_[i].ttl_ms}, open_[i].gate_driver->keys());
+    lock::step_request renewal;
+    renewal.token = open_[i].token;
+    renewal.ttl_ms = open_[i].ttl_ms;
+    list.add(renewal, open_[i].gate_driver->keys());
   }
   if (head.answers == 1) return std::move(head.bytes);
   ++world_.seen[count::gathered];
