@@ -34,7 +34,8 @@ PATIENCE_S = 300
 AXE = """
 const done = arguments[0];
 axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then(found => done(
-  found.violations.flatMap(one => one.nodes.map(node => `${one.id}: ${node.html.slice(0, 120)}`))));
+  found.violations.flatMap(one => one.nodes.map(node => `${one.id}: ${node.html.slice(0, 120)}`))),
+  problem => done([`axe-core failed: ${problem}`]));
 """
 SHOW_ALL_TABS = """
 const style = document.createElement("style");
