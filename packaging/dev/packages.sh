@@ -40,13 +40,13 @@ packages_go=()
 if [[ -z $(type -P go) ]]; then packages_go=(golang-go); fi
 # llvm for the names in a report of what a fuzzer has found.
 packages_fuzz=(clang libclang-rt-14-dev llvm)
-packages_docs=(python3 python3-pip doxygen "${packages_java[@]}" "${packages_go[@]}")
+# What writes the reference of all languages, and the site with it.
+packages_reference=(doxygen python3 "${packages_java[@]}" "${packages_go[@]}")
+packages_docs=(python3-pip "${packages_reference[@]}")
 # The site is tested in a browser, and its diagrams are drawn again.
 packages_site=("${packages_docs[@]}" chromium chromium-driver mscgen python3-selenium)
 # Other processors and libcs: what compiles for them beside zig, and what runs it.
 packages_crossed=(clang dpkg-dev g++-aarch64-linux-gnu libc6-arm64-cross llvm musl python3-pip qemu-user)
-# What writes the reference of all languages.
-packages_reference=(doxygen python3 "${packages_java[@]}" "${packages_go[@]}")
 # What packaging/debian/control asks for, and what makes packages of it and tests them.
 packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "${packages_library[@]}"
   "${packages_bindings[@]}" "${packages_command[@]}")
