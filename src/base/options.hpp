@@ -58,8 +58,18 @@ struct list_place {
   std::int64_t servers = 0;  // number of servers in the list
 };
 
+// How the client and the server of a URL prove who they are.
+struct login_settings {
+  std::string password_file;  // empty: none
+  std::string peer_user;      // of the server of a unix socket; empty: any
+};
+
 // The values of all options. A new object has the defaults of the table.
-struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unlock_settings {
+struct settings : login_settings,
+                  tls_settings,
+                  sentinel_settings,
+                  acknowledgement_settings,
+                  unlock_settings {
   settings();
   // The names of the client's own keys and channels begin with it. Empty without a namespace.
   [[nodiscard]] std::string key_prefix() const;
@@ -81,8 +91,6 @@ struct settings : tls_settings, sentinel_settings, acknowledgement_settings, unl
   std::int64_t command_timeout_ms = 0;
   bool connects_lazily = false;
   std::string client_name;
-  std::string password_file;      // empty: none
-  std::string peer_user;          // of the server of a unix socket; empty: any
   std::int64_t busy_poll_us = 0;  // -1: while it pays off
   bool release_at_exit = false;
   std::string health_check;

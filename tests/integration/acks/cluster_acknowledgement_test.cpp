@@ -41,6 +41,18 @@ TEST_F(acknowledged_clusters, hazard_7_what_was_granted_is_at_the_replica) {
   }
 }
 
+// Also in a slot that the client has not used before.
+TEST_F(acknowledged_clusters, a_grant_is_held_at_once) {
+  const auto client = open_client(url());
+  for (int i = 0; i < 30; ++i) {
+    const auto lock = open_lock(client, "at once " + std::to_string(i));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
+    ASSERT_EQ(1, mortise_lock_is_held(lock.get())) << i;
+    EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) != 0; }, 20));
+    expect_released(lock);
+  }
+}
+
 TEST_F(acknowledged_clusters, hazard_7_what_was_granted_outlives_its_master) {
   const auto client = open_client(url("acks=all&lease=60s"));
   const auto other = open_client(url());

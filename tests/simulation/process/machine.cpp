@@ -22,10 +22,10 @@ std::uint64_t borrowed_random_number() {
 }
 
 void borrowed_schedule(
-    mortise::net::reactor* loop, mortise::net::timer& item,
-    mortise::time_ns at) __asm__("__wrap__ZN7mortise3net7reactor8scheduleERNS0_5timerEl");
-void borrowed_schedule(mortise::net::reactor* loop, mortise::net::timer& item,
-                       mortise::time_ns at) {
+    mortise::net::reactor* loop, mortise::net::timer& item, mortise::time_ns at,
+    mortise::time_ns slack) __asm__("__wrap__ZN7mortise3net7reactor8scheduleERNS0_5timerEll");
+void borrowed_schedule(mortise::net::reactor* loop, mortise::net::timer& item, mortise::time_ns at,
+                       mortise::time_ns /*slack*/) {
   process_of(*loop).schedule(item, at);
 }
 

@@ -221,7 +221,9 @@ void router::detach(int slot, used_slot& state, const outcome& why) {
 }
 
 void router::set_server(int slot, used_slot& state, int server) {
-  if (std::exchange(state.server, server) != server) io_.on_owner_changed(slot);
+  const auto before = std::exchange(state.server, server);
+  // Nothing is held yet in a slot without an owner.
+  if (before != no_server && before != server) io_.on_owner_changed(slot);
 }
 
 // Another server has the slot, or is believed to have it.
