@@ -169,7 +169,10 @@ class owner_walk {
     if (!current_) return;
     auto earliest_ns = current_->evidence_ns;
     if (one.return_ns >= current_->lease_end_ns) {
-      earliest_ns = std::max(earliest_ns, current_->lease_end_ns);
+      // The request to unlock may have released before that, with its reply lost.
+      const auto end_ns = one.op == "unlock" ? std::min(one.call_ns, current_->lease_end_ns)
+                                             : current_->lease_end_ns;
+      earliest_ns = std::max(earliest_ns, end_ns);
     }
     finish(earliest_ns, one.return_ns);
   }

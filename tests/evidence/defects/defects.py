@@ -428,6 +428,30 @@ def an_unlock_without_an_answer_takes_effect(operations):
 
 
 @defect(ALLOWED)
+def a_release_takes_effect_and_is_reported_as_a_loss(operations):
+    """Its reply was lost, or the process was stopped until its lease had ended."""
+    holder, _ = pick((one, other) for one, other in pairs(operations, "mutex")
+                     if one.release and later_than(other, one)
+                     and one.lease_end > other.grant["return_ns"])
+    holder.release.update(status="lost", lease_end_ns=0, return_ns=holder.lease_end + US)
+    return operations
+
+
+@defect(ALLOWED)
+def a_grant_is_over_when_its_owner_knows_of_it(operations):
+    """Its process was stopped, and the lock has another holder since."""
+    _, holder = pick((one, other) for one, other in pairs(operations, "mutex")
+                     if one.release and other.release
+                     and other.release["call_ns"] - other.grant["return_ns"] > 10 * US
+                     and other.grant["token"] - one.grant["token"] > 1)
+    at = holder.grant["return_ns"] + US
+    late = planted(holder.grant, process=NOBODY, hold=1, token=holder.grant["token"] - 1,
+                   call_ns=holder.grant["call_ns"] - SECOND, return_ns=at, lease_end_ns=0)
+    return put(operations, late, planted(late, op="is_held", held=False, call_ns=at, return_ns=at),
+               planted(late, op="unlock", status="lost", call_ns=at, return_ns=at + US))
+
+
+@defect(ALLOWED)
 def a_killed_owner_had_just_released(operations):
     holder, _ = pick((one, other) for one, other in pairs(operations, "mutex")
                      if one.release and later_than(other, one))

@@ -12,7 +12,8 @@ const (
 	held // the client reports that the owner holds
 	upgrade
 	downgrade
-	write // to the register that the lock guards
+	write   // to the register that the lock guards
+	instant // a grant and its end at once
 )
 
 const noHold = int32(-1)
@@ -45,6 +46,8 @@ type claim struct {
 	// The last moment at which the client certainly held, and the latest lease end that it reported.
 	evidence int64
 	leaseEnd int64
+	grantAt  int  // place of its grant among the events of the name
+	isOver   bool // when the acquire returned, and nothing since has confirmed the hold
 }
 
 // A lockHistory has the events of one name.
@@ -171,6 +174,7 @@ func (w *ownerWalk) acquire(one *operation) {
 		permits:  one.Permits, capacity: one.Capacity, evidence: one.Return, leaseEnd: one.LeaseEnd}
 	w.claims.next++
 	w.start = one.Return
+	w.current.grantAt, w.current.isOver = len(w.lock.events), one.LeaseEnd == 0
 	w.emit(grant, w.current, one)
 	w.known[one.Hold] = *w.current
 }
@@ -216,6 +220,7 @@ func (w *ownerWalk) change(one *operation) {
 	if one.Op == "upgrade" && one.Status == "ok" {
 		w.emit(upgrade, current, one)
 		current.isWriter, current.token, current.evidence = true, one.Token, one.Return
+		current.isOver = false
 		w.known[current.number] = *current
 	} else if one.Op == "downgrade" && !isRefusal {
 		// From the call on the owner only reads, whatever the status.
@@ -242,6 +247,7 @@ func (w *ownerWalk) confirm(one *operation) {
 }
 
 func (w *ownerWalk) see(one *operation) {
+	w.current.isOver = false
 	w.current.evidence = max(w.current.evidence, one.Call)
 	w.current.leaseEnd = max(w.current.leaseEnd, one.LeaseEnd)
 }
@@ -254,7 +260,12 @@ func (w *ownerWalk) lose(one *operation) {
 	}
 	earliest := w.current.evidence
 	if one.Return >= w.current.leaseEnd {
-		earliest = max(earliest, w.current.leaseEnd)
+		end := w.current.leaseEnd
+		if one.Op == "unlock" {
+			// The request may have released before that, with its reply lost.
+			end = min(one.Call, end)
+		}
+		earliest = max(earliest, end)
 	}
 	w.finish(earliest, one.Return)
 }
@@ -268,6 +279,13 @@ func (w *ownerWalk) cutOff() {
 
 func (w *ownerWalk) finish(earliest, latest int64) {
 	latest = max(earliest, latest)
+	if w.current.isOver {
+		// The process was stopped, or the reply was late: the hold ended before its owner knew of it.
+		w.lock.events[w.current.grantAt].action = instant
+		w.lock.holds = append(w.lock.holds, span{w.start, latest})
+		w.current = nil
+		return
+	}
 	w.lock.events = append(w.lock.events, event{action: end, hold: w.current.id,
 		isWriter: w.current.isWriter, permits: w.current.permits, call: earliest, ret: latest,
 		owner: w.number})

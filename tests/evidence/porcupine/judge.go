@@ -122,7 +122,7 @@ func (j *judge) explain(name string, operations []porcupine.Operation,
 }
 
 var actionNames = []string{"grant", "reentry", "inner unlock", "end", "report of a hold", "upgrade",
-	"downgrade", "write"}
+	"downgrade", "write", "grant that ends at once"}
 
 func (one *event) describe() string {
 	return fmt.Sprintf("%s with token %d from %d to %d ns", actionNames[one.action], one.token,
@@ -146,7 +146,7 @@ func (j *judge) judgeApart(lock *lockHistory) {
 	tokens := map[int64]bool{}
 	for _, one := range lock.events {
 		holds[one.hold] = append(holds[one.hold], one)
-		if one.action != grant && one.action != upgrade {
+		if one.action != grant && one.action != upgrade && one.action != instant {
 			continue
 		}
 		if one.excludesAll() && tokens[one.token] {
@@ -205,7 +205,7 @@ func (j *judge) judgeAll(first header, all, faults []operation) {
 				j.mutex.Lock()
 				sum.add(measured)
 				for i := range lock.events {
-					if lock.events[i].action == grant {
+					if what := lock.events[i].action; what == grant || what == instant {
 						j.result.Acquisitions++
 					}
 				}

@@ -166,6 +166,20 @@ func registerStep(now state, one *event) (bool, state) {
 
 type step func(now state, one *event) (bool, state)
 
+// take also knows a hold that ends as soon as it begins.
+func (rule step) take(now state, one *event) (bool, state) {
+	if one.action != instant {
+		return rule(now, one)
+	}
+	begin, finish := *one, *one
+	begin.action, finish.action = grant, end
+	isLawful, then := rule(now, &begin)
+	if !isLawful {
+		return false, now
+	}
+	return rule(then, &finish)
+}
+
 var steps = map[string]step{"mutex": mutexStep, "reentrant": mutexStep, "rw": rwStep,
 	"semaphore": semaphoreStep}
 
@@ -173,7 +187,7 @@ func model(initial state, rule step) porcupine.Model {
 	return porcupine.Model{
 		Init: func() interface{} { return initial },
 		Step: func(now, input, _ interface{}) (bool, interface{}) {
-			return rule(now.(state), input.(*event))
+			return rule.take(now.(state), input.(*event))
 		},
 	}
 }

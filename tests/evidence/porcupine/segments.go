@@ -74,6 +74,12 @@ func (now state) afterOne(one *event) state {
 			now.sharers = with(now.sharers, one.hold)
 		}
 		now.inUse += one.permits
+	case instant:
+		// It may have come before the grant of a hold that is left.
+		now.highest = max(now.highest, one.token)
+		if one.excludesAll() {
+			now.highestWriter = max(now.highestWriter, one.token)
+		}
 	case enter:
 		now.count++
 	case leave:
