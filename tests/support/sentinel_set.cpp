@@ -144,6 +144,29 @@ void sentinel_set::await_replicas() {
       "the replicas do not follow");
 }
 
+bool sentinel_set::follows(std::size_t server, std::size_t master) {
+  const auto address = network_.address_of(master);
+  const auto reply = servers_[server]->command({"ROLE"});
+  if (reply.starts_with("slave\n" + address + "\n" + port_of(master) + "\nconnected")) return true;
+  if (reply.starts_with("master")) {
+    servers_[server]->command({"REPLICAOF", address, port_of(master)});
+  }
+  return false;
+}
+
+bool sentinel_set::is_whole_in_time() {
+  const auto end = boot_now() + 60 * ns_per_s;
+  while (boot_now() < end) {
+    const auto master = master_number();
+    bool all_follow = true;
+    for (std::size_t i = 0; i < set_size; ++i) all_follow &= i == master || follows(i, master);
+    if (all_follow) return true;
+    const timespec pause{0, 20'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
 void sentinel_set::replicate() {
   const auto from = master_number();
   const auto mark = servers_[from]->command({"INCR", "replicated"});

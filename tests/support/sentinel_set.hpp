@@ -51,6 +51,10 @@ class sentinel_set {
   void fail_over(const std::string& client_name = "");
   // They agree that another than that one is, which takes writes.
   void await_master_other_than(std::size_t before);
+  // The Sentinels agree on a master, and the other servers follow it. Sentinels leave a replaced
+  // master alone for eight seconds and more after its return. This function reconfigures it at
+  // once. False if that takes too long.
+  [[nodiscard]] bool is_whole_in_time();
   // How long a master has to be silent before they replace it.
   static constexpr int patience_ms = 2000;
   void set_patience_ms(int ms);
@@ -60,6 +64,7 @@ class sentinel_set {
 
  private:
   void await_replicas();
+  [[nodiscard]] bool follows(std::size_t server, std::size_t master);
   [[nodiscard]] std::size_t number_reported_by(std::size_t sentinel);
 
   void start(std::size_t number, const options& chosen);

@@ -134,7 +134,9 @@ void test_server::pause() { control("pause"); }
 
 void test_server::resume() { control("resume"); }
 
-void test_server::set_clock(std::int64_t ahead_s) { control("clock " + std::to_string(ahead_s)); }
+void test_server::set_clock_us(std::int64_t ahead_us) {
+  control("clock " + std::to_string(static_cast<double>(ahead_us) / 1e6));
+}
 
 void test_server::break_master_link() {
   command({"CONFIG", "SET", "masteruser", "nobody"});

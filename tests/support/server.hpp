@@ -74,7 +74,8 @@ class test_server {
   void resume();
   // Its wall clock is so far ahead, or behind, from now on, also across restarts. It needs the
   // argument of safety/settable_clock.hpp.
-  void set_clock(std::int64_t ahead_s);
+  void set_clock(std::int64_t ahead_s) { set_clock_us(ahead_s * 1'000'000); }
+  void set_clock_us(std::int64_t ahead_us);
 
   // Of a replica: it runs, but receives nothing from its master until the link is restored. Needs a
   // master without a password.

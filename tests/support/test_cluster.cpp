@@ -315,7 +315,7 @@ void test_cluster::await_whole() {
       const auto role = ask(i, {"ROLE"});
       if (role.starts_with("slave") && !contains(role, "\nconnected")) return false;
       const auto nodes = ask(i, {"CLUSTER", "NODES"});
-      if (contains(nodes, "fail") || contains(nodes, "handshake")) return false;
+      if (contains(nodes, ",fail") || contains(nodes, "handshake")) return false;
       views.insert(view_in(nodes));
     }
     return views.size() == 1;

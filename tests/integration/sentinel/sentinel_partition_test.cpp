@@ -45,29 +45,11 @@ class sentinel_partitions : public partitions<networked_sentinels> {
     set().forget_sentinel(master);
     network().cut(side, hosts_but(side));
   }
-  // All Sentinels name one master, and all servers follow it. Sentinels leave a replaced master
-  // alone for eight seconds and more after its return. This function reconfigures it at once.
   void heal() {
     network().join();
     set().set_patience_ms(sentinel_set::patience_ms);
     set().remember_sentinel(master);
-    EXPECT_TRUE(eventually([&] {
-      const auto now = set().master_number();
-      bool all_follow = true;
-      for (std::size_t i = 0; i < servers; ++i) all_follow &= i == now || follows(i, now);
-      return all_follow;
-    }));
-  }
-  [[nodiscard]] bool follows(std::size_t server, std::size_t now) {
-    const auto port = std::to_string(set().server(now).port());
-    const auto reply = set().server(server).command({"ROLE"});
-    if (reply.starts_with("slave\n" + network().address_of(now) + "\n" + port + "\nconnected")) {
-      return true;
-    }
-    if (reply.starts_with("master")) {
-      set().server(server).command({"REPLICAOF", network().address_of(now), port});
-    }
-    return false;
+    EXPECT_TRUE(set().is_whole_in_time());
   }
   void await_replaced() { set().await_master_other_than(master); }
   // It has given its replicas up.

@@ -58,12 +58,14 @@ class namespaces final : public breaking_network {
     return "10.77.0." + number_of(host);
   }
   [[nodiscard]] std::vector<std::string> arguments_of(std::size_t host) const override {
-    return {"host=" + path_of(number_of(host)), "--bind", address_of(host), "--protected-mode",
-            "no"};
+    return {"host=" + namespace_of(host), "--bind", address_of(host), "--protected-mode", "no"};
+  }
+  [[nodiscard]] std::string namespace_of(std::size_t host) const override {
+    return path_of(number_of(host));
   }
   // As root it is enough to enter the one; otherwise that is a right which the other gives.
   void enter(std::size_t host) override {
-    const auto network = path_of(number_of(host));
+    const auto network = namespace_of(host);
     if (!joins(network, CLONE_NEWNET) &&
         !(joins(path_of("user"), CLONE_NEWUSER) && joins(network, CLONE_NEWNET))) {
       throw std::runtime_error("a host cannot be entered: " + std::string(std::strerror(errno)));
@@ -71,6 +73,10 @@ class namespaces final : public breaking_network {
   }
   void cut(const std::vector<std::size_t>& some, const std::vector<std::size_t>& others) override {
     control("cut " + list_of(some) + " " + list_of(others));
+  }
+  void lose(const std::vector<std::size_t>& sources,
+            const std::vector<std::size_t>& sinks) override {
+    control("lose " + list_of(sources) + " " + list_of(sinks));
   }
   void join() override { control("join"); }
 
@@ -125,6 +131,10 @@ class proxies final : public breaking_network {
       }
     }
     freeze();
+  }
+  void lose(const std::vector<std::size_t>& /*sources*/,
+            const std::vector<std::size_t>& /*sinks*/) override {
+    throw std::logic_error("a proxy loses no packets");
   }
   void join() override {
     for (auto& hosts : cuts_) hosts.clear();

@@ -26,11 +26,16 @@ class breaking_network : public test_network {
   // Namespaces; or proxies where this kernel allows none, which it prints on stderr.
   static medium best();
 
+  // As nsenter takes it; empty for proxies.
+  [[nodiscard]] virtual std::string namespace_of(std::size_t /*host*/) const { return ""; }
   // This process is on the host from now on. It has no threads yet.
   virtual void enter(std::size_t host) = 0;
   // Each of the first is cut off from each of the second.
   virtual void cut(const std::vector<std::size_t>& some,
                    const std::vector<std::size_t>& others) = 0;
+  // Packets from the first to the others are lost. Proxies cannot do that, and throw.
+  virtual void lose(const std::vector<std::size_t>& sources,
+                    const std::vector<std::size_t>& sinks) = 0;
   // Joins all hosts again.
   virtual void join() = 0;
 };
