@@ -17,10 +17,10 @@ command_demo() {
 }
 
 command_evidence() {
-  need "${packages_library[@]}" "${packages_server[@]}" "${packages_go[@]}" nlohmann-json3-dev python3 \
-    util-linux
+  need "${packages_library[@]}" "${packages_server[@]}" "${packages_go[@]}" "${packages_bindings[@]}" \
+    iproute2 libgtest-dev luajit nlohmann-json3-dev python3 util-linux
   need_porcupine
-  build release evidence_recorder evidence_checker
+  build release evidence_recorders evidence_checker evidence_inject_faults
   exec tests/evidence/run_slice "$@"
 }
 

@@ -10,6 +10,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 OK, VIOLATION, UNKNOWN, LATE = 0, 1, 3, 4
 SKIPPED = 77
+VIOLATION_NAME = "violation"
 NAMES = ("checker", "porcupine")
 CHUNK = 1 << 20
 

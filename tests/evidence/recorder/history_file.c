@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,27 +37,4 @@ int64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_BOOTTIME, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t* register_open(const char* path, int names) {
-  const size_t size = (size_t)names * sizeof(int64_t);
-  const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0 || ftruncate(fd, (off_t)size) != 0) fail(path);
-  void* cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (cells == MAP_FAILED) fail(path);
-  close(fd);
-  return cells;
-}
-
-bool register_write(int64_t* cell, int64_t token, int64_t* highest) {
-  int64_t seen = __atomic_load_n(cell, __ATOMIC_SEQ_CST);
-  while (token >= seen) {
-    if (__atomic_compare_exchange_n(cell, &seen, token, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
-      *highest = 0;
-      return true;
-    }
-  }
-  *highest = seen;
-  return false;
 }

@@ -1,8 +1,7 @@
-/* The history of a recorder, and the register that its locks guard. */
+/* The history of a recorder. */
 #ifndef MORTISE_TESTS_HISTORY_FILE_H
 #define MORTISE_TESTS_HISTORY_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +22,5 @@ void history_write(int fd, const struct lines* lines);
 
 /* CLOCK_BOOTTIME in nanoseconds. */
 int64_t now_ns(void);
-
-/* One number per name, in a file that all recorders map: the highest token that it has accepted. */
-int64_t* register_open(const char* path, int names);
-/* Whether the write is accepted. `highest` receives the token that refuses it, otherwise 0. */
-bool register_write(int64_t* cell, int64_t token, int64_t* highest);
 
 #endif

@@ -1,7 +1,9 @@
 /*
  * recorder URL PROCESS CLIENTS NAMES SEED FOLDER: clients of one process that use locks until
  * SIGTERM, through the C ABI only. Appends each call to FOLDER/PROCESS.jsonl, as
- * docs/internals/histories.md describes. All recorders of a FOLDER share the registers.
+ * docs/internals/histories.md describes. All recorders of a FOLDER share the registers. NAMES are
+ * separated by commas, and each begins with the kind of its lock. At SIGUSR1 the process forks. Its
+ * child tries the handles and executes another program.
  */
 #include <mortise/mortise.h>
 #include <pthread.h>
@@ -9,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "evidence/recorder/guarded_cell.h"
 #include "evidence/recorder/history_file.h"
 
-enum { most_names = 64, most_clients = 64, capacity = 3 };
+enum { most_names = 64, most_clients = 64, capacity = 3, forked_process = 1000000 };
 
 enum kind { mutex, reentrant, rw, semaphore, kinds };
 static const char* const kind_names[kinds] = {"mutex", "reentrant", "rw", "semaphore"};
@@ -28,12 +33,13 @@ struct owner {
   mortise_semaphore* semaphore;
   bool is_writer;
   int64_t permits;
-  int64_t* cell;
+  struct cell* cell;
 };
 
 struct client {
   int number;
   unsigned seed;
+  bool is_open;
   mortise_client* client;
   mortise_queue* losses;
   mortise_event* event;
@@ -45,16 +51,13 @@ struct client {
 static struct {
   const char* url;
   int process;
-  int names;
+  char names[most_names][32];
+  int name_count;
+  bool has_upgrades;
   int history;
-  int64_t* cells;
+  struct cell* cells;
 } setup;
 static volatile sig_atomic_t is_over;
-
-static void end(int number) {
-  (void)number;
-  is_over = 1;
-}
 
 /* What each failure of MORTISE_* is called in a history. */
 static const char* status_name(mortise_status status) {
@@ -83,6 +86,8 @@ static const char* status_name(mortise_status status) {
       return "busy";
     case MORTISE_LIMIT:
       return "limit";
+    case MORTISE_FORKED:
+      return "forked";
     default:
       return "error";
   }
@@ -238,11 +243,11 @@ static bool look(struct client* self, struct owner* owner) {
 }
 
 /* A stopped process resumes before such a write, which only the token refuses. */
-static void write_register(struct client* self, const struct owner* owner) {
+static void write_register(struct client* self, const struct owner* owner, struct reading read) {
   const int64_t token = hold_of(owner).token;
   struct call call = begin("write");
   int64_t highest = 0;
-  const bool is_accepted = register_write(owner->cell, token, &highest);
+  const bool is_accepted = cell_write(owner->cell, read, token, &highest);
   call.return_ns = now_ns();
   char more[96];
   snprintf(more, sizeof more, ",\"accepted\":%s,\"highest\":%lld", is_accepted ? "true" : "false",
@@ -267,18 +272,19 @@ static void take_losses(struct client* self) {
 static void work(struct client* self, struct owner* owner) {
   const bool is_guarded = owner->kind != semaphore && (owner->kind != rw || owner->is_writer);
   const bool is_quick = chance(self, 4) != 0;
-  const unsigned rounds = chance(self, 6) + (chance(self, 40) == 0 ? 100 : 0);
+  const unsigned rounds = chance(self, 4) + (chance(self, 60) == 0 ? 100 : 0);
   for (unsigned round = 0; round <= rounds && !is_over; ++round) {
     if (!look(self, owner)) break;
-    if (is_guarded) write_register(self, owner);
+    struct reading read = {0, 0};
+    if (is_guarded) read = cell_read(owner->cell, hold_of(owner).token);
     if (!is_quick) pause_us(chance(self, 4000));
+    if (is_guarded) write_register(self, owner, read);
     take_losses(self);
     if (chance(self, 12) == 0) {
       struct call call = begin("extend");
       finish(self, owner, &call, extend(owner));
     }
   }
-  if (is_guarded) write_register(self, owner);
 }
 
 static void reenter(struct client* self, struct owner* owner) {
@@ -311,7 +317,7 @@ static void use(struct client* self, struct owner* owner) {
   if (finish(self, owner, &call, acquire(owner, timeout_ms)) != MORTISE_OK) return;
   work(self, owner);
   if (owner->kind == reentrant && chance(self, 2) == 0) reenter(self, owner);
-  if (owner->kind == rw && chance(self, 2) == 0) change_mode(self, owner);
+  if (owner->kind == rw && setup.has_upgrades && chance(self, 2) == 0) change_mode(self, owner);
   call = begin("unlock");
   finish(self, owner, &call, unlock(owner));
 }
@@ -333,12 +339,20 @@ static void require(bool is_true, const mortise_error* error, const char* what) 
   exit(1);
 }
 
+static enum kind kind_of(const char* name) {
+  for (int i = 0; i < kinds; ++i) {
+    if (strncmp(name, kind_names[i], strlen(kind_names[i])) == 0) return (enum kind)i;
+  }
+  fprintf(stderr, "recorder: %s does not begin with a kind of locks\n", name);
+  exit(2);
+}
+
 static void open_owner(struct client* self, int number, mortise_error* error) {
   struct owner* owner = &self->owners[number];
   owner->number = number;
-  owner->kind = (enum kind)(number % kinds);
+  owner->kind = kind_of(setup.names[number]);
   owner->cell = &setup.cells[number];
-  snprintf(owner->name, sizeof owner->name, "%s%d", kind_names[owner->kind], number);
+  memcpy(owner->name, setup.names[number], sizeof owner->name);
   const size_t length = strlen(owner->name);
   mortise_options* options = mortise_options_new_from(self->client, error);
   require(options != NULL, error, "options");
@@ -359,31 +373,42 @@ static void open_owner(struct client* self, int number, mortise_error* error) {
   mortise_options_free(options);
 }
 
+static void open_multi(struct client* self, mortise_error* error) {
+  int count = 0;
+  for (int i = 0; i < setup.name_count && count < 2; ++i) {
+    if (self->owners[i].kind == mutex) self->members[count++] = &self->owners[i];
+  }
+  if (count < 2) return;
+  self->multi = mortise_multi_new(self->client, error);
+  require(self->multi != NULL, error, "multi");
+  for (int i = 0; i < 2; ++i) {
+    require(mortise_multi_add_lock(self->multi, self->members[i]->lock, error) == MORTISE_OK, error,
+            "multi");
+  }
+}
+
 /* A server that restarts refuses connections for a while. */
 static bool open_client(struct client* self, mortise_error* error) {
   while (self->client == NULL && !is_over) {
     self->client = mortise_client_new(setup.url, strlen(setup.url), NULL, error);
-    if (self->client == NULL) pause_us(20000);
+    if (self->client != NULL) break;
+    require(mortise_error_status(error) != MORTISE_INVALID_ARGUMENT, error, setup.url);
+    pause_us(20000);
   }
   if (self->client == NULL) return false;
   self->event = mortise_event_new();
   self->losses = mortise_queue_new(self->client, 0, error);
   require(self->event != NULL && self->losses != NULL, error, "queue");
-  for (int i = 0; i < setup.names; ++i) open_owner(self, i, error);
-  if (setup.names <= kinds) return true;
-  self->multi = mortise_multi_new(self->client, error);
-  require(self->multi != NULL, error, "multi");
-  for (int i = 0; i < 2; ++i) {
-    self->members[i] = &self->owners[i * kinds];
-    require(mortise_multi_add_lock(self->multi, self->members[i]->lock, error) == MORTISE_OK, error,
-            "multi");
-  }
+  for (int i = 0; i < setup.name_count; ++i) open_owner(self, i, error);
+  open_multi(self, error);
+  __atomic_store_n(&self->is_open, true, __ATOMIC_RELEASE);
   return true;
 }
 
 static void close_client(struct client* self) {
+  __atomic_store_n(&self->is_open, false, __ATOMIC_RELEASE);
   mortise_multi_free(self->multi);
-  for (int i = 0; i < setup.names; ++i) {
+  for (int i = 0; i < setup.name_count; ++i) {
     mortise_lock_free(self->owners[i].lock);
     mortise_rw_free(self->owners[i].rw);
     mortise_semaphore_free(self->owners[i].semaphore);
@@ -401,7 +426,7 @@ static void* run_client(void* argument) {
       if (self->multi != NULL && chance(self, 8) == 0) {
         use_multi(self);
       } else {
-        use(self, &self->owners[chance(self, (unsigned)setup.names)]);
+        use(self, &self->owners[chance(self, (unsigned)setup.name_count)]);
       }
       take_losses(self);
     }
@@ -411,34 +436,92 @@ static void* run_client(void* argument) {
   return NULL;
 }
 
+/* ---- the process ------------------------------------------------------------------------ */
+
+/* The child has the handles of its parent, which are inert. A hold that it reports, or a lock that
+   it is granted, is a violation. */
+static void try_after_fork(struct client* self) {
+  if (!__atomic_load_n(&self->is_open, __ATOMIC_ACQUIRE)) return;
+  for (int i = 0; i < setup.name_count; ++i) {
+    struct owner* owner = &self->owners[i];
+    look(self, owner);
+    struct call call = begin("try");
+    finish(self, owner, &call, acquire(owner, 0));
+  }
+}
+
+static void fork_and_exec(struct client* clients, int client_count) {
+  const int64_t call_ns = now_ns();
+  const pid_t child = fork();
+  if (child < 0) return;
+  if (child == 0) {
+    setup.process = forked_process + (int)getpid();
+    for (int i = 0; i < client_count; ++i) try_after_fork(&clients[i]);
+    execl("/bin/true", "true", (char*)NULL);
+    _exit(1);
+  }
+  int status = -1;
+  if (waitpid(child, &status, 0) != child || status != 0) return;
+  struct lines lines = {.length = 0};
+  lines_add(&lines,
+            "{\"op\":\"fault\",\"kind\":\"client\",\"fault\":\"process forks and executes\"");
+  lines_add(&lines, ",\"call_ns\":%lld,\"return_ns\":%lld}\n", (long long)call_ns,
+            (long long)now_ns());
+  history_write(setup.history, &lines);
+}
+
+static void take_signals(struct client* clients, int client_count, const sigset_t* signals) {
+  while (!is_over) {
+    int number = 0;
+    if (sigwait(signals, &number) != 0 || number == SIGTERM) is_over = 1;
+    if (number == SIGUSR1) fork_and_exec(clients, client_count);
+  }
+}
+
+static void read_names(char* list) {
+  char* rest = list;
+  for (char* name; (name = strtok_r(rest, ",", &rest)) != NULL;) {
+    if (setup.name_count == most_names || strlen(name) >= sizeof setup.names[0]) {
+      fprintf(stderr, "recorder: %s is too long, or beyond %d names\n", name, most_names);
+      exit(2);
+    }
+    strcpy(setup.names[setup.name_count++], name);
+  }
+}
+
 int main(int count, char** arguments) {
   if (count != 7) {
     fputs("usage: recorder URL PROCESS CLIENTS NAMES SEED FOLDER\n", stderr);
     return 2;
   }
-  signal(SIGTERM, end);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, NULL);
   static struct client clients[most_clients];
   pthread_t threads[most_clients];
   char path[512];
   const int client_count = atoi(arguments[3]);
   setup.url = arguments[1];
+  setup.has_upgrades = strncmp(setup.url, "redlock:", strlen("redlock:")) != 0;
   setup.process = atoi(arguments[2]);
-  setup.names = atoi(arguments[4]);
+  read_names(arguments[4]);
   const unsigned seed = (unsigned)strtoul(arguments[5], NULL, 10);
-  if (client_count < 1 || client_count > most_clients || setup.names < 1 ||
-      setup.names > most_names) {
+  if (client_count < 1 || client_count > most_clients || setup.name_count < 1) {
     fputs("recorder: CLIENTS and NAMES are 1 to 64\n", stderr);
     return 2;
   }
   snprintf(path, sizeof path, "%s/%d.jsonl", arguments[6], setup.process);
   setup.history = history_open(path);
   snprintf(path, sizeof path, "%s/registers", arguments[6]);
-  setup.cells = register_open(path, most_names);
+  setup.cells = cells_open(path, most_names);
   for (int i = 0; i < client_count; ++i) {
     clients[i].number = i;
     clients[i].seed = seed * most_clients + (unsigned)i;
     if (pthread_create(&threads[i], NULL, run_client, &clients[i]) != 0) return 1;
   }
+  take_signals(clients, client_count, &signals);
   for (int i = 0; i < client_count; ++i) pthread_join(threads[i], NULL);
   return 0;
 }
