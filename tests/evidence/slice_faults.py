@@ -119,6 +119,12 @@ def register_counts(path):
     return sums
 
 
+def is_stopped(process):
+    flags = os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+    found = os.waitid(os.P_PID, process.pid, flags)
+    return found is not None and found.si_code == os.CLD_STOPPED
+
+
 def stop(process):
     """Whether it stopped; a process that has just ended does not."""
     process.send_signal(signal.SIGSTOP)

@@ -3,7 +3,8 @@
  * SIGTERM, through the C ABI only. Appends each call to FOLDER/PROCESS.jsonl, as
  * docs/internals/histories.md describes. All recorders of a FOLDER share the registers. NAMES are
  * separated by commas, and each begins with the kind of its lock. At SIGUSR1 the process forks. Its
- * child tries the handles and executes another program.
+ * child tries the handles and executes another program. Sometimes the process stops itself before a
+ * guarded write.
  */
 #include <mortise/mortise.h>
 #include <pthread.h>
@@ -278,6 +279,8 @@ static void work(struct client* self, struct owner* owner) {
     struct reading read = {0, 0};
     if (is_guarded) read = cell_read(owner->cell, hold_of(owner).token);
     if (!is_quick) pause_us(chance(self, 4000));
+    /* The worst moment. run_slice resumes the process, mostly after the end of its lease. */
+    if (is_guarded && chance(self, 300) == 0) raise(SIGSTOP);
     if (is_guarded) write_register(self, owner, read);
     take_losses(self);
     if (chance(self, 12) == 0) {
