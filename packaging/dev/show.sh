@@ -21,6 +21,7 @@ command_evidence() {
     iproute2 libgtest-dev luajit nlohmann-json3-dev python3 util-linux
   need_porcupine
   build release evidence_recorders evidence_checker evidence_inject_faults
+  if [[ ${1:-} == --campaign ]]; then exec tests/evidence/campaign "${@:2}"; fi
   exec tests/evidence/run_slice "$@"
 }
 

@@ -25,8 +25,9 @@ def machine():
     words = subprocess.run([server, "--version"], capture_output=True, text=True,
                            check=True).stdout.split()
     version = next(word.removeprefix("v=") for word in words if word.startswith("v="))
+    kernel = ".".join(platform.release().split(".")[:2])
     return (f"{os.cpu_count()} processors ({cpu}), {memory_gib:.0f} GiB, "
-            f"{platform.system()} {platform.release()}, {words[0]} {version}")
+            f"{platform.system()} {kernel}, {words[0]} {version}")
 
 
 def commit():
