@@ -41,12 +41,12 @@ def add_numbers(into, more):
         into[key] = into.get(key, 0) + number
 
 
-def path_of(deployment):
-    return FOLDER / f"{deployment}.json"
+def path_of(deployment, folder=FOLDER):
+    return folder / f"{deployment}.json"
 
 
-def read(deployment):
-    path = path_of(deployment)
+def read(deployment, folder=FOLDER):
+    path = path_of(deployment, folder)
     if path.exists():
         return json.loads(path.read_text("utf-8"))
     return {"deployment": deployment, "slices": 0, "seconds": 0}
@@ -65,9 +65,10 @@ def judgment_of(result, judge):
     return "stalled" if result["stall_ms"] >= LONG_STALL_MS else "late"
 
 
-def add(result):
+def add(result, folder=FOLDER):
     """Adds the result.json of one slice, and writes the file as a whole."""
-    total = read(result["deployment"])
+    path = path_of(result["deployment"], folder)
+    total = read(result["deployment"], folder)
     total["exclusive"] = result["exclusive"]
     total["slices"] += 1
     total["seconds"] = round(total["seconds"] + result["seconds"], 1)
@@ -88,7 +89,7 @@ def add(result):
     today = datetime.date.today().isoformat()
     total.setdefault("first_day", today)
     total.update(last_day=today, machine=machine(), commit=commit())
-    FOLDER.mkdir(exist_ok=True)
-    new = path_of(result["deployment"]).with_suffix(".new")
+    folder.mkdir(exist_ok=True)
+    new = path.with_suffix(".new")
     new.write_text(json.dumps(total, indent=2) + "\n", "utf-8")
-    new.rename(path_of(result["deployment"]))
+    new.rename(path)
