@@ -113,7 +113,7 @@ def register_counts(path):
     keys = ("fenced_writes", "fenced_refusals", "fenced_losses", "plain_writes", "plain_losses")
     sums = dict.fromkeys(keys, 0)
     if path.exists():
-        for cell in struct.iter_unpack("<10q", path.read_bytes()):
+        for cell in struct.iter_unpack("<9q", path.read_bytes()):
             for key, number in zip(keys, cell[4:9]):
                 sums[key] += number
     return sums

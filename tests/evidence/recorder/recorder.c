@@ -34,7 +34,6 @@ struct owner {
   mortise_semaphore* semaphore;
   bool is_writer;
   int64_t permits;
-  struct cell* cell;
 };
 
 struct client {
@@ -47,6 +46,7 @@ struct client {
   mortise_multi* multi; /* of the first two mutexes, if there are two */
   struct owner* members[2];
   struct owner owners[most_names];
+  struct guarded_cells cells;
 };
 
 static struct {
@@ -56,7 +56,7 @@ static struct {
   int name_count;
   bool has_upgrades;
   int history;
-  struct cell* cells;
+  char registers[512];
 } setup;
 static volatile sig_atomic_t is_over;
 
@@ -248,7 +248,7 @@ static void write_register(struct client* self, const struct owner* owner, struc
   const int64_t token = hold_of(owner).token;
   struct call call = begin("write");
   int64_t highest = 0;
-  const bool is_accepted = cell_write(owner->cell, read, token, &highest);
+  const bool is_accepted = cell_write(&self->cells, owner->number, read, token, &highest);
   call.return_ns = now_ns();
   char more[96];
   snprintf(more, sizeof more, ",\"accepted\":%s,\"highest\":%lld", is_accepted ? "true" : "false",
@@ -277,7 +277,7 @@ static void work(struct client* self, struct owner* owner) {
   for (unsigned round = 0; round <= rounds && !is_over; ++round) {
     if (!look(self, owner)) break;
     struct reading read = {0, 0};
-    if (is_guarded) read = cell_read(owner->cell, hold_of(owner).token);
+    if (is_guarded) read = cell_read(&self->cells, owner->number, hold_of(owner).token);
     if (!is_quick) pause_us(chance(self, 4000));
     /* The worst moment. run_slice resumes the process, mostly after the end of its lease. */
     if (is_guarded && chance(self, 300) == 0) raise(SIGSTOP);
@@ -354,7 +354,6 @@ static void open_owner(struct client* self, int number, mortise_error* error) {
   struct owner* owner = &self->owners[number];
   owner->number = number;
   owner->kind = kind_of(setup.names[number]);
-  owner->cell = &setup.cells[number];
   memcpy(owner->name, setup.names[number], sizeof owner->name);
   const size_t length = strlen(owner->name);
   mortise_options* options = mortise_options_new_from(self->client, error);
@@ -399,6 +398,7 @@ static bool open_client(struct client* self, mortise_error* error) {
     pause_us(20000);
   }
   if (self->client == NULL) return false;
+  self->cells = cells_open(setup.registers, most_names);
   self->event = mortise_event_new();
   self->losses = mortise_queue_new(self->client, 0, error);
   require(self->event != NULL && self->losses != NULL, error, "queue");
@@ -517,8 +517,7 @@ int main(int count, char** arguments) {
   }
   snprintf(path, sizeof path, "%s/%d.jsonl", arguments[6], setup.process);
   setup.history = history_open(path);
-  snprintf(path, sizeof path, "%s/registers", arguments[6]);
-  setup.cells = cells_open(path, most_names);
+  snprintf(setup.registers, sizeof setup.registers, "%s/registers", arguments[6]);
   for (int i = 0; i < client_count; ++i) {
     clients[i].number = i;
     clients[i].seed = seed * most_clients + (unsigned)i;
