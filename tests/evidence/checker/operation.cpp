@@ -63,7 +63,7 @@ class line_reader {
 
 void keep(const operation& one, operation_history& history) {
   if (one.op == "fault") {
-    if (one.kind == "server") history.faults.push_back(one);
+    if (one.kind != "client") history.faults.push_back(one);
     return;
   }
   if (!contains(names_of_operations, one.op) || !contains(kinds, one.kind) ||

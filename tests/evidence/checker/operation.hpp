@@ -37,7 +37,7 @@ struct operation_history {
   bool is_exclusive = true;
   bool is_cut = false;  // the last line has no end
   std::vector<operation> operations;
-  std::vector<operation> faults;  // of servers
+  std::vector<operation> faults;  // of servers and networks
   // The texts of the operations, each once.
   std::unordered_set<std::string> texts;
 };

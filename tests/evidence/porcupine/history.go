@@ -53,7 +53,8 @@ func (known texts) intern(text *string) {
 	}
 }
 
-// readHistory returns the operations, the server faults, and whether the last line was cut off.
+// readHistory returns the operations, the faults of servers and networks, and whether the last line
+// was cut off.
 func readHistory(input io.Reader) (first header, all, faults []operation, isCut bool, err error) {
 	lines := bufio.NewReaderSize(input, 1<<20)
 	known := texts{}
@@ -78,7 +79,7 @@ func readHistory(input io.Reader) (first header, all, faults []operation, isCut 
 			known.intern(text)
 		}
 		if one.Op == "fault" {
-			if one.Kind == "server" {
+			if one.Kind != "client" {
 				faults = append(faults, one)
 			}
 			continue
