@@ -58,7 +58,7 @@ struct list_place {
   std::int64_t servers = 0;  // number of servers in the list
 };
 
-// How the client and the server of a URL prove who they are.
+// How the client and the server of a URL identify themselves.
 struct login_settings {
   std::string password_file;  // empty: none
   std::string peer_user;      // of the server of a unix socket; empty: any

@@ -79,7 +79,7 @@ TEST(safety, hazard_01_a_process_that_was_stopped_keeps_its_healthy_connection) 
   std::atomic<int> tries{0};
   proxy between(server.socket_path(), [&](const fake_command& command) {
     if (command.is("HELLO")) ++handshakes;
-    if (!command.is("EXEC")) return fault::none();
+    if (!command.is("MULTI")) return fault::none();
     ++tries;
     // So that the timers that watch over the connection are late before the reply is there.
     return fault::delay(timeout_ms / 2);

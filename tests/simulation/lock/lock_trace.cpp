@@ -126,12 +126,34 @@ void lock_trace::execute(session& from, const arguments& command) {
   const auto now_us = server_.redis.now_us();
   messages_.clear();
   server_.watch.execute(from, command);
+  if (taken.event == "renew_many") return note_renewals(command, now_us, fence_before);
   std::string fields = taken.arguments + field("server_us", now_us);
   if (!taken.lock_key.empty()) fields += field("key", taken.lock_key) + field("owner", taken.owner);
   fields += field("fence_before", fence_before) + ", \"reply\": ";
   append_reply(fields, server_.redis.last_reply());
   fields += ", \"messages\": " + list_of(messages_);
   write(taken.event, world_.time.now(), fields + keys_of(taken.lock_key));
+}
+
+// One request for many locks counts as one renewal of each, with the reply of queued_renew.
+void lock_trace::note_renewals(const arguments& command, std::int64_t now_us,
+                               std::int64_t fence_before) {
+  const auto& results = server_.redis.last_reply().items;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto code = results[i].integer;
+    const auto& lock_key = command.at(3 + i);
+    const auto& ttl = command.at(4 + results.size() + 2 * i);
+    std::string result = code == 0 ? "[0]" : code == -1 ? "[0, 1]" : "\"ERROR unreadable\"";
+    if (code > 0) {
+      result = "[1, 0, " + std::to_string(now_us) + ", " + ttl + (code == 2 ? ", 1]" : ", 0]");
+    }
+    write("renew", world_.time.now(),
+          field("ttl", std::stoll(ttl)) + field("draw", std::int64_t{0}) +
+              field("server_us", now_us) + field("key", lock_key) +
+              field("owner", command.at(3 + results.size() + 2 * i)) +
+              field("fence_before", fence_before) + ", \"reply\": " + result +
+              ", \"messages\": []" + keys_of(lock_key));
+  }
 }
 
 void lock_trace::note_listeners() {

@@ -49,6 +49,7 @@ class lock_trace {
   [[nodiscard]] std::int64_t server_ms(time_ns truth) const;
   [[nodiscard]] std::int64_t fence() const;
   void note_listeners();
+  void note_renewals(const arguments& command, std::int64_t now_us, std::int64_t fence_before);
   void write(std::string_view event, time_ns at, const std::string& fields);
   [[nodiscard]] std::string keys_of(const std::string& lock_key) const;
 

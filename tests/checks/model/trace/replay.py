@@ -1,6 +1,7 @@
 """Replays traces of simulations by the rules of a model (docs/internals/models.md)."""
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -98,7 +99,9 @@ class Translation:
     def client(self, name):
         return self.clients.setdefault(name, len(self.clients))
 
-    def owner(self, token):
+    def owner(self, text):
+        """The number of an owner token. A secret may follow it, in a queue and in a grant."""
+        token = re.match(r'.*:\d+', text)[0] if text else ''
         return self.owners.setdefault(token, len(self.owners) + 1) if token else 0
 
     def token(self, number):
