@@ -4,7 +4,7 @@
  *
  *   COMPETITOR MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK
  *
- *   MODE        "contend", "hold" or "take"
+ *   MODE        "contend", "hold", "take" or "work"
  *   ADDRESS     host:port of the server
  *   NAME        the lock's
  *   WAITERS     how many there are in this process
@@ -25,6 +25,11 @@
  *   errors, error  calls that failed, and the message of the first
  *
  * and ends at the end of its input.
+ *
+ * Workers acquire and release until they are killed. Each writes "enter ID" while it holds, "leave
+ * ID" before its release, or as soon as its library reports a loss, and "failed ID MESSAGE" after a
+ * call that failed. Each line is one write(2), so lines of several processes in one pipe are in
+ * their true order. ID is the number of the process times 65536, plus that of the worker from 1.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -165,6 +170,34 @@ static void *contend(void *argument) {
   }
 }
 
+static void *work(void *argument) {
+  struct waiter *self = argument;
+  for (;;) {
+    int64_t end_ns;
+    if (mortise_lock_acquire(self->lock, MORTISE_FOREVER, self->error) != MORTISE_OK) {
+      dprintf(1, "failed %" PRId64 " %s\n", self->id, mortise_error_message(self->error));
+      sleep_us(10000);
+      continue;
+    }
+    if (dprintf(1, "enter %" PRId64 "\n", self->id) < 0) return NULL;
+    end_ns = now_ns() + self->section_us * 1000;
+    while (now_ns() < end_ns && mortise_lock_is_held(self->lock)) sleep_us(5000);
+    dprintf(1, "leave %" PRId64 "\n", self->id);
+    if (mortise_lock_unlock(self->lock, self->error) != MORTISE_OK) {
+      dprintf(1, "failed %" PRId64 " %s\n", self->id, mortise_error_message(self->error));
+    }
+  }
+}
+
+static void start_threads(struct waiter *waiters, int count, void *(*function)(void *)) {
+  int i;
+  for (i = 0; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, &waiters[i]) != 0) fail("pthread_create", "failed");
+    pthread_detach(thread);
+  }
+}
+
 static void print_results(struct contention *contention, const struct waiter *waiters, int count) {
   const char *comma = "";
   int i;
@@ -192,13 +225,8 @@ static void print_results(struct contention *contention, const struct waiter *wa
 }
 
 static void run(struct contention *contention, struct waiter *waiters, int count, double seconds) {
-  int i;
   contention->end_ns = now_ns() + (int64_t)(seconds * 1e9);
-  for (i = 0; i < count; ++i) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, contend, &waiters[i]) != 0) fail("pthread_create", "failed");
-    pthread_detach(thread);
-  }
+  start_threads(waiters, count, contend);
   sleep_us((contention->end_ns - now_ns()) / 1000 + 1);
   /* From now on they record nothing. */
   pthread_mutex_lock(&contention->mutex);
@@ -258,6 +286,10 @@ int main(int argc, char **argv) {
   while ((i = getchar()) != '\n' && i != EOF) {
   }
   if (strcmp(argv[1], "contend") == 0) run(&contention, waiters, count, atof(argv[6]));
+  if (strcmp(argv[1], "work") == 0) {
+    start_threads(waiters, count, work);
+    for (;;) pause();
+  }
   if (mortise_lock_acquire(waiters[0].lock, MORTISE_FOREVER, error) != MORTISE_OK) {
     fail("mortise_lock_acquire", mortise_error_message(error));
   }

@@ -1,10 +1,14 @@
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
@@ -15,12 +19,19 @@ class Contention {
     void acquire() throws Exception;
 
     void release() throws Exception;
+
+    /** Whether the calling thread holds the lock, as far as the library reports a loss. */
+    default boolean isHeld() {
+      return true;
+    }
   }
 
   /** Opens locks by their names. */
   interface Opener {
     Owner open(String name);
   }
+
+  private static final FileOutputStream OUTPUT = new FileOutputStream(FileDescriptor.out);
 
   private final Owner lock;
   private final long sectionUs;
@@ -60,6 +71,10 @@ class Contention {
       while (System.in.read() >= 0) {}
       Runtime.getRuntime().halt(0);
     }
+    if (arguments[0].equals("work")) {
+      new Contention(lock, arguments).startWork();
+      Thread.sleep(Long.MAX_VALUE);
+    }
     lock.acquire();
     report(arguments[0].equals("hold") ? "held" : "taken");
     Thread.sleep(Long.MAX_VALUE);
@@ -77,13 +92,55 @@ class Contention {
     }
   }
 
-  private void run() throws InterruptedException {
+  private void start(IntConsumer task) {
     for (int i = 0; i < counts.length; i++) {
       int number = i;
-      var thread = new Thread(() -> contend(number));
+      var thread = new Thread(() -> task.accept(number));
       thread.setDaemon(true);
       thread.start();
     }
+  }
+
+  private void startWork() {
+    start(number -> {
+      long id = (ProcessHandle.current().pid() << 16) + number + 1;
+      for (; ; ) {
+        try {
+          work(id);
+        } catch (Exception problem) {
+          write("failed " + id + " " + problem);
+        }
+      }
+    });
+  }
+
+  private void work(long id) throws Exception {
+    try {
+      lock.acquire();
+    } catch (Exception problem) {
+      Thread.sleep(10);
+      throw problem;
+    }
+    write("enter " + id);
+    long end = System.nanoTime() + sectionUs * 1000;
+    while (System.nanoTime() < end && lock.isHeld()) {
+      Thread.sleep(5);
+    }
+    write("leave " + id);
+    lock.release();
+  }
+
+  /** One write, so that lines of several processes in one pipe are in their true order. */
+  private static void write(String line) {
+    try {
+      OUTPUT.write((line.replace('\n', ' ') + "\n").getBytes(StandardCharsets.UTF_8));
+    } catch (IOException problem) {
+      Runtime.getRuntime().halt(1);
+    }
+  }
+
+  private void run() throws InterruptedException {
+    start(this::contend);
     Thread.sleep(Math.max(0, (endNs - System.nanoTime()) / 1_000_000 + 1));
     report(results());
   }

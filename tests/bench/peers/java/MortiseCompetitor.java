@@ -16,6 +16,11 @@ class MortiseCompetitor {
         public void release() {
           lock.unlock();
         }
+
+        @Override
+        public boolean isHeld() {
+          return lock.isHeldByCurrentThread();
+        }
       };
     });
   }

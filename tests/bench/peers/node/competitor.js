@@ -93,6 +93,27 @@ async function contend(number) {
   }
 }
 
+// One write, so that lines of several processes in one pipe are in their true order.
+function write(line) {
+  fs.writeSync(1, `${line.replaceAll("\n", " ")}\n`);
+}
+
+async function work(number) {
+  const id = (BigInt(process.pid) << 16n) + BigInt(number) + 1n;
+  for (;;) {
+    try {
+      const lock = await acquire(name);
+      write(`enter ${id}`);
+      await sleep(sectionUs / 1000);
+      write(`leave ${id}`);
+      await lock.release();
+    } catch (problem) {
+      write(`failed ${id} ${problem}`);
+      await sleep(10);
+    }
+  }
+}
+
 async function run() {
   end = now() + Number(seconds) * 1000;
   for (let i = 0; i < counts.length; ++i) contend(i);
@@ -112,6 +133,10 @@ async function main() {
   console.log("ready");
   await started;
   if (mode === "contend") return run();
+  if (mode === "work") {
+    for (let i = 0; i < counts.length; ++i) work(i);
+    return;
+  }
   await acquire(name);
   console.log(mode === "hold" ? "held" : "taken");
 }

@@ -83,6 +83,27 @@ class Contention:
                               "error": self.error}), flush=True)
 
 
+def write(line):
+    """One write, so that lines of several processes in one pipe are in their true order."""
+    os.write(1, (line.replace("\n", " ") + "\n").encode())
+
+
+def work(client, name, number, section_s):
+    own = (os.getpid() << 16) + number + 1
+    lock = client.lock(name)
+    while True:
+        try:
+            if not lock.acquire():
+                continue
+            write(f"enter {own}")
+            time.sleep(section_s)
+            write(f"leave {own}")
+            lock.release()
+        except redis.RedisError as problem:
+            write(f"failed {own} {problem!r}")
+            time.sleep(0.01)
+
+
 def main():
     mode, address, name, waiters, section_us, seconds, check = sys.argv[1:]
     host, port = address.split(":")
@@ -98,6 +119,11 @@ def main():
         Contention(client, name, int(waiters), int(section_us), float(seconds), check).run()
         sys.stdin.read()
         os._exit(0)
+    if mode == "work":
+        for number in range(int(waiters)):
+            threading.Thread(target=work, daemon=True,
+                             args=(client, name, number, int(section_us) / 1e6)).start()
+        threading.Event().wait()
     client.lock(name).acquire()
     print("held" if mode == "hold" else "taken", flush=True)
     threading.Event().wait()

@@ -19,6 +19,8 @@ type Lock interface {
 	// Acquire waits; it returns false if the library has given up and should be asked again.
 	Acquire() (bool, error)
 	Release() error
+	// Lost ends when the library reports the loss of the lock. It is nil if the library reports none.
+	Lost() <-chan struct{}
 }
 
 type results struct {
@@ -56,12 +58,19 @@ func Main(arguments []string, open func(address string) func(name string) Lock) 
 	fmt.Println("ready")
 	input := bufio.NewReader(os.Stdin)
 	input.ReadString('\n')
+	section := time.Duration(number(arguments[4])) * time.Microsecond
+	if mode == "work" {
+		for i, lock := range locks {
+			go work(int64(os.Getpid())<<16+int64(i)+1, lock, section)
+		}
+		select {}
+	}
 	if mode != "contend" {
 		acquire(locks[0])
 		fmt.Println(map[string]string{"hold": "held", "take": "taken"}[mode])
 		select {}
 	}
-	s := &competitor{section: time.Duration(number(arguments[4])) * time.Microsecond}
+	s := &competitor{section: section}
 	if arguments[6] != "-" {
 		var err error
 		s.check, err = os.OpenFile(arguments[6], os.O_RDWR, 0)
@@ -92,6 +101,29 @@ func acquire(lock Lock) {
 		must(err)
 		if ok {
 			return
+		}
+	}
+}
+
+// work writes each line with one call, so lines of several processes are in their true order.
+func work(id int64, lock Lock, section time.Duration) {
+	for {
+		ok, err := lock.Acquire()
+		if err != nil {
+			fmt.Fprintf(os.Stdout, "failed %d %s\n", id, err)
+			time.Sleep(10 * time.Millisecond)
+		}
+		if !ok {
+			continue
+		}
+		fmt.Fprintf(os.Stdout, "enter %d\n", id)
+		select {
+		case <-time.After(section):
+		case <-lock.Lost():
+		}
+		fmt.Fprintf(os.Stdout, "leave %d\n", id)
+		if err := lock.Release(); err != nil {
+			fmt.Fprintf(os.Stdout, "failed %d %s\n", id, err)
 		}
 	}
 }

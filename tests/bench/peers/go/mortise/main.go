@@ -23,6 +23,8 @@ func (l *lock) Acquire() (bool, error) {
 
 func (l *lock) Release() error { return l.hold.Unlock(context.Background()) }
 
+func (l *lock) Lost() <-chan struct{} { return l.hold.Lost() }
+
 func open(address string) func(string) contention.Lock {
 	client, err := mortise.Open(context.Background(), "redis://"+address)
 	if err != nil {

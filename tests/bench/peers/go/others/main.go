@@ -24,6 +24,7 @@ var ctx = context.Background()
 type rueidisLock struct {
 	locker  rueidislock.Locker
 	name    string
+	held    context.Context
 	release context.CancelFunc
 }
 
@@ -40,8 +41,8 @@ func openRueidislock(address string) func(string) contention.Lock {
 }
 
 func (l *rueidisLock) Acquire() (bool, error) {
-	_, release, err := l.locker.WithContext(ctx, l.name)
-	l.release = release
+	held, release, err := l.locker.WithContext(ctx, l.name)
+	l.held, l.release = held, release
 	return err == nil, err
 }
 
@@ -49,6 +50,8 @@ func (l *rueidisLock) Release() error {
 	l.release()
 	return nil
 }
+
+func (l *rueidisLock) Lost() <-chan struct{} { return l.held.Done() }
 
 type redsyncLock struct{ *redsync.Mutex }
 
@@ -72,6 +75,8 @@ func (l redsyncLock) Release() error {
 	_, err := l.Unlock()
 	return err
 }
+
+func (l redsyncLock) Lost() <-chan struct{} { return nil }
 
 type bsmLock struct {
 	locker *redislock.Client
@@ -98,6 +103,8 @@ func (l *bsmLock) Acquire() (bool, error) {
 }
 
 func (l *bsmLock) Release() error { return l.held.Release(ctx) }
+
+func (l *bsmLock) Lost() <-chan struct{} { return nil }
 
 func main() {
 	openers := map[string]func(string) func(string) contention.Lock{
