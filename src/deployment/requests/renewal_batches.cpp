@@ -95,8 +95,12 @@ status renewal_batches::add(server_request& item, const lock::step_request& step
 // I/O thread writes it.
 void renewal_batches::send_gathered() noexcept {
   const std::lock_guard guard(mutex_);
-  is_gathering_.store(false, std::memory_order_relaxed);
-  if (!gathered_ || gathered_->size() == 0) return;
+  if (gathered_ && gathered_->size() > 0) submit_gathered();
+  // Last, because another thread that reads it does not wait for the mutex (hazard 17).
+  is_gathering_.store(false, std::memory_order_release);
+}
+
+void renewal_batches::submit_gathered() noexcept {
   const bool with_text = gathered_->size() > 1 && is_script_missing_.exchange(false);
   const bool is_single = gathered_->size() == 1;
   if (gathered_->submit(server_, with_text) == status::ok) {

@@ -39,6 +39,7 @@ class renewal_batches final : private net::task {
   class batch;
 
   void send_gathered() noexcept;
+  void submit_gathered() noexcept;  // under the mutex
   void run() noexcept override;
   void report_unsent() noexcept;
   void note_reply(const redis::value& reply, time_ns now) noexcept;
