@@ -59,6 +59,16 @@ void read_mode(const CLI::App& app, const written& as, plan& result) {
   if (has_permits) result.how = mode::permit;
 }
 
+void check_period(const written& as, const plan& result) {
+  if (result.once_per_ms > 0 && result.once_per_ms < 1000) {
+    refuse("--once-per " + as.once_per +
+           " is too short for the clock skew of hosts; give 1s or more");
+  }
+  if (result.counts_success_only && result.once_per_ms == 0) {
+    refuse("--only-success needs a period; give --once-per PERIOD, too");
+  }
+}
+
 void read_times(const CLI::App& app, const written& as, plan& result) {
   const auto read = [&app](const char* option, const std::string& text, int64_t& ms) {
     if (app.count(option) > 0) ms = milliseconds_of(option, text);
@@ -86,13 +96,7 @@ void read_times(const CLI::App& app, const written& as, plan& result) {
     refuse("--grace " + as.grace + " is not shorter than --at-most " + as.at_most +
            "; give a shorter --grace");
   }
-  if (result.once_per_ms > 0 && result.once_per_ms < 1000) {
-    refuse("--once-per " + as.once_per +
-           " is too short for the clock skew of hosts; give 1s or more");
-  }
-  if (result.counts_success_only && result.once_per_ms == 0) {
-    refuse("--only-success needs a period; give --once-per PERIOD, too");
-  }
+  check_period(as, result);
 }
 
 void read_command(const CLI::App& app, const written& as, const std::vector<std::string>& after,

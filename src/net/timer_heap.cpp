@@ -90,6 +90,21 @@ void timer_heap::replace(timer& node, timer& heir) noexcept {
   }
 }
 
+void timer_heap::remove_node(timer& node) noexcept {
+  timer* children = merge_siblings(std::exchange(node.child_, nullptr));
+  if (root_ == &node) {
+    root_ = children;
+    return;
+  }
+  if (node.previous_->child_ == &node) {
+    node.previous_->child_ = node.next_;
+  } else {
+    node.previous_->next_ = node.next_;
+  }
+  if (node.next_ != nullptr) node.next_->previous_ = node.previous_;
+  root_ = merge(root_, children);
+}
+
 void timer_heap::remove(timer& item) noexcept {
   if (!item.is_scheduled_) return;
   item.is_scheduled_ = false;
@@ -103,18 +118,7 @@ void timer_heap::remove(timer& item) noexcept {
   if (heir != &item) {
     replace(item, *heir);
   } else {
-    timer* children = merge_siblings(std::exchange(item.child_, nullptr));
-    if (root_ == &item) {
-      root_ = children;
-    } else {
-      if (item.previous_->child_ == &item) {
-        item.previous_->child_ = item.next_;
-      } else {
-        item.previous_->next_ = item.next_;
-      }
-      if (item.next_ != nullptr) item.next_->previous_ = item.previous_;
-      root_ = merge(root_, children);
-    }
+    remove_node(item);
   }
   item.next_ = item.previous_ = nullptr;
 }

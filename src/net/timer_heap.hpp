@@ -60,6 +60,7 @@ class timer_heap {
   static void join_ring(timer& item, timer& other) noexcept;
   static void leave_ring(timer& item) noexcept;
   void replace(timer& node, timer& heir) noexcept;
+  void remove_node(timer& node) noexcept;
   timer*& recent_of(time_ns at_ns, time_ns share) noexcept;
 
   static constexpr time_ns shares = 64;

@@ -11,7 +11,8 @@ bool is_plain(std::string_view name) noexcept {
 }
 
 std::string with_prefix(std::string_view prefix, std::string name) {
-  return is_plain(name) ? std::string(prefix).append(name) : name;
+  if (is_plain(name)) name.insert(0, prefix);
+  return name;
 }
 
 }  // namespace

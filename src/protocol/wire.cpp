@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lock/lease.hpp"
+#include "protocol/own_name.hpp"
 #include "protocol/refusal.hpp"
 
 namespace mortise::protocol {
@@ -148,6 +149,17 @@ const row& row_set::of(lock::step what) const {
   return this->*by_step.at(static_cast<std::size_t>(what));
 }
 
+void write_arguments(redis::command_writer<std::string>& writer, const row& script,
+                     const step_request& request) {
+  if (script.arguments > 0) writer.arg(request.token);
+  if (script.arguments > 1) writer.arg(request.ttl_ms);
+  if (script.arguments > 2 && script.mode.empty()) writer.arg(request.reserve);
+  if (script.arguments > 2 && !script.mode.empty()) writer.arg(script.mode);
+  if (script.arguments > 3) writer.arg(request.permits);
+  if (script.arguments == 5) writer.arg(request.capacity);
+  if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
+}
+
 void write_script(std::string& out, const row& script, const step_request& request,
                   const key_set& keys) {
   redis::command_writer writer(out);
@@ -160,13 +172,7 @@ void write_script(std::string& out, const row& script, const step_request& reque
   }
   writer.arg(static_cast<std::int64_t>(script.keys));
   std::for_each_n(keys.begin(), script.keys, [&](const auto& one) { writer.arg(one); });
-  if (script.arguments > 0) writer.arg(request.token);
-  if (script.arguments > 1) writer.arg(request.ttl_ms);
-  if (script.arguments > 2 && script.mode.empty()) writer.arg(request.reserve);
-  if (script.arguments > 2 && !script.mode.empty()) writer.arg(script.mode);
-  if (script.arguments > 3) writer.arg(request.permits);
-  if (script.arguments == 5) writer.arg(request.capacity);
-  if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
+  write_arguments(writer, script, request);
   if (script.proposes) writer.arg(request.proposal);
   if (has_secret) writer.arg(request.secret);
 }

@@ -29,6 +29,16 @@ outcome check_passwords(const redis::endpoint_url& where, const settings& terms)
   return {};
 }
 
+outcome check_certificate(const settings& terms) {
+  if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
+    const bool has_key = terms.tls_certificate_file.empty();
+    return outcome::of(status::invalid_argument, has_key ? "tls_key_file" : "tls_certificate_file",
+                       ": given without ", has_key ? "tls_certificate_file" : "tls_key_file",
+                       "; give both or none");
+  }
+  return {};
+}
+
 // Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto unsupported = [&](const char* option, const char* remedy) {
@@ -53,13 +63,7 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
                        "acks: all: the replicas of a single server are not listed anywhere; give "
                        "their number, or redis+sentinel:// or redis+cluster://");
   }
-  if (terms.tls_certificate_file.empty() != terms.tls_key_file.empty()) {
-    const bool has_key = terms.tls_certificate_file.empty();
-    return outcome::of(status::invalid_argument, has_key ? "tls_key_file" : "tls_certificate_file",
-                       ": given without ", has_key ? "tls_certificate_file" : "tls_key_file",
-                       "; give both or none");
-  }
-  return {};
+  return check_certificate(terms);
 }
 
 // An empty name means the name of the connected host.
