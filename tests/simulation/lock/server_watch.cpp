@@ -52,8 +52,8 @@ void server_watch::execute(session& from, const arguments& command) {
     redis_.execute(from, command);
     return check_fence();
   }
-  if (command[1] == scripts::queued_renew_many.sha1 ||
-      command[1] == scripts::queued_renew_many.text) {
+  if (key_count > 0 && (command[1] == scripts::queued_renew_many.sha1 ||
+                        command[1] == scripts::queued_renew_many.text)) {
     return execute_many(from, command, key_count);
   }
   if (key_count > 2 && shared_watch::is_shared(command[5])) {
