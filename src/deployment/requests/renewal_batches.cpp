@@ -10,7 +10,7 @@ namespace {
 // The script takes about 2 us for each lock, so a batch delays other clients by less than 0.1 ms.
 constexpr std::size_t batch_limit = 32;
 // After a refused batch, each lock is renewed by its own request for so long.
-constexpr time_ns pause_ns = 60 * ns_per_s;
+constexpr time_ns single_renewals_ns = 60 * ns_per_s;
 
 }  // namespace
 
@@ -135,7 +135,7 @@ void renewal_batches::note_reply(const redis::value& reply, time_ns now) noexcep
   if (reply.text().starts_with("NOSCRIPT")) {
     is_script_missing_.store(true);
   } else {
-    off_until_.store(now + pause_ns, std::memory_order_relaxed);
+    off_until_.store(now + single_renewals_ns, std::memory_order_relaxed);
   }
 }
 
