@@ -61,7 +61,7 @@ TEST(scripts, agree_with_the_lock_logic_about_numbers) {
   expect_constant("QUEUE_LIFE", lock::queue_life_ms);
   expect_constant("LEAST_TOKEN", lock::least_token);
   const std::int64_t late_ms = 2000;
-  expect_constant("LATE, GONE, ANSWER", late_ms);
+  expect_constant("ASK_AFTER, DEAD_AFTER, ANSWER_TIME", late_ms);
   EXPECT_LT(lock::check_interval_ms, late_ms) << "who looks in time is not asked to";
 }
 

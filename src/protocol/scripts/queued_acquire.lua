@@ -72,6 +72,6 @@ if not is_marked(held) then
   if left >= 0 then
     redis.call('PEXPIRE', KEYS[1], left + QUEUE_TURN)
   end
-  tell(held, 'W')
+  notify(held, 'W')
 end
 return {0, 0, now_us(), left, place}

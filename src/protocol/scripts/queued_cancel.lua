@@ -23,6 +23,6 @@ local waiter = ARGV[2] and owner .. ' ' .. ARGV[2] or owner
 local was_head = redis.call('LINDEX', KEYS[3], 0) == waiter
 local removed = redis.call('LREM', KEYS[3], 1, waiter)
 if was_head then
-  tell_head(lease_left(held))
+  notify_head(lease_left(held))
 end
 return removed

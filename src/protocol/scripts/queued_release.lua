@@ -23,6 +23,6 @@ if not is_handed_over then
   redis.call('DEL', KEYS[1])
 end
 if ARGV[3] == 'force' then
-  tell(ARGV[1], 'R')
+  notify(ARGV[1], 'R')
 end
 return is_handed_over and 2 or 1

@@ -27,8 +27,8 @@ local problem = refusal(counter, 'get')
 if problem then return problem end
 -- Without an earlier client there are no waiters.
 local is_changed = run and type(known) == 'string' and known ~= run
-local for_now = is_changed and CHANGED or ARGV[1] == 'back' and CUT_OFF or 0
-local life = FENCE_LIFE + math.max(for_now, grace_left_ms() or 0)
+local new_grace_ms = is_changed and CHANGED or ARGV[1] == 'back' and CUT_OFF or 0
+local life = FENCE_LIFE + math.max(new_grace_ms, server_grace_ms() or 0)
 
 redis.call('PEXPIRE', KEYS[2], life)
 counter = type(counter) == 'string' and tonumber(counter) or 0

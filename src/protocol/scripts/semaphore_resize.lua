@@ -22,5 +22,5 @@ local before = tonumber(redis.call('GET', KEYS[4]) or nil)
 local left = math.max(0, redis.call('PTTL', KEYS[1]))
 redis.call('SET', KEYS[4], ARGV[5], 'PX', left + PERMITS_LIFE)
 sweep()
-let_in(false, nil, tonumber(ARGV[5]))
+admit_waiters(false, nil, tonumber(ARGV[5]))
 return before or 0

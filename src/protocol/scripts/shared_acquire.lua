@@ -20,8 +20,8 @@
 -- The common case, at the lowest cost for the server: no holders and no waiters. It calls no Lua
 -- function and converts few numbers to texts. The code below handles all other cases and read
 -- errors, also a lost counter.
-local there = redis.pcall('EXISTS', KEYS[1], KEYS[3])
-if there == 0 then
+local key_count = redis.pcall('EXISTS', KEYS[1], KEYS[3])
+if key_count == 0 then
   local known = KEYS[4] and redis.pcall('GET', KEYS[4])
   if not KEYS[4] or tonumber(ARGV[4]) <= (tonumber(known) or 0) then
     local time, last = redis.call('TIME'), redis.pcall('INCRBY', KEYS[2], '1')
@@ -60,7 +60,7 @@ local function enter()
   return {1, last, NOW_US, ttl, 0}
 end
 -- If the holders' key exists, an EXISTS count of one means that the queue is empty.
-local length = COUNTER and there == 1 and 0 or redis.call('LLEN', KEYS[3])
+local length = COUNTER and key_count == 1 and 0 or redis.call('LLEN', KEYS[3])
 if length == 0 and used + weight <= limit then
   return enter()
 end
@@ -73,7 +73,7 @@ end
 
 if mode == 'try' then
   -- All waiters may be dead, without any check since the last lease ended.
-  let_in(false, nil, limit, pass_the_gone())
+  admit_waiters(false, nil, limit, remove_dead_head())
   if redis.call('LLEN', KEYS[3]) == 0 and used + weight <= limit then
     return enter()
   end
@@ -82,15 +82,15 @@ end
 
 -- From this line on the owner waits.
 local queued = ARGV[6] and entry .. ' ' .. ARGV[6] or entry
-local is_new_head = length > 0 and pass_the_gone(queued)
+local is_new_head = length > 0 and remove_dead_head(queued)
 if mode == 'wait' or not redis.call('LPOS', KEYS[3], queued) then
   redis.call('RPUSH', KEYS[3], queued)
 end
-local count, last, others = let_in(queued, ends, limit, is_new_head)
+local count, last, others = admit_waiters(queued, ends, limit, is_new_head)
 if count > 0 and lease_end(entry) then
   return {1, last, NOW_US, ttl, others}
 end
 -- The first waiter notifies the holders. Later holders are notified with their grant.
-if length == 0 then tell_holders() end
+if length == 0 then notify_holders() end
 local place = mode == 'again' and redis.call('LPOS', KEYS[3], queued)
 return {0, 0, NOW_US, next_end(), place or redis.call('LLEN', KEYS[3]) - 1}

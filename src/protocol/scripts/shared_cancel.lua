@@ -25,6 +25,6 @@ local was_head = redis.call('LINDEX', KEYS[3], 0) == queued
 local result = drop_hold(weight, owner) and 2 or redis.call('LREM', KEYS[3], 1, queued)
 -- The sweep may also have made room for other waiters than the canceled one.
 if result > 0 or used < used_before then
-  let_in(false, nil, permits(ARGV[5]), was_head)
+  admit_waiters(false, nil, permits(ARGV[5]), was_head)
 end
 return result

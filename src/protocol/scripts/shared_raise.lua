@@ -23,7 +23,7 @@ if lease_end(whole) then
 end
 local ends = lease_end(entry)
 if not ends then
-  if not IS_FOREIGN then let_in(false, nil, WHOLE) end  -- the sweep may have made room
+  if not IS_FOREIGN then admit_waiters(false, nil, WHOLE) end  -- the sweep may have made room
   return {-1, 0}
 end
 if used > 1 then

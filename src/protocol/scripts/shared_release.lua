@@ -41,6 +41,6 @@ end
 -- #include "grace.lua"
 -- #include "admission.lua"
 
-local count = let_in(false, nil, permits(ARGV[5]))
-if is_owner and is_forced then tell(ARGV[1], 'R') end
+local count = admit_waiters(false, nil, permits(ARGV[5]))
+if is_owner and is_forced then notify(ARGV[1], 'R') end
 return is_owner and (count > 0 and 2 or 1) or 0

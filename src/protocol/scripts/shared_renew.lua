@@ -15,9 +15,9 @@
 local owner, ttl, weight = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
 local function renewed()
-  local wanted, waiting = tonumber(ARGV[3]), redis.pcall('LLEN', KEYS[3])
+  local count, waiting = tonumber(ARGV[3]), redis.pcall('LLEN', KEYS[3])
   local others = type(waiting) == 'number' and waiting > 0
-  return {1, wanted > 0 and draw(wanted) or 0, NOW_US, ttl, others and 1 or 0}
+  return {1, count > 0 and draw(count) or 0, NOW_US, ttl, others and 1 or 0}
 end
 if lease_end(entry) then
   keep(entry, ends)
@@ -38,5 +38,5 @@ drop(whole)
 take(entry, ends)
 -- The reader's tokens are below that of the admitted waiters.
 local reply = renewed()
-reply[5] = select(3, let_in(false, nil, WHOLE))
+reply[5] = select(3, admit_waiters(false, nil, WHOLE))
 return reply

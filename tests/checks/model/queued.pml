@@ -140,7 +140,7 @@ inline send_grant(to, number) {
 }
 inline send_wanted(to) {
   if
-  :: IS_ITS_CLAIM(to) && is_heard[CLIENT_OF(to)] -> is_wanted[CLIENT_OF(to)] = true
+  :: IS_ITS_CLAIM(to) && has_subscriber[CLIENT_OF(to)] -> is_wanted[CLIENT_OF(to)] = true
   :: else
   fi
 }
@@ -406,13 +406,13 @@ end:
 #endif
 #if DEATHS
   :: d_step { deaths < DEATHS && is_alive[me] ->
-       deaths++; is_alive[me] = false; is_paused[me] = false; is_heard[me] = false; idle = 0;
+       deaths++; is_alive[me] = false; is_paused[me] = false; has_subscriber[me] = false; idle = 0;
        rest(me) }
 #endif
 #if BREAKS
   :: d_step { breaks < BREAKS && is_alive[me] && is_up[me] ->
        breaks++; idle = 0;
-       is_up[me] = false; is_cut[me] = true; is_heard[me] = false;
+       is_up[me] = false; is_cut[me] = true; has_subscriber[me] = false;
        if
        :: request[me] != NOTHING && !is_answered[me] ->
             ghost[me] = request[me]; ghost_owner[me] = ME(me)
@@ -427,7 +427,7 @@ end:
 #ifndef WITHOUT_KILL
        ghost[me] = NOTHING; ghost_owner[me] = 0;
 #endif
-       is_up[me] = true; is_cut[me] = false; is_heard[me] = true;
+       is_up[me] = true; is_cut[me] = false; has_subscriber[me] = true;
        seed(true, CLOCK);
        if
        :: phase[me] == WAITING -> send(CHECK)
@@ -448,7 +448,7 @@ end:
 
 #if RESTARTS
 inline end_connection(which) {
-  is_up[which] = false; is_cut[which] = false; is_heard[which] = false;
+  is_up[which] = false; is_cut[which] = false; has_subscriber[which] = false;
   ghost[which] = NOTHING; ghost_owner[which] = 0;
   forget_request(which);
   forget_messages(which)
@@ -548,7 +548,7 @@ init {
   byte each;
   atomic {
     for (each : 0 .. CLIENTS - 1) {
-      is_alive[each] = true; is_up[each] = true; is_heard[each] = true;
+      is_alive[each] = true; is_up[each] = true; has_subscriber[each] = true;
       run client(each)
     };
 #if RESTARTS

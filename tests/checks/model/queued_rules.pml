@@ -41,7 +41,7 @@ TIME queue_left = 0;
 TOKEN fence = 0;
 TIME grace = 0;       /* the rest; 0: none */
 bool is_new_run = false; /* no client has met this run of the server */
-bool is_heard[CLIENTS]; /* whether the inbox of a client has a subscriber */
+bool has_subscriber[CLIENTS]; /* whether the inbox of a client has a subscriber */
 
 /* The reply of the latest command. */
 byte reply = NO_REPLY;
@@ -132,8 +132,8 @@ inline draw() {
 #define IS_IN_GRACE (grace > 0)
 #endif
 
-/* grace_for(): how long to patience for an unreachable waiter; 0: not at all. */
-inline grace_for() {
+/* unreachable_wait_ms(): how long to patience for an unreachable waiter; 0: not at all. */
+inline unreachable_wait_ms() {
   if
   :: !IS_IN_GRACE -> patience = 0
   :: IS_IN_GRACE && IS_QUEUE_IN_GRACE -> patience = queue_left - GRACE
@@ -154,7 +154,7 @@ inline end_grace(asker) {
        position = 0;
        do
        :: position == waiting -> break
-       :: position < waiting && (queue[position] == asker || is_heard[CLIENT_OF(queue[position])]) -> position++
+       :: position < waiting && (queue[position] == asker || has_subscriber[CLIENT_OF(queue[position])]) -> position++
        :: else -> remove_waiter(position)
        od;
        if
@@ -168,17 +168,17 @@ inline end_grace(asker) {
 #endif
 }
 
-/* tell_head(), with unmark() at its end. */
-inline tell_head(lease) {
+/* notify_head(), with unmark() at its end. */
+inline notify_head(lease) {
   do
-  :: waiting > 0 && !is_heard[CLIENT_OF(queue[0])] && !IS_IN_GRACE ->
+  :: waiting > 0 && !has_subscriber[CLIENT_OF(queue[0])] && !IS_IN_GRACE ->
        note_removal(queue[0]);
        remove_waiter(0)
   :: else -> break
   od;
   if
-  :: waiting > 0 && is_heard[CLIENT_OF(queue[0])] -> send_place(queue[0], lease)
-  :: waiting > 0 && !is_heard[CLIENT_OF(queue[0])]
+  :: waiting > 0 && has_subscriber[CLIENT_OF(queue[0])] -> send_place(queue[0], lease)
+  :: waiting > 0 && !has_subscriber[CLIENT_OF(queue[0])]
   :: else ->
        if
        :: owner != 0 && is_marked && IS_OVER -> delete_lock()
@@ -218,14 +218,14 @@ inline hand_over(caller, caller_ttl) {
             owner = candidate;
             is_marked = (waiting > 0);
             lock_left = WITH_TURN(lease_now);
-            is_reached = (candidate == caller || is_heard[CLIENT_OF(candidate)]);
+            is_reached = (candidate == caller || has_subscriber[CLIENT_OF(candidate)]);
             if
             :: is_reached && candidate != caller -> send_grant(candidate, fence)
             :: else
             fi;
             patience = 0;
             if
-            :: !is_reached -> grace_for()
+            :: !is_reached -> unreachable_wait_ms()
             :: else
             fi;
             if
@@ -244,7 +244,7 @@ inline hand_over(caller, caller_ttl) {
             :: is_reached || patience > 0 ->
                  winner = candidate;
                  if
-                 :: waiting > 0 -> tell_head(lease_now)
+                 :: waiting > 0 -> notify_head(lease_now)
                  :: else
                  fi
             :: else -> note_removal(candidate)
@@ -408,7 +408,7 @@ inline cancel(me) {
             :: IS_OVER -> lease_now = NO_LEASE
             :: else -> lease_now = LEASE_LEFT
             fi;
-            tell_head(lease_now)
+            notify_head(lease_now)
        :: else
        fi
   fi

@@ -43,7 +43,7 @@ inline send_grant(to, number) { note_message(1, to, number) }
 inline send_place(to, lease) { note_message(2, to, lease) }
 inline send_wanted(to) {
   if
-  :: is_heard[CLIENT_OF(to)] -> note_message(3, to, 0)
+  :: has_subscriber[CLIENT_OF(to)] -> note_message(3, to, 0)
   :: else
   fi
 }
@@ -145,8 +145,8 @@ active proctype replay() {
               execute();
               require(holder == 0 || (owner == holder && !IS_OVER), 8)
          :: event == EVENT_RESTART -> is_new_run = true
-         :: event == EVENT_LISTENS -> is_heard[by] = true
-         :: event == EVENT_LEAVES -> is_heard[by] = false
+         :: event == EVENT_LISTENS -> has_subscriber[by] = true
+         :: event == EVENT_LEAVES -> has_subscriber[by] = false
          :: event == EVENT_HOLD -> hold()
          :: event == EVENT_PROLONG -> prolong()
          :: event == EVENT_END ->

@@ -24,6 +24,6 @@ if ARGV[3] ~= 'quiet' then
   redis.pcall('PUBLISH', channel, '')
 end
 if ARGV[3] == 'force' then
-  tell(ARGV[1], 'R')
+  notify(ARGV[1], 'R')
 end
 return 1

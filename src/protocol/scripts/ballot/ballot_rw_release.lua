@@ -27,5 +27,5 @@ if was_waiting or is_released and (mode == 'tell' or mode == 'force') and not ne
   local channel = PREFIX .. 'mortise:free:' .. KEYS[1]
   redis.pcall('PUBLISH', channel, '')
 end
-if is_released and mode == 'force' then tell(owner, 'R') end
+if is_released and mode == 'force' then notify(owner, 'R') end
 return is_released and 1 or 0

@@ -17,7 +17,7 @@ local value, left, problem = look()
 if value == nil then
   return problem or foreign('timestamp, ' .. FORM .. ',')
 end
-if left ~= -2 and not is_noted(owner, value) then
+if left ~= -2 and not is_owned_by(owner, value) then
   return {0, 0, NOW_US, left, -1}
 end
 local last = draw(1)

@@ -21,5 +21,5 @@ if left ~= -2 then
   local is_ours = note and string.sub(note, -#value - 1) == ' ' .. value
   owners[1] = is_ours and string.sub(note, 1, -#value - 2) or value
 end
-local is_mine = left ~= -2 and is_noted(ARGV[1], value) and 1 or 0
+local is_mine = left ~= -2 and is_owned_by(ARGV[1], value) and 1 or 0
 return {owners, left, redis.call('GET', KEYS[2]), is_mine, #owners, 0, {}, #owners, 1}

@@ -11,7 +11,7 @@
 
 local owner, ttl = ARGV[1], tonumber(ARGV[2])
 local value, _, problem = look()
-if not is_noted(owner, value) then
+if not is_owned_by(owner, value) then
   return problem or {0}
 end
 write(owner, ttl)

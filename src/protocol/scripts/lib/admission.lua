@@ -1,12 +1,13 @@
 -- Shared by the steps of `shared`: the admission of waiters, and the removal of dead ones. Needs
 -- inbox.lua, holders.lua, grace_period.lua and grace.lua.
 
--- A head looks every second or two. After LATE ms of silence a script asks the head to look, once.
--- The head loses its place after ANSWER ms without a look, or after GONE ms of silence. So a slow
--- server costs a live head nothing, and one newcomer can pass a head that was silent for long. On a
--- server in its grace period a head is always asked first, because it may have just reconnected. A
--- TTL of the queue near ASKED marks that the head was asked.
-local LATE, GONE, ANSWER = 2000, 5000, 1000
+-- A live head repeats its request every second or two. After ASK_AFTER ms of silence a script asks
+-- the head for a request, once. The head loses its place after ANSWER_TIME ms without one, or after
+-- DEAD_AFTER ms of silence. So a slow server costs a live head nothing, and one newcomer can pass a
+-- head that was silent for long. On a server in its grace period a head is always asked first,
+-- because it may have just reconnected. A TTL of the queue near ASKED marks that the head was
+-- asked.
+local ASK_AFTER, DEAD_AFTER, ANSWER_TIME = 2000, 5000, 1000
 local ASKED = 330000
 
 -- The owner token in an entry of the queue, `<weight> <waiter>`.
@@ -15,29 +16,29 @@ local function owner_of(entry)
 end
 
 -- Whether the head keeps its place.
-local function is_there(owner)
-  if not is_heard(owner) then return grace_for() end
+local function keeps_place(owner)
+  if not has_subscriber(owner) then return unreachable_wait_ms() end
   local left = redis.call('PTTL', KEYS[3])
-  local is_noted = left > QUEUE_LIFE
-  if is_noted and left <= ASKED + ANSWER then return left > ASKED end
-  -- A mark of a grace period: it lasts, or no waiter has looked since its end.
-  local silent = (is_noted and GRACE or QUEUE_LIFE) - left
-  if silent < LATE then return true end
-  if silent >= GONE and not grace_left_ms() then return false end
-  tell(owner, 'N 0')
-  redis.call('PEXPIRE', KEYS[3], ASKED + ANSWER)
+  local has_mark = left > QUEUE_LIFE
+  if has_mark and left <= ASKED + ANSWER_TIME then return left > ASKED end
+  -- Any other mark is one of a grace period: it lasts, or the head has sent nothing since its end.
+  local silent = (has_mark and GRACE or QUEUE_LIFE) - left
+  if silent < ASK_AFTER then return true end
+  if silent >= DEAD_AFTER and not server_grace_ms() then return false end
+  notify(owner, 'N 0')
+  redis.call('PEXPIRE', KEYS[3], ASKED + ANSWER_TIME)
   return true
 end
 
 -- Removes a dead or silent head and all waiters of its client behind it, on behalf of `asker`,
--- which is connected. Returns whether the queue has a new head. let_in checks whether the new head
--- lives.
-local function pass_the_gone(asker)
-  local is_passed = end_grace(asker, owner_of)
+-- which is connected. Returns whether the queue has a new head. admit_waiters checks whether the
+-- new head lives.
+local function remove_dead_head(asker)
+  local is_changed = end_grace(asker, owner_of)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  if not head or head == asker then return is_passed end
+  if not head or head == asker then return is_changed end
   local owner = owner_of(head)
-  if is_there(owner) then return is_passed end
+  if keeps_place(owner) then return is_changed end
   local client = inbox(owner)
   while head and head ~= asker and inbox(owner) == client do
     redis.call('LPOP', KEYS[3])
@@ -50,7 +51,7 @@ end
 -- Whether some waiters stay queued after the admission of all that have room, as 1 or 0. It is a
 -- hint, because dead waiters are not known yet. It reads no more entries than needed, mostly one or
 -- two, and must not fail.
-local function others_stay(limit)
+local function others_remain(limit)
   local room, from, count = limit - used, 0, 2
   while true do
     local entries = redis.pcall('LRANGE', KEYS[3], from, from + count - 1)
@@ -66,10 +67,10 @@ end
 -- Notifies holders that give way of the first waiter. Checks at most this many holders, because the
 -- message is a hint.
 local MANY = 100
-local function tell_holders()
+local function notify_holders()
   for _, entry in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], NOW, '+inf', 'LIMIT', 0, MANY)) do
     local _, owner = split(entry)
-    if gives_way(owner) then tell(owner, 'W') end
+    if gives_way(owner) then notify(owner, 'W') end
   end
 end
 
@@ -81,7 +82,7 @@ end
 -- is notified when to check again. Dead waiters, which receive no message, are removed, unless the
 -- server is in its grace period. Returns the number of admitted waiters, the token, and whether
 -- others wait.
-local function let_in(caller, caller_end, limit, is_new_head)
+local function admit_waiters(caller, caller_end, limit, is_new_head)
   local count, last, others = 0, nil, 0
   is_new_head = end_grace(caller, owner_of) or is_new_head
   local head = redis.call('LINDEX', KEYS[3], 0)
@@ -93,24 +94,24 @@ local function let_in(caller, caller_end, limit, is_new_head)
       -- The weight is above the lowered number of permits: the waiter repeats its request and gets
       -- an error. Or the entry holds already, and a late copy of its first request has enqueued it
       -- again (hazard 16): its weight would count twice.
-      tell(owner, 'N 0')
+      notify(owner, 'N 0')
     elseif used + weight <= limit then
       if not last then
-        last, others = draw(1), others_stay(limit)
+        last, others = draw(1), others_remain(limit)
       end
       take(entry, head == caller and caller_end or NOW + ttl)
-      local is_told = head == caller or
-        tell_grant(waiter, string.format('G %.0f %.0f %d', last, NOW_US, others))
-      local wait = not is_told and grace_for()
+      local is_notified = head == caller or
+        notify_grant(waiter, string.format('G %.0f %.0f %d', last, NOW_US, others))
+      local wait_ms = not is_notified and unreachable_wait_ms()
       -- After a reconnect the waiter finds the grant with its next request (hazard 24).
-      if wait then keep(entry, NOW + math.max(wait, ttl)) end
-      if is_told or wait then
+      if wait_ms then keep(entry, NOW + math.max(wait_ms, ttl)) end
+      if is_notified or wait_ms then
         count = count + 1
       else
         drop(entry)
       end
-    elseif head == caller or not is_new_head or tell(owner, 'N ' .. next_end()) > 0 or
-        grace_left_ms() then
+    elseif head == caller or not is_new_head or notify(owner, 'N ' .. next_end()) > 0 or
+        server_grace_ms() then
       if head == caller or is_new_head then renew_queue() end
       break
     end

@@ -15,36 +15,36 @@ local GRACE, OVER = 360000, 5000
 -- How many waiters are checked when it ends.
 local MANY_QUEUED = 1000
 
--- What is left of the grace period, in ms: 0 or less after its end, nil if there is none.
-local function grace_left()
-  local left = redis.call('PTTL', KEYS[3]) - GRACE
-  return left > -OVER and left <= CHANGED and left or nil
+-- The rest of the queue's grace period in ms: 0 or less after its end, nil if there is none.
+local function queue_grace_ms()
+  local left_ms = redis.call('PTTL', KEYS[3]) - GRACE
+  return left_ms > -OVER and left_ms <= CHANGED and left_ms or nil
 end
 
 -- Records a sign of life of the head. A grace period stays, because it also covers the waiters
 -- behind the head.
 local function renew_queue()
-  if not grace_left() then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
+  if not queue_grace_ms() then redis.call('PEXPIRE', KEYS[3], QUEUE_LIFE) end
 end
 
 -- How many ms to wait for an unreachable waiter; nil if not at all. Starts the grace period.
-local function grace_for()
-  local left_ms = grace_left_ms()
-  if not left_ms then return nil end
-  local left = grace_left()
-  if left and left > 0 then return left end
-  redis.call('PEXPIRE', KEYS[3], GRACE + left_ms)
-  return left_ms
+local function unreachable_wait_ms()
+  local server_ms = server_grace_ms()
+  if not server_ms then return nil end
+  local queue_ms = queue_grace_ms()
+  if queue_ms and queue_ms > 0 then return queue_ms end
+  redis.call('PEXPIRE', KEYS[3], GRACE + server_ms)
+  return server_ms
 end
 
 -- Removes the waiters that are still unreachable after the grace period, except `asker`, which is
 -- connected. `owner_of` returns the owner token of an entry. Returns whether it removed any.
 local function end_grace(asker, owner_of)
-  local left = grace_left()
-  if not left or left > 0 then return false end
+  local left_ms = queue_grace_ms()
+  if not left_ms or left_ms > 0 then return false end
   local is_any = false
   for _, entry in ipairs(redis.call('LRANGE', KEYS[3], 0, MANY_QUEUED - 1)) do
-    if entry ~= asker and not is_heard(owner_of(entry)) then
+    if entry ~= asker and not has_subscriber(owner_of(entry)) then
       redis.call('LREM', KEYS[3], 1, entry)
       is_any = true
     end

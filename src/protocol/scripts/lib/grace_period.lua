@@ -7,9 +7,9 @@
 -- Length in ms: after a server change, and after a lost connection of a client.
 local CHANGED, CUT_OFF = 5000, 2000
 
--- The rest of the grace period in ms; nil without one. A larger TTL means that the clock was set
--- back.
-local function grace_left_ms()
-  local left = redis.call('PTTL', KEYS[2]) - FENCE_LIFE
-  return left > 0 and left <= CHANGED and left or nil
+-- The rest of the server's grace period in ms; nil without one. A larger TTL means that the clock
+-- was set back.
+local function server_grace_ms()
+  local left_ms = redis.call('PTTL', KEYS[2]) - FENCE_LIFE
+  return left_ms > 0 and left_ms <= CHANGED and left_ms or nil
 end

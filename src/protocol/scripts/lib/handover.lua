@@ -20,9 +20,9 @@ end
 -- Notifies the head of the queue of its place and of the end of the present lease, so that it
 -- checks by itself then. A head without a subscriber is dead, unless the server is in its grace
 -- period, and is removed. Without waiters the mark is removed.
-local function tell_head(ttl)
+local function notify_head(ttl)
   local head = redis.call('LINDEX', KEYS[3], 0)
-  while head and tell((owner_in(head)), 'N ' .. ttl) == 0 and not grace_left_ms() do
+  while head and notify((owner_in(head)), 'N ' .. ttl) == 0 and not server_grace_ms() do
     redis.call('LPOP', KEYS[3])
     head = redis.call('LINDEX', KEYS[3], 0)
   end
@@ -59,14 +59,14 @@ local function hand_over(caller, caller_ttl)
       redis.call('SET', KEYS[1], owner, 'PX', ttl)
     end
     local grant = string.format('G %.0f %.0f %d', last, now, others)
-    local is_told = waiter == caller or tell_grant(waiter, grant)
-    local wait = not is_told and grace_for()
-    if wait then
-      ttl = math.max(ttl, wait)
+    local is_notified = waiter == caller or notify_grant(waiter, grant)
+    local wait_ms = not is_notified and unreachable_wait_ms()
+    if wait_ms then
+      ttl = math.max(ttl, wait_ms)
       redis.call('PEXPIRE', KEYS[1], others == 1 and ttl + QUEUE_TURN or ttl)
     end
-    if is_told or wait then
-      if others == 1 then tell_head(ttl) end
+    if is_notified or wait_ms then
+      if others == 1 then notify_head(ttl) end
       return waiter, last, others
     end
     if others == 0 then return false end

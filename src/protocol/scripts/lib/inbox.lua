@@ -30,21 +30,21 @@ end
 
 -- How many clients received it. A rejected publish counts as received, because a step must not fail
 -- after its first write (hazard 23), and silence does not prove death.
-local function tell(owner, message)
+local function notify(owner, message)
   local channel = inbox(owner)
   if not channel then return 0 end
-  local text, heard = message .. ' ' .. owner, nil
+  local text, receivers = message .. ' ' .. owner, nil
   if TAG then
-    heard = redis.pcall('SPUBLISH', channel, text)
+    receivers = redis.pcall('SPUBLISH', channel, text)
   else
-    heard = redis.pcall('PUBLISH', channel, text)
+    receivers = redis.pcall('PUBLISH', channel, text)
   end
-  return type(heard) == 'number' and heard or 1
+  return type(receivers) == 'number' and receivers or 1
 end
 
 -- Whether a message would be received, without work for the client. A rejected check counts as
 -- received, too.
-local function is_heard(owner)
+local function has_subscriber(owner)
   local channel = inbox(owner)
   return channel and redis.pcall('PUBSUB', TAG and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] ~= 0
 end
@@ -52,6 +52,6 @@ end
 -- Notifies of a grant, and returns whether it was received at this server. Without a subscriber no
 -- message is sent. Replicas forward messages: a client that is still subscribed to a demoted server
 -- would take the grant of another owner as its own (hazard 10).
-local function tell_grant(waiter, grant)
-  return is_heard(waiter) and tell(waiter, grant) > 0
+local function notify_grant(waiter, grant)
+  return has_subscriber(waiter) and notify(waiter, grant) > 0
 end

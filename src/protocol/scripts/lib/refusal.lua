@@ -6,9 +6,9 @@
 -- report that he "has no permissions to run the 'get' command". This function names the right in
 -- both cases.
 local function refusal(found, command)
-  local said = type(found) == 'table' and found.err
-  if not said or string.find(said, 'WRONGTYPE', 1, true) then return nil end
-  if not string.find(said, ' run th', 1, true) then return found end
+  local message = type(found) == 'table' and found.err
+  if not message or string.find(message, 'WRONGTYPE', 1, true) then return nil end
+  if not string.find(message, ' run th', 1, true) then return found end
   return redis.error_reply('NOPERM the user has no permissions to run the \'' .. command ..
     '\' command')
 end

@@ -13,17 +13,17 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local step = redis.call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
 local reply = {step[1]}
 
-local function tell(key, kind, left, holders, owner)
+local function report(key, kind, left, holders, owner)
   for _, field in ipairs({key, kind, left, holders, owner}) do reply[#reply + 1] = field end
 end
 
 -- Reports holders by the end of their leases.
-local function tell_each(key)
+local function report_each(key)
   local kind = redis.call('ZSCORE', key, 'rw') and 'rw' or 'semaphore'
   local found = redis.call('ZRANGEBYSCORE', key, now, '+inf', 'WITHSCORES', 'LIMIT', 0, SHOWN)
-  for i = 1, #found, 2 do tell(key, kind, found[i + 1] - now, 1, found[i]) end
+  for i = 1, #found, 2 do report(key, kind, found[i + 1] - now, 1, found[i]) end
   local rest = redis.call('ZCOUNT', key, now, '+inf') - #found / 2
-  if rest > 0 then tell(key, kind, found[#found] - now, rest, '') end
+  if rest > 0 then report(key, kind, found[#found] - now, rest, '') end
 end
 
 for _, key in ipairs(step[2]) do
@@ -32,11 +32,11 @@ for _, key in ipairs(step[2]) do
   local left = redis.pcall('PTTL', key)
   if type(left) ~= 'number' then left = -2 end
   if ARGV[4] ~= 'locks' then
-    tell(key, kind, left, 1, '')
+    report(key, kind, left, 1, '')
   elseif kind == 'zset' then
-    tell_each(key)
+    report_each(key)
   else
-    tell(key, kind, left, 1, kind == 'string' and redis.call('GET', key) or '')
+    report(key, kind, left, 1, kind == 'string' and redis.call('GET', key) or '')
   end
 end
 return reply

@@ -5,18 +5,18 @@
 -- Reply how many clients received it
 -- Error the server's first error, if no client received it
 
-local heard, problem = 0, nil
+local receivers, problem = 0, nil
 for i = 3, #ARGV do
-  local said
+  local reply
   if ARGV[1] == 'SPUBLISH' then
-    said = redis.pcall('SPUBLISH', ARGV[i], ARGV[2])
+    reply = redis.pcall('SPUBLISH', ARGV[i], ARGV[2])
   else
-    said = redis.pcall('PUBLISH', ARGV[i], ARGV[2])
+    reply = redis.pcall('PUBLISH', ARGV[i], ARGV[2])
   end
-  if type(said) == 'number' then
-    heard = heard + said
+  if type(reply) == 'number' then
+    receivers = receivers + reply
   else
-    problem = problem or said
+    problem = problem or reply
   end
 end
-return heard == 0 and ARGV[1] == 'PUBLISH' and problem or heard
+return receivers == 0 and ARGV[1] == 'PUBLISH' and problem or receivers

@@ -58,7 +58,7 @@ local function look()
 end
 
 -- Whether this owner wrote this lock's value. Its note ends with its lease.
-local function is_noted(owner, value)
+local function is_owned_by(owner, value)
   return value and redis.call('GET', KEYS[3]) == owner .. ' ' .. value
 end
 
