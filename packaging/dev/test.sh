@@ -33,7 +33,7 @@ finish() {
 
 # What CTest knows and the arguments choose, counted one by one. A test that did not run has failed,
 # unless this machine cannot run it: then it says `skipped: REASON`. Most tests wait most of the time, so
-# three run at once for each processor. Those that compute take turns: tests/support/schedule.cmake. A
+# four run at once for each processor. Those that compute take turns: tests/support/schedule.cmake. A
 # second run on this preset waits for the first.
 # run_ctest <preset> [argument…]
 run_ctest() {
@@ -50,7 +50,7 @@ run_ctest() {
   rm -f "$report" "$repeats"
   if ((is_full)); then export MORTISE_TEST_FULL=1; fi
   MORTISE_TEST_REPEATS=$repeats "${run[@]}" ctest --test-dir "build/$preset" --output-on-failure \
-    "$@" --parallel "$((3 * $(nproc)))" --output-junit "$PWD/$report" {running}>&- || true
+    "$@" --parallel "$((4 * $(nproc)))" --output-junit "$PWD/$report" {running}>&- || true
   if [[ ! -s $report ]]; then
     failed=$((failed + 1))
     failures+=("ctest did not finish")
