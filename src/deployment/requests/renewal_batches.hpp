@@ -24,7 +24,7 @@ class renewal_batches final : private net::task {
   // Whether this step may wait until the I/O thread has run its timers.
   [[nodiscard]] bool admits(const lock::step_request& step, const protocol::table& rules,
                             const lock::operation* operation) const noexcept;
-  // Takes a written request, which then gets exactly one result. Returns ok or no_memory.
+  // Takes a gathered request, which then gets exactly one result. Returns ok or no_memory.
   status add(server_request& item, const lock::step_request& step, const protocol::table& rules,
              const protocol::key_set& keys) noexcept;
   // Sends the gathered renewals. Each other request calls this first, because the server must

@@ -61,14 +61,19 @@ bool server_request::note_witness(witness source) noexcept try {
   return false;
 }
 
-status server_request::write(const lock::step_request& step, const protocol::table& rules,
-                             const protocol::key_set& keys, const known_commands& commands,
-                             bool is_moving) noexcept try {
+void server_request::begin(const lock::step_request& step, const protocol::table& rules,
+                           const protocol::key_set& keys) noexcept {
   rules_ = &rules;
   keys_ = &keys;
   what_ = step.what;
   lease_ms_ = step.ttl_ms;
   sent_at_ = step.sent_at;
+}
+
+status server_request::write(const lock::step_request& step, const protocol::table& rules,
+                             const protocol::key_set& keys, const known_commands& commands,
+                             bool is_moving) noexcept try {
+  begin(step, rules, keys);
   bytes_.clear();
   const auto command = commands.load(std::memory_order_relaxed);
   is_without_script_ =
@@ -97,12 +102,19 @@ status server_request::submit(redis::connection& server, known_commands& command
   return server.commands().submit(*this, bytes_, flush_for(operation));
 }
 
-status server_request::gather(redis::connection& server, known_commands& commands,
-                              witness source) noexcept {
+status server_request::gather(const lock::step_request& step, const protocol::table& rules,
+                              const protocol::key_set& keys, redis::connection& server,
+                              known_commands& commands, witness source) noexcept {
+  begin(step, rules, keys);
+  is_without_script_ = false;
   server_ = &server;
   commands_ = &commands;
   caller = nullptr;
   return note_witness(source) ? status::ok : status::no_memory;
+}
+
+status server_request::write_gathered(const lock::step_request& step) noexcept {
+  return write(step, *rules_, *keys_, *commands_);
 }
 
 status server_request::submit_gathered(redis::connection& server) noexcept {

@@ -22,7 +22,9 @@ class server_request : public lock_request, private redis::request {
   explicit server_request(lock_requester& requester);
   ~server_request() override;
 
-  // For renewal_batches. Sends a gathered request on its own.
+  // For renewal_batches. Writes a gathered request, and sends it on its own. Both return a status
+  // as write() and redis::pipeline::submit do.
+  status write_gathered(const lock::step_request& step) noexcept;
   status submit_gathered(redis::connection& server) noexcept;
   // The result of a gathered request. `is_first`: of its batch, which is one request.
   void on_batch_result(lock::step_result result, time_ns now, bool is_first) noexcept;
@@ -49,8 +51,11 @@ class server_request : public lock_request, private redis::request {
                 const lock::operation* operation, witness source) noexcept;
   // Sends it again, to the target server of a slot's move, without a caller's thread.
   status submit_asking(redis::connection& server, known_commands& commands) noexcept;
-  // Prepares a written request for renewal_batches. Returns ok or no_memory.
-  status gather(redis::connection& server, known_commands& commands, witness source) noexcept;
+  // Instead of write() and submit(): for a renewal that renewal_batches sends. Returns ok or
+  // no_memory.
+  status gather(const lock::step_request& step, const protocol::table& rules,
+                const protocol::key_set& keys, redis::connection& server, known_commands& commands,
+                witness source) noexcept;
   // Excludes the reply from the statistics, because the request is not sent at once.
   void leave_unmeasured() noexcept { sent_at_ = 0; }
   virtual void report(const lock::step_result& result, time_ns now) noexcept {
@@ -64,6 +69,8 @@ class server_request : public lock_request, private redis::request {
   virtual bool is_misrouted(std::string_view /*error*/, lock::step_result& /*result*/) noexcept {
     return false;
   }
+  void begin(const lock::step_request& step, const protocol::table& rules,
+             const protocol::key_set& keys) noexcept;
   bool note_witness(witness source) noexcept;
   static redis::flush flush_for(const lock::operation* operation) noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept final;

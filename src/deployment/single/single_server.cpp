@@ -44,15 +44,14 @@ class single_request final : public server_request {
               const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
-    if (const auto written = write(step, rules, keys, commands_); written != status::ok) {
-      return written;
+    if (renewals_.admits(step, rules, operation)) {
+      const auto gathered = gather(step, rules, keys, server_, commands_, {replicas_});
+      return gathered == status::ok ? renewals_.add(*this, step, rules, keys) : gathered;
     }
-    if (!renewals_.admits(step, rules, operation)) {
-      renewals_.flush();
-      return submit(server_, commands_, operation, {replicas_});
-    }
-    const auto gathered = gather(server_, commands_, {replicas_});
-    return gathered == status::ok ? renewals_.add(*this, step, rules, keys) : gathered;
+    const auto written = write(step, rules, keys, commands_);
+    if (written != status::ok) return written;
+    renewals_.flush();
+    return submit(server_, commands_, operation, {replicas_});
   }
 
  private:

@@ -6,19 +6,18 @@
 -- KEYS  the locks
 -- ARGV  for each lock: owner token, ttl in ms
 -- Reply for each lock: 1 renewed, 2 renewed and others wait, 0 not the owner, -1 there is another
---       owner, -2 the lock could not be read: queued_renew returns the error
+--       owner, -2 the key has a value of another type: queued_renew returns the error
 
 -- #include "mark.lua"
 
-local function renew(key, owner, ttl)
-  local held = redis.pcall('GET', key)
+local function renew(key, held, owner, ttl)
   if held == owner then
     redis.call('PEXPIRE', key, ttl)
     return 1
   end
-  if type(held) == 'table' then return -2 end
+  if not held then return redis.call('EXISTS', key) == 1 and -2 or 0 end
   if held ~= owner .. '*' then
-    return held and string.sub(held, 1, #owner) ~= owner and -1 or 0
+    return string.sub(held, 1, #owner) ~= owner and -1 or 0
   end
   local left = redis.call('PTTL', key)
   if left >= 0 and left < QUEUE_TURN then return 0 end
@@ -26,8 +25,11 @@ local function renew(key, owner, ttl)
   return 2
 end
 
+-- One command reads all values, because a command costs about as much as all else that is done for
+-- one lock.
+local values = redis.call('MGET', unpack(KEYS))
 local results = {}
 for i, key in ipairs(KEYS) do
-  results[i] = renew(key, ARGV[2 * i - 1], ARGV[2 * i])
+  results[i] = renew(key, values[i], ARGV[2 * i - 1], ARGV[2 * i])
 end
 return results

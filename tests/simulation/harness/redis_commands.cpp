@@ -31,6 +31,7 @@ const simulated_redis::command_row* simulated_redis::find_command(std::string_vi
   static constexpr std::array rows{
       command_row{"exists", -2, false, false, true, false, &self::exists},
       command_row{"get", 2, false, false, true, false, &self::get},
+      command_row{"mget", -2, false, false, true, false, &self::mget},
       command_row{"type", 2, false, false, true, false, &self::type},
       command_row{"set", -3, true, true, true, false, &self::set},
       command_row{"del", -2, true, false, true, false, &self::del},
@@ -97,6 +98,16 @@ reply simulated_redis::get(const arguments& command) {
   const auto* found = live(command[1]);
   if (found == nullptr) return reply::nil();
   return is_wrong_type(found, entry::kind::text) ? wrong_type : reply::bulk(found->text);
+}
+
+reply simulated_redis::mget(const arguments& command) {
+  std::vector<reply> values;
+  for (auto key = command.begin() + 1; key != command.end(); ++key) {
+    const auto* found = live(*key);
+    const bool is_text = found != nullptr && !is_wrong_type(found, entry::kind::text);
+    values.push_back(is_text ? reply::bulk(found->text) : reply::nil());
+  }
+  return reply::list(std::move(values));
 }
 
 reply simulated_redis::type(const arguments& command) {

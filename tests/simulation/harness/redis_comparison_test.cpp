@@ -199,7 +199,7 @@ class redis_comparison : public ::testing::Test {
       case 16:
         return {"PUBSUB", "NUMSUB", "mortise:inbox:a", "mortise:inbox:c"};
       case 0:
-        return {"GET", key()};
+        return dice_.happens(500) ? arguments{"GET", key()} : arguments{"MGET", key(), key()};
       case 1:
         return {"SET", key(), dice_.one_of({owner(), owner() + "*", number()})};
       case 2:

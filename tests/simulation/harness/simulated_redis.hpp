@@ -145,6 +145,7 @@ class simulated_redis {
 
   reply exists(const arguments& command);
   reply get(const arguments& command);
+  reply mget(const arguments& command);
   reply type(const arguments& command);
   reply set(const arguments& command);
   reply del(const arguments& command);
