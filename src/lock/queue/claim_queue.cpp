@@ -552,7 +552,7 @@ void claim_queue::on_answer(std::uint32_t serial, const step_result& result, tim
   }
   handle(what, now);
   // A renewal in flight reports waiters like "W" (hazard 24).
-  if (is_retained() && current_->others_wait()) release_claim(now);
+  if (current_ && is_retained() && current_->others_wait()) release_claim(now);
 }
 
 void claim_queue::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
@@ -576,7 +576,8 @@ void claim_queue::on_forced(time_ns now) {
 void claim_queue::on_up(time_ns now) {
   // A waiter may have come whose message was lost.
   end_retention(now);
-  if (current_) current_->on_up(now);
+  if (!current_) return;
+  current_->on_up(now);
   if (calls_.has_upgrade()) hold().raise_again(now);
 }
 
