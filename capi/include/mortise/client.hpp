@@ -30,6 +30,13 @@ class client {
   /** Opens a client. It throws every error of `open`. */
   explicit client(std::string_view url, const options &with = {})
       : client(detail::checked(open(url, with))) {}
+  /**
+   * Opens a client with the URL in the environment variable MORTISE_URL. It throws every error of
+   * `open_from_environment`.
+   */
+  static client from_environment(const options &with = {}) {
+    return detail::checked(open_from_environment(with));
+  }
 #endif
   /**
    * Opens a client, as `mortise_client_new`.
@@ -47,7 +54,11 @@ class client {
     // An empty URL is an error. NULL would read the URL of the environment.
     return open_raw(url.data() != nullptr ? url.data() : "", url.size(), with);
   }
-  /** Opens a client with the URL in the environment variable MORTISE_URL. */
+  /**
+   * Opens a client with the URL in the environment variable MORTISE_URL.
+   * @return the client, or an error of `open`. If MORTISE_URL is unset or empty, the error is
+   *   status::invalid_argument.
+   */
   static result<client> open_from_environment(const options &with = {}) {
     return open_raw(nullptr, 0, with);
   }

@@ -163,8 +163,19 @@ void what_is_not_to_be_had_is_no_hold() {
   slots.release();
 }
 
+void a_client_reads_the_environment() {
+  setenv("MORTISE_URL", server_url(server), 1);
+  mortise::client client = mortise::client::from_environment(mortise::options().lease(9s));
+  unsetenv("MORTISE_URL");
+  mortise::lock lock(client, "environment");
+  const mortise::hold hold = lock.try_acquire();
+  CHECK(hold && hold.valid() <= 9s);
+}
+
 void what_cannot_be_made_throws() {
   CHECK(thrown_by([] { mortise::client client("redis://"); }) == mortise::status::invalid_argument);
+  CHECK(thrown_by([] { mortise::client::from_environment(); }) ==
+        mortise::status::invalid_argument);
   mortise::client client(server_url(server));
   client.ping();
   CHECK(!client.check_health().findings().empty());
@@ -192,6 +203,7 @@ void test_lockables() {
   RUN(a_shared_lock_reads);
   RUN(a_scoped_lock_locks_several);
   RUN(what_is_not_to_be_had_is_no_hold);
+  RUN(a_client_reads_the_environment);
   RUN(what_cannot_be_made_throws);
 }
 
