@@ -2,14 +2,16 @@
 """site.py FOLDER AXE [REGEX]: the site that ./dev docs has built works, by its files and in headless Chromium.
 
 - Each link and anchor of a page leads somewhere, and nothing is loaded from elsewhere.
-- Pages that are not by Doxygen or Javadoc have no error on the console, no barrier that axe-core finds at WCAG's level AA, in light and
-  in dark, and no content wider than a phone.
-- Pages have the same text without JavaScript, and language tabs work without it.
+- Pages in the browser have no error on the console, no barrier that axe-core finds at WCAG's level AA, such as low contrast, in light
+  and in dark, and no content wider than a phone.
+- They have the same text without JavaScript, and language tabs work without it.
 - The search finds pages, also in the site's files without a server, and a link to a language's section selects its tab.
 - llms.txt lists pages that exist, and mortise.md has each page.
 
 Each check is then made of pages with planted defects, and must find them. AXE is axe.min.js.
-With REGEX only the pages are read whose name matches.
+With REGEX only the pages are read whose name matches. Otherwise the browser opens each written page, each tenth page of a C
+function, and each page with an element, by tag, class and style, that the pages before it do not have. The pages of Doxygen and Javadoc
+are read as files only.
 """
 import contextlib
 import functools
@@ -28,6 +30,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 FOREIGN = ("docs/reference/cxx/", "docs/reference/java/")
+FUNCTIONS = "docs/reference/c/mortise_"
 PHONE = (390, 844)
 DESKTOP = (1280, 900)
 PATIENCE_S = 300
@@ -37,9 +40,10 @@ axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then(found => d
   found.violations.flatMap(one => one.nodes.map(node => `${one.id}: ${node.html.slice(0, 120)}`))),
   problem => done([`axe-core failed: ${problem}`]));
 """
-SHOW_ALL_TABS = """
+# All tabs, and each mode of colors at once.
+SHOW_ALL = """
 const style = document.createElement("style");
-style.textContent = ".tab-content { display: block !important; }";
+style.textContent = ".tab-content { display: block !important; } * { transition: none !important; }";
 document.head.append(style);
 """
 IS_WIDER = """
@@ -59,15 +63,16 @@ PLANTED = {
 
 
 class Page(html.parser.HTMLParser):
-    """The links, the loaded files and the anchors of a page."""
+    """The links, the loaded files, the anchors and the kinds of elements of a page."""
 
     def __init__(self, path):
         super().__init__()
-        self.links, self.loaded, self.anchors = [], [], set()
+        self.links, self.loaded, self.anchors, self.kinds = [], [], set(), set()
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
+        self.kinds.add((tag, given.get("class"), given.get("style")))
         self.anchors.update(given[name] for name in ("id", "name") if name in given)
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
@@ -93,6 +98,20 @@ def broken_links(folder, path, page):
             yield f"{link} leads nowhere"
         elif anchor and target.suffix == ".html" and anchor not in parsed(target).anchors:
             yield f"{link} has no such anchor"
+
+
+def for_browser(folder, names):
+    """The pages that show all kinds of elements."""
+    written = [name for name in names if not name.startswith((*FOREIGN, FUNCTIONS))]
+    functions = [name for name in names if name.startswith(FUNCTIONS)]
+    chosen = written + functions[::10]
+    seen = set().union(*(parsed(folder / name).kinds for name in chosen))
+    for name in functions:
+        kinds = parsed(folder / name).kinds
+        if not kinds <= seen:
+            chosen.append(name)
+            seen |= kinds
+    return chosen
 
 
 class Browser:
@@ -122,11 +141,14 @@ class Browser:
     def command(self, name, **arguments):
         self.driver.execute_cdp_cmd(name, arguments)
 
-    def open(self, page, width=DESKTOP[0], height=DESKTOP[1], scheme="light", scripts=True):
+    def show(self, width=DESKTOP[0], height=DESKTOP[1], scheme="light"):
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
                      deviceScaleFactor=1, mobile=width < DESKTOP[0])
         self.command("Emulation.setEmulatedMedia",
                      features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def open(self, page, scripts=True):
+        self.show()
         self.command("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.driver.get(self.root + page)
 
@@ -135,15 +157,14 @@ class Browser:
 
     def problems(self, page):
         """Of one page, in both modes, on a phone, and without JavaScript."""
-        found = []
+        self.open(page)
+        text, found = self.text(), self.foreign()
+        self.run(SHOW_ALL)
+        self.run(self.axe)
         for scheme in "light", "dark":
-            self.open(page, scheme=scheme)
-            text = self.text()
-            found += self.foreign()
-            self.run(SHOW_ALL_TABS)
-            self.run(self.axe)
+            self.show(scheme=scheme)
             found += [f"{scheme}: {one}" for one in self.driver.execute_async_script(AXE)]
-        self.open(page, *PHONE)
+        self.show(*PHONE)
         if self.run(IS_WIDER):
             found.append("wider than a phone")
         self.open(page, scripts=False)
@@ -227,14 +248,17 @@ def main():
     folder, axe = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     names = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*.html"))]
     count = 0
+    if sys.argv[3:]:
+        names = [name for name in names if re.search(sys.argv[3], name)]
+    opened = names if sys.argv[3:] else for_browser(folder, names)
     with contextlib.closing(Browser(folder, axe)) as browser:
-        for name in (name for name in names if re.search(sys.argv[3] if sys.argv[3:] else "", name)):
+        for name in names:
             path = folder / name
             problems = list(broken_links(folder, path, parsed(path)))
             if name.startswith(FOREIGN):
                 # Doxygen links to sections that it hides.
                 problems = [one for one in problems if one.endswith("leads nowhere")]
-            else:
+            elif name in opened:
                 problems += browser.problems(name)
             for problem in problems:
                 print(f"{name}: {problem}", file=sys.stderr)
@@ -248,7 +272,7 @@ def main():
     for problem in planted_defects(folder, axe):
         print(problem, file=sys.stderr)
         count += 1
-    print(f"{len(names)} pages, {count} problems")
+    print(f"{len(names)} pages, {len(opened)} of them in the browser, {count} problems")
     sys.exit(bool(count))
 
 
