@@ -10,6 +10,7 @@ description = {
   summary = "Distributed locks on Redis and Valkey",
   detailed = "Mutexes, read-write locks, semaphores and multis with fencing tokens, in order of "
     .. "arrival, blocking or from coroutines. Needs libmortise, the C library.",
+  homepage = "https://github.com/mortise/mortise",
   license = "Apache-2.0",
 }
 dependencies = {"lua >= 5.1, < 5.5"}

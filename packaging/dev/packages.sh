@@ -24,6 +24,9 @@ packages_test+=("${packages_command[@]}" bats procps redis-tools tmux)
 packages_test+=(nutcracker)
 # Its manual is read by each that reads such pages, and completes words in both shells.
 packages_test+=(bash-completion groff-base jq man-db mandoc zsh)
+# What signs a release, and names its commit.
+packages_signing=(git openssh-client)
+packages_test+=("${packages_signing[@]}")
 # Databases for the recipe of the fence.
 packages_test+=(sqlite3 libsqlite3-dev golang-github-mattn-go-sqlite3-dev libxerial-sqlite-jdbc-java
   lua-dbi-sqlite3)

@@ -16,6 +16,7 @@ command_docs() {
 
 command_release() {
   if (($# != 1)); then misuse "release: give a new folder"; fi
-  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}" "${packages_docs[@]}"
+  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}" "${packages_docs[@]}" \
+    "${packages_signing[@]}"
   packaging/release "$1"
 }
