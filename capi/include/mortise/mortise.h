@@ -1621,7 +1621,8 @@ MORTISE_API mortise_status mortise_rw_watch(mortise_rw *rw, mortise_queue *queue
  * @param options NULL for the client's. See `mortise_options_new_from`.
  * @return the handle, or NULL. Free it with `mortise_semaphore_free`. NULL has the causes of
  *   `mortise_lock_new`, and:
- * - MORTISE_UNSUPPORTED: the client is of `redlock:`, or the protocol is not `queued`.
+ * - MORTISE_UNSUPPORTED: the client is of `redlock:`, whose votes cannot count permits
+ *   (docs/redlock.md), or the protocol is not `queued`.
  */
 MORTISE_NODISCARD MORTISE_API mortise_semaphore *mortise_semaphore_new(
     mortise_client *client, const char *name, size_t name_len, int64_t capacity,

@@ -255,8 +255,8 @@ outcome quorum_deployment::choose_rules(lock::lock_kind kind, const protocol::ta
                                         const protocol::table*& target) const {
   if (kind == lock::lock_kind::semaphore) {
     return outcome::of(status::unsupported,
-                       "redlock: does not support semaphores, because its servers cannot agree on "
-                       "the holders; use one server, or shard:");
+                       "redlock: does not support semaphores, because majorities of votes cannot "
+                       "count permits; use one mutex for each permit, or one server, or shard:");
   }
   const bool is_rw = kind == lock::lock_kind::rw;
   const auto queued = is_rw ? &protocol::ballot_rw() : &protocol::ballot();
