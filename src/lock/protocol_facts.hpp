@@ -26,8 +26,6 @@ struct protocol_facts {
   bool can_pass = false;
   // Whether a shared hold can be upgraded to exclusive mode.
   bool can_raise = false;
-  // The text before the protocol's name in messages.
-  std::string_view subject = "protocol: ";
 };
 
 }  // namespace mortise::lock

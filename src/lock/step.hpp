@@ -72,6 +72,7 @@ struct step_result {
   std::int64_t ttl_ms = 0;     // of the present owner
   bool others_wait = false;
   bool is_replaced = false;  // not_owner: another client has the lock
+  bool is_weaker = false;    // not_owner: the server of a quorum has a vote for a reader instead
   std::int64_t place = -1;   // in the queue, 0 is its head; -1 not queued
   outcome details;  // of refused, unacknowledged and unknown; of unsent if the server gave a reason
   bool is_passing = false;  // refused, unacknowledged: the condition is expected to end by itself

@@ -96,9 +96,12 @@ step_result read_renew(const redis::value& reply, const key_set& keys) {
     return unreadable();
   }
   if (reply.size() == 1 && reply.at(0).integer() == 0) return of(answer::not_owner);
-  if (reply.size() == 2 && reply.at(0).integer() == 0 && reply.at(1).integer() == 1) {
+  if (reply.size() == 2 && reply.at(0).integer() == 0) {
+    const auto state = reply.at(1).integer();
+    if (state < 1 || state > 3) return unreadable();
     auto result = of(answer::not_owner);
-    result.is_replaced = true;
+    result.is_replaced = state % 2 == 1;
+    result.is_weaker = state >= 2;
     return result;
   }
   if (reply.size() != 5 || reply.at(0).integer() != 1) return unreadable();
@@ -110,10 +113,14 @@ step_result read_renew(const redis::value& reply, const key_set& keys) {
   return result;
 }
 
-// {1, last token} raised, {0, 0} other holders exist, {-1, 0} not the owner.
-step_result read_raise(const redis::value& reply, const key_set& keys) {
+// {1, last token} raised, {0, 0} other holders exist, {-1, 0} not the owner. A server of a quorum
+// replies as to a request for a vote, unless the requester has none there.
+step_result read_raise(const table& protocol, const redis::value& reply, const key_set& keys) {
+  const bool is_vote = protocol.rows.raise.proposes;
+  if (is_vote && reply.size() != 2) return read_acquire(protocol, step::raise, reply, keys);
   if (reply.type() != redis::kind::array || reply.size() != 2) return unreadable();
   if (reply.at(0).integer() < 0) return of(answer::not_owner);
+  if (is_vote) return unreadable();
   if (reply.at(0).integer() == 0) return of(answer::not_free);
   auto result = of(answer::granted);
   result.last_token = reply.at(1).integer();
@@ -244,7 +251,7 @@ step_result read_step(const table& protocol, step what, const redis::value& repl
     case step::renew:
       return read_renew(reply, keys);
     case step::raise:
-      return read_raise(reply, keys);
+      return read_raise(protocol, reply, keys);
     case step::release_alone:
     case step::release:
     case step::cancel:

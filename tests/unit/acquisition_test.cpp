@@ -36,9 +36,10 @@ class transport {
  public:
   explicit transport(std::size_t servers) : servers_(servers, 1) {}
 
-  std::string request(step what) {
+  std::string request(step what, std::int64_t permits) {
     lock::step_request request;
     request.what = what;
+    request.permits = permits;
     request.token = "owner";
     request.ttl_ms = lease_ms;
     if (send(owner_.begin(request, now_))) return sent_;
@@ -53,6 +54,15 @@ class transport {
     request.what = what;
     owner_.on_background_reply(server, request, result);
     return {};
+  }
+  // Whether a request of the round is sent again, to a server that has forgotten its script.
+  std::string repeat(std::size_t number) {
+    return owner_.is_current(rounds_.at(number - 1)->request) ? "sent again" : "";
+  }
+  // Whether the proposal of a round is above that of another.
+  std::string compare(std::size_t number, std::size_t other) {
+    const auto proposal = rounds_.at(number - 1)->request.proposal;
+    return proposal > rounds_.at(other - 1)->request.proposal ? "yes" : "no";
   }
   std::string lose(std::string_view servers) {
     unreachable_ = servers;
@@ -110,8 +120,9 @@ class transport {
     for (std::size_t i = 0; i < servers_.count; ++i) {
       if (next.servers.test(i)) owner_.on_sent(i, what);
     }
-    return text + ", " + step_names.at(static_cast<std::size_t>(what)) + " to" +
-           text_of(next.servers);
+    const bool is_whole = next.request.permits == lock::exclusive_permits;
+    return text + ", " + step_names.at(static_cast<std::size_t>(what)) +
+           (is_whole ? " as a writer to" : " to") + text_of(next.servers);
   }
   [[nodiscard]] std::string text_of(const server_set& set) const {
     std::string text;
@@ -132,8 +143,14 @@ class transport {
 
 using event = std::function<std::string(transport&)>;
 
-event request(step what) {
-  return [=](transport& play) { return play.request(what); };
+event request(step what, std::int64_t permits = 1) {
+  return [=](transport& play) { return play.request(what, permits); };
+}
+event is_above(std::size_t round, std::size_t earlier) {
+  return [=](transport& play) { return play.compare(round, earlier); };
+}
+event repetition(std::size_t round) {
+  return [=](transport& play) { return play.repeat(round); };
 }
 event loss_of(std::string_view servers) {
   return [=](transport& play) { return play.lose(servers); };
@@ -153,6 +170,14 @@ event reply(std::size_t server, answer what, std::int64_t token = 0, std::int64_
 event late_reply(std::size_t round, std::size_t server, answer what, std::int64_t token = 0,
                  std::int64_t ttl_ms = 500) {
   return [=](transport& play) { return play.reply(round, server, result_of(what, token, ttl_ms)); };
+}
+// To a writer's renewal, from a server with the vote of the reader that it was.
+event weaker_vote(std::size_t server) {
+  return [=](transport& play) {
+    auto result = result_of(answer::not_owner, 0, 0);
+    result.is_weaker = true;
+    return play.reply(0, server, result);
+  };
 }
 event background_reply(step request, std::size_t server, answer what) {
   return [=](transport& play) {
@@ -394,6 +419,163 @@ TEST(acquisitions, a_forced_release_ends_the_requests_for_lost_votes) {
           {reply(1, answer::granted), "granted", granted},
           {force, "", granted},
           {reply(2, answer::not_free, high_token, free_ms), "", granted}});
+}
+
+// ---- upgrades and downgrades ----------------------------------------------------------------
+
+// A reader with all votes.
+std::vector<row> reader_with(std::vector<row> rows) {
+  std::vector<row> all = {{request(step::try_take), "try_take to 0 1 2", collecting},
+                          {reply(0, answer::granted), "", collecting},
+                          {reply(1, answer::granted), "granted", granted},
+                          {reply(2, answer::granted), "", granted}};
+  all.insert(all.end(), rows.begin(), rows.end());
+  return all;
+}
+
+TEST(acquisitions, a_majority_of_raised_votes_is_an_upgrade) {
+  run(3, reader_with(
+             {{request(step::raise), "raise to 0 1 2", granted},
+              {reply(0, answer::granted), "", granted},
+              {reply(2, answer::granted), "granted", granted},
+              {reply(1, answer::not_free, 7), "", granted},
+              {request(step::release, lock::exclusive_permits), "release to 0 1 2", returning}}));
+}
+
+// Hazard 17: the votes of the reader stay.
+TEST(acquisitions, an_upgrade_without_a_majority_is_undone_where_it_may_have_been_executed) {
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::not_free, 7), "", granted},
+                      {reply(2, answer::not_free, 7), "not_free, renew to 0", granted},
+                      {pending_releases, "", granted},
+                      {request(step::renew), "renew to 0 1 2", granted},
+                      {reply(0, answer::renewed), "", granted},
+                      {reply(1, answer::renewed), "renewed", granted}}));
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::not_free, 7), "", granted},
+                      {timeout, "not_free, renew to 1 2", granted},
+                      {reply(1, answer::granted), "", granted},
+                      {reply(2, answer::granted), "", granted}}));
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::broken), "", granted},
+                      {reply(2, answer::unsent), "unsent, renew to 0 1", granted}}));
+  run(3, reader_with({{loss_of("12"), "", granted},
+                      {request(step::raise), "unreachable, renew to 0", granted}}));
+  // Too few servers can be reached for a higher proposal.
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::not_free, high_token, free_ms), "", granted},
+                      {loss_of("12"), "", granted},
+                      {reply(1, answer::not_free, high_token, free_ms), "not_free, renew to 0 2",
+                       granted}}));
+}
+
+TEST(acquisitions, a_higher_proposal_follows_an_upgrade_that_was_outrun) {
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::not_free, high_token, free_ms), "", granted},
+                      {reply(2, answer::not_free, high_token, free_ms), "raise to 0 1 2", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::granted), "granted", granted}}));
+}
+
+// The renewal has undone it at each server, in order. A further proposal would not be undone.
+TEST(acquisitions, a_renewal_of_the_reader_ends_an_upgrade) {
+  run(3, reader_with(
+             {{request(step::raise), "raise to 0 1 2", granted},
+              {request(step::renew), "renew to 0 1 2", granted},
+              {late_reply(2, 0, answer::not_free, high_token, free_ms), "", granted},
+              {late_reply(2, 1, answer::not_free, high_token, free_ms), "not_free", granted}}));
+}
+
+// Hazard 16: servers that have forgotten the script get it, but not across a change of the mode.
+TEST(acquisitions, a_renewal_is_not_repeated_after_a_change_of_the_mode) {
+  const auto whole = lock::exclusive_permits;
+  run(3, reader_with({{request(step::renew), "renew to 0 1 2", granted},
+                      {repetition(2), "sent again", granted},
+                      {request(step::raise), "raise to 0 1 2", granted},
+                      {repetition(2), "", granted},
+                      {repetition(3), "sent again", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::granted), "granted", granted},
+                      {request(step::renew, whole), "renew to 0 1 2", granted},
+                      {repetition(4), "sent again", granted},
+                      {request(step::renew), "renew to 0 1 2", granted},
+                      {repetition(3), "", granted},
+                      {repetition(4), "", granted},
+                      {repetition(5), "sent again", granted}}));
+}
+
+// The caller has given up the first one. Otherwise one could undo what the other has granted
+// (hazard 17).
+TEST(acquisitions, the_last_of_several_upgrades_decides) {
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {request(step::raise), "raise to 0 1 2", granted},
+                      {late_reply(2, 0, answer::granted), "", granted},
+                      {late_reply(2, 1, answer::granted), "unsent", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::granted), "granted", granted}}));
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {request(step::raise), "raise to 0 1 2", granted},
+                      {late_reply(2, 0, answer::not_free, 7), "", granted},
+                      {late_reply(2, 1, answer::not_free, 7), "unsent", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::granted), "granted", granted}}));
+}
+
+// Hazard 16: the servers ignore late requests by the lower proposal.
+TEST(acquisitions, a_change_of_the_mode_has_a_higher_proposal) {
+  run(3, reader_with({{request(step::renew), "renew to 0 1 2", granted},
+                      {is_above(2, 1), "no", granted},
+                      {request(step::raise), "raise to 0 1 2", granted},
+                      {is_above(3, 2), "yes", granted},
+                      {request(step::renew), "renew to 0 1 2", granted},
+                      {is_above(4, 3), "yes", granted}}));
+}
+
+// Hazard 17.
+TEST(acquisitions, an_upgrade_of_a_hold_that_most_servers_have_forgotten_is_a_loss) {
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::not_owner), "", granted},
+                      {reply(1, answer::not_owner), "not_owner, renew to 2", granted},
+                      {reply(2, answer::not_owner), "", granted}}));
+  // One of them is asked again.
+  run(3,
+      reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                   {reply(0, answer::not_owner), "", granted},
+                   {reply(1, answer::granted), "", granted},
+                   {reply(2, answer::granted), "granted, reacquire as a writer to 0", granted}}));
+}
+
+TEST(acquisitions, a_late_reply_of_before_an_upgrade_gives_no_vote_for_a_writer) {
+  run(3,
+      reader_with({{request(step::renew), "renew to 0 1 2", granted},
+                   {reply(0, answer::renewed), "", granted},
+                   {reply(1, answer::renewed), "renewed", granted},
+                   {request(step::raise), "raise to 0 1 2", granted},
+                   {late_reply(2, 2, answer::not_owner), "", granted},
+                   {reply(2, answer::not_owner), "", granted},
+                   {reply(0, answer::granted), "", granted},
+                   {reply(1, answer::granted), "granted, reacquire as a writer to 2", granted}}));
+}
+
+TEST(acquisitions, a_vote_that_was_not_raised_is_kept_and_asked_for_again) {
+  const auto whole = lock::exclusive_permits;
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {reply(0, answer::granted), "", granted},
+                      {reply(1, answer::granted), "granted", granted},
+                      {reply(2, answer::unsent), "", granted},
+                      {request(step::renew, whole), "renew to 0 1 2", granted},
+                      {weaker_vote(2), "", granted},
+                      {reply(0, answer::renewed), "", granted},
+                      {reply(1, answer::renewed), "renewed, reacquire as a writer to 2", granted},
+                      {background_reply(step::reacquire, 2, answer::broken), "", granted},
+                      {request(step::release, whole), "release to 0 1 2", returning},
+                      {reply(0, answer::released), "", returning},
+                      {reply(1, answer::released), "released", returning},
+                      {reply(2, answer::broken), "", returning},
+                      {pending_releases, " 2", returning}}));
 }
 
 // Hazard 16.

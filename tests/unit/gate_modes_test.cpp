@@ -91,6 +91,14 @@ TEST_F(gate_modes_test, no_renewal_is_sent_while_a_raise_is_open) {
   EXPECT_EQ(io_.last().permits, exclusive_permits);
 }
 
+// The servers of a quorum that raise their votes need not be those that extended them (hazard 17).
+TEST_F(gate_modes_test, a_raise_names_the_time_until_the_end_of_the_hold) {
+  hold(hold_mode::shared);
+  ASSERT_TRUE(gate_.raise(owner_, raised_, start_ns + ms(2'000)).ok());
+  const auto until = start_ns + ms(2'000) + ms(io_.last().ttl_ms);
+  EXPECT_GE(until, gate_.valid_until(owner_));
+}
+
 TEST_F(gate_modes_test, a_raise_that_a_later_renewal_has_undone_is_not_believed) {
   hold(hold_mode::shared);
   gate_.on_timer(start_ns + ms(11'000));

@@ -128,6 +128,39 @@ TEST(queued_protocol, reads_the_other_steps) {
   EXPECT_EQ(read(step::cancel, ":2\r\n").what, answer::released);
 }
 
+TEST(ballot_protocol, reads_a_raised_vote_and_one_of_another_weight) {
+  const auto read_ballot = [](step what, std::string_view bytes) {
+    redis::parser parser;
+    EXPECT_EQ(parser.parse(bytes), redis::parse_result::complete);
+    const auto& rules = protocol::ballot_rw();
+    return protocol::read_step(rules, what, parser.reply(), rules.keys("a"));
+  };
+  const auto raised =
+      read_ballot(step::raise, "*5\r\n:1\r\n:1800000000000001\r\n:5\r\n:9\r\n:0\r\n");
+  EXPECT_EQ(raised.what, answer::granted);
+  EXPECT_EQ(raised.last_token, 1'800'000'000'000'001);
+  const auto low = read_ballot(step::raise, "*5\r\n:0\r\n:7\r\n:5\r\n:-2\r\n:-1\r\n");
+  EXPECT_EQ(low.what, answer::not_free);
+  EXPECT_EQ(low.last_token, 7);
+  EXPECT_EQ(low.ttl_ms, -2);
+  EXPECT_EQ(read_ballot(step::raise, "*2\r\n:-1\r\n:0\r\n").what, answer::not_owner);
+  // Hazard 31.
+  for (const auto* reply : {"*2\r\n:1\r\n:1800000000000001\r\n", "*2\r\n:0\r\n:0\r\n", "*0\r\n",
+                            "*5\r\n:2\r\n:7\r\n:5\r\n:-2\r\n:-1\r\n", "+OK\r\n"}) {
+    EXPECT_EQ(read_ballot(step::raise, reply).what, answer::unknown) << reply;
+  }
+  for (const auto& [reply, is_replaced, is_weaker] :
+       {std::tuple{"*1\r\n:0\r\n", false, false}, std::tuple{"*2\r\n:0\r\n:1\r\n", true, false},
+        std::tuple{"*2\r\n:0\r\n:2\r\n", false, true},
+        std::tuple{"*2\r\n:0\r\n:3\r\n", true, true}}) {
+    const auto result = read_ballot(step::renew, reply);
+    EXPECT_EQ(result.what, answer::not_owner) << reply;
+    EXPECT_EQ(result.is_replaced, is_replaced) << reply;
+    EXPECT_EQ(result.is_weaker, is_weaker) << reply;
+  }
+  EXPECT_EQ(read_ballot(step::renew, "*2\r\n:0\r\n:4\r\n").what, answer::unknown);
+}
+
 TEST(compare_and_delete, is_for_a_release_of_a_plain_string_that_nobody_waits_for) {
   for (const auto* rules : {&protocol::queued(), &protocol::token(), &protocol::queued_rw(),
                             &protocol::queued_semaphore(), &protocol::two_key(), &protocol::hash(),

@@ -49,6 +49,20 @@ TEST(vote_records, a_vote_may_be_there_from_the_request_to_an_answer_that_says_n
   EXPECT_TRUE(votes.is_empty());
 }
 
+TEST(vote_records, an_upgrade_that_is_refused_leaves_the_vote) {
+  vote_record votes;
+  votes.note_sent(0, step::try_take);
+  votes.note_answer(0, step::try_take, result_of(answer::granted));
+  votes.note_answer(0, step::raise, result_of(answer::not_free));
+  EXPECT_TRUE(votes.may_have(0));
+  auto weaker = result_of(answer::not_owner);
+  weaker.is_weaker = true;
+  votes.note_answer(0, step::renew, weaker);
+  EXPECT_TRUE(votes.may_have(0)) << "a writer asked, and the vote is a reader's";
+  votes.note_answer(0, step::raise, result_of(answer::not_owner));
+  EXPECT_FALSE(votes.may_have(0));
+}
+
 TEST(vote_records, only_a_final_refusal_ends_what_is_owed) {
   vote_record votes;
   votes.note_sent(0, step::acquire);

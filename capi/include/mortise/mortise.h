@@ -1322,7 +1322,7 @@ MORTISE_API void mortise_rw_free(mortise_rw *rw);
  * client ends by itself while other readers continue. With `reentrant_read`, a handle that reads or
  * writes may read again, which is counted locally.
  * @return the statuses of `mortise_lock_try`, and:
- * - MORTISE_UNSUPPORTED: the handle writes, and the protocol, or `redlock:`, cannot also read.
+ * - MORTISE_UNSUPPORTED: the handle writes, and the protocol cannot also read.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_read_try(mortise_rw *rw,
                                                                  mortise_error *error);
@@ -1368,6 +1368,9 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  *
  * If the server's user lacks CLIENT KILL, the client cannot end old connections. Then a renewal
  * that a broken connection still carries can undo the upgrade. The fencing token is the safeguard.
+ *
+ * With `redlock:` a quorum of the servers has to know no other reader. Otherwise they undo the
+ * upgrade.
  * @return
  * - MORTISE_OK: this handle writes.
  * - MORTISE_NOT_ACQUIRED: others also read. This handle continues to read.
@@ -1375,7 +1378,7 @@ MORTISE_API mortise_status mortise_rw_write_unlock(mortise_rw *rw, mortise_error
  * - MORTISE_NOT_OWNER: this handle does not read.
  * - MORTISE_ALREADY_HELD: this handle writes already, or reads more than once.
  * - MORTISE_UNKNOWN: sent, but not answered in time. This handle counts as reading.
- * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no upgrade.
+ * - MORTISE_UNSUPPORTED: the protocol has no upgrade.
  * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
  * - MORTISE_REFUSED: the server refused the request.
  * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
@@ -1396,7 +1399,7 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_upgrade(mortise_rw *rw,
  * - MORTISE_NOT_OWNER: this handle does not write.
  * - MORTISE_ALREADY_HELD: this handle was acquired more than once.
  * - MORTISE_UNREACHABLE, MORTISE_UNKNOWN: no answer yet. The next renewal lets the readers in.
- * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no downgrade.
+ * - MORTISE_UNSUPPORTED: the protocol has no downgrade.
  * - MORTISE_REFUSED: the server refused the request.
  * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
  * - MORTISE_LIMIT: too many requests are open.
@@ -1513,7 +1516,7 @@ MORTISE_API mortise_status mortise_rw_force_release(mortise_rw *rw, const char *
  * @param queue the queue that receives the event.
  * @param tag any number. The event returns it.
  * @return the statuses of `mortise_lock_try_async`, and:
- * - MORTISE_UNSUPPORTED: the handle writes, and the protocol, or `redlock:`, cannot also read.
+ * - MORTISE_UNSUPPORTED: the handle writes, and the protocol cannot also read.
  */
 MORTISE_API mortise_status mortise_rw_read_try_async(mortise_rw *rw, mortise_queue *queue,
                                                      int64_t tag, mortise_error *error);
@@ -1567,7 +1570,7 @@ MORTISE_API mortise_status mortise_rw_write_unlock_async(mortise_rw *rw, mortise
  * @param tag any number. The event returns it.
  * @return the statuses of `mortise_lock_unlock_async`, and:
  * - MORTISE_ALREADY_HELD: this handle writes already, or reads more than once.
- * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no upgrade.
+ * - MORTISE_UNSUPPORTED: the protocol has no upgrade.
  */
 MORTISE_API mortise_status mortise_rw_upgrade_async(mortise_rw *rw, mortise_queue *queue,
                                                     int64_t tag, mortise_error *error);
@@ -1577,7 +1580,7 @@ MORTISE_API mortise_status mortise_rw_upgrade_async(mortise_rw *rw, mortise_queu
  * @param tag any number. The event returns it.
  * @return the statuses of `mortise_lock_unlock_async`, and:
  * - MORTISE_ALREADY_HELD: this handle was acquired more than once.
- * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no downgrade.
+ * - MORTISE_UNSUPPORTED: the protocol has no downgrade.
  */
 MORTISE_API mortise_status mortise_rw_downgrade_async(mortise_rw *rw, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);

@@ -14,6 +14,7 @@ namespace {
 using lock::answer;
 using lock::step_request;
 using lock::step_result;
+using quorum::is_grantable;
 using quorum::is_release;
 using quorum::is_take;
 
@@ -126,7 +127,7 @@ bool redlock_coordinator::start(quorum_owner& owner, quorum::round& progress,
   const auto window = least_window + window_of_each * requests_.load(std::memory_order_relaxed);
   bool is_possible = true;
   for (std::size_t server = 0; server < states_.size(); ++server) {
-    const bool is_full = is_take(what) && states_[server].takes >= window;
+    const bool is_full = is_grantable(what) && states_[server].takes >= window;
     const auto sent = !is_full && owner.acquisition.is_recipient(server, what)
                           ? round.send(server, progress.request, operation)
                           : status::unreachable;
@@ -135,7 +136,7 @@ bool redlock_coordinator::start(quorum_owner& owner, quorum::round& progress,
       continue;
     }
     owner.acquisition.on_sent(server, what);
-    if (is_take(what)) ++states_[server].takes;
+    if (is_grantable(what)) ++states_[server].takes;
   }
   end_if_over(round);
   if (!is_possible) return false;
@@ -176,7 +177,7 @@ void redlock_coordinator::on_reply(quorum_round& round, std::size_t server,
     request.with_text = true;
     if (round.send(server, request, nullptr) == status::ok) return;
   }
-  if (is_take(request.what)) --states_[server].takes;
+  if (is_grantable(request.what)) --states_[server].takes;
   auto next = owner.acquisition.on_reply(*round.progress, server, reply, now);
   plan_timer(next.timeout_at);
   note_release(owner, server, request.what, reply, now);

@@ -151,8 +151,15 @@ time_ns hold::next_timer() const noexcept {
 
 // Until the reply to this request, a renewal would ask for shared mode and undo the upgrade. So no
 // renewal begins in the meantime.
-bool hold::raise(const operation* requester, time_ns now) {
-  return requests_.ask({.what = step::raise, .requester = requester}, now);
+//
+// At a quorum the servers that vote differ from step to step. Each vote of the writer has to last
+// as long as the hold, so the request names that time (hazard 17).
+bool hold::raise(const operation* requester, time_ns now, bool with_text) {
+  return requests_.ask({.what = step::raise,
+                        .ttl_ms = requests_.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
+                        .requester = requester,
+                        .with_text = with_text},
+                       now);
 }
 
 std::uint32_t hold::lower(std::int64_t permits, const operation* requester, time_ns now) {
@@ -204,7 +211,7 @@ claim_event hold::on_raise_answer(const open_request& request, const step_result
     case answer::unsent:
       return claim_event::none;  // raise_again() repeats it after a renewal that undoes it
     case answer::no_script:
-      if (requests_.ask({.what = step::raise, .with_text = true}, now)) return claim_event::none;
+      if (raise(nullptr, now, true)) return claim_event::none;
       [[fallthrough]];
     default:
       // If the server executed the upgrade, the next renewal undoes it, because it asks for shared

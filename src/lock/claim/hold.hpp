@@ -32,8 +32,9 @@ class hold {
   // could not be sent.
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                       time_ns now);
-  // Upgrades to exclusive mode if no other holder shares the lock. False if not sent.
-  bool raise(const operation* requester, time_ns now);
+  // Upgrades to exclusive mode if no other holder shares the lock. False if not sent. `with_text`:
+  // the server has forgotten the script.
+  bool raise(const operation* requester, time_ns now, bool with_text = false);
   // Repeats an upgrade after on_up() if the previous connection did not answer it.
   void raise_again(time_ns now) {
     if (requests_.open(step::raise) == 0) raise(nullptr, now);

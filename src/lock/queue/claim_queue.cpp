@@ -124,7 +124,7 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
 // Whether a hold of this protocol can change its mode.
 outcome claim_queue::check_modes() const {
   if (gate_.protocol.can_raise) return {};
-  return outcome::of(status::unsupported, gate_.protocol.subject, gate_.protocol.name,
+  return outcome::of(status::unsupported, "protocol: ", gate_.protocol.name,
                      " cannot upgrade or downgrade a hold; unlock, and acquire again");
 }
 
@@ -398,6 +398,8 @@ void claim_queue::handle(claim_event what, time_ns now) {
     case claim_event::renewed:
       note_renewal(true);
       calls_.finish({}, hold().valid_until());
+      // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
+      if (calls_.has_upgrade()) hold().raise_again(now);
       if (is_refilling_) grant_to_next(now);
       break;
     case claim_event::renew_failed:

@@ -54,7 +54,7 @@ row_set ballot_rw_rows() {
           .reacquire = {&scripts::ballot_rw_take, 5, 4, "again", true},
           .retake = take,
           .renew = {&scripts::ballot_rw_renew, 2, 4, "", true},
-          .raise = {},
+          .raise = {&scripts::ballot_rw_raise, 5, 2, "", true},
           .release_alone = {&scripts::ballot_rw_release, 3, 4, "quiet", true},
           .release = {&scripts::ballot_rw_release, 3, 4, "tell", true},
           .cancel = {&scripts::ballot_rw_release, 3, 4, "leave", true}};
@@ -94,7 +94,7 @@ const table& ballot_rw() {
       .facts = {.name = "queued",
                 .kind = lock::lock_kind::rw,
                 .wait = lock::wait_method::channel,
-                .subject = "redlock, protocol: "},
+                .can_raise = true},
       .has_permits = true,
       .keys = ballot_rw_keys,
       .channel = ballot_channel,

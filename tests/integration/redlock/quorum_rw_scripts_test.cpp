@@ -43,6 +43,19 @@ class quorum_rw_scripts : public ::testing::Test {
                       const std::string& mode = "quiet") {
     return call(scripts::ballot_rw_release, 3, {owner, "0", mode, reader, proposed(proposal)});
   }
+  std::string raise(const std::string& owner, std::int64_t proposal,
+                    const std::string& ttl_ms = "60000") {
+    return call(scripts::ballot_rw_raise, 5, {owner, ttl_ms, proposed(proposal)});
+  }
+  bool is_raised(const std::string& owner, std::int64_t proposal) {
+    return raise(owner, proposal).front() == '1';
+  }
+  // "<weight> <proposal> <end of the lease>"
+  std::string vote_of(const std::string& owner) { return server.command({"HGET", keys[0], owner}); }
+  std::int64_t end_of(const std::string& owner) {
+    const auto vote = vote_of(owner);
+    return std::stoll(vote.substr(vote.rfind(' ')));
+  }
   bool has_vote(const std::string& owner) {
     return server.command({"HEXISTS", keys[0], owner}) == "1";
   }
@@ -101,8 +114,10 @@ TEST_F(quorum_rw_scripts, a_renewal_is_for_the_owner_only_and_gives_no_vote) {
   EXPECT_TRUE(is_taken("one", reader, 1));
   EXPECT_EQ("0", renew("two", reader, 2)) << "readers leave room for it";
   EXPECT_EQ("0\n1", renew("two", writer, 2));
-  EXPECT_EQ("0", renew("one", writer, 1)) << "it is a reader's";
-  EXPECT_FALSE(is_taken("one", writer, 2, "again"));
+  EXPECT_EQ("0\n2", renew("one", writer, 1)) << "it is a reader's";
+  EXPECT_TRUE(is_taken("two", reader, 2));
+  EXPECT_EQ("0\n3", renew("one", writer, 1)) << "it is a reader's, beside another";
+  EXPECT_EQ("1", release("two", 2));
   EXPECT_EQ('1', renew("one", reader, 1).front());
   EXPECT_GT(std::stoll(server.command({"PTTL", keys[0]})), 60'000);
 }
@@ -196,6 +211,109 @@ TEST_F(quorum_rw_scripts, a_ballot_of_before_a_restart_does_not_hide_what_was_fo
   EXPECT_TRUE(is_taken("two", writer, -3));
 }
 
+// ---- upgrades and downgrades ----------------------------------------------------------------
+
+TEST_F(quorum_rw_scripts, only_a_reader_without_others_is_raised) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_TRUE(is_taken("two", reader, 2));
+  const auto before = vote_of("one");
+  EXPECT_FALSE(is_raised("one", 3));
+  EXPECT_FALSE(is_raised("two", 4)) << "of two that upgrade none waits for the other";
+  EXPECT_EQ(before, vote_of("one"));
+  EXPECT_EQ("1", release("two", 2));
+  EXPECT_TRUE(is_raised("one", 5));
+  EXPECT_TRUE(is_raised("one", 5)) << "asked again, as the answer was lost (hazard 15)";
+  EXPECT_FALSE(is_taken("two", reader, 6));
+  EXPECT_EQ("0", renew("two", reader, 6).substr(0, 1));
+  EXPECT_EQ("-1\n0", raise("two", 7)) << "it gives no vote (hazard 17)";
+  EXPECT_FALSE(has_vote("two"));
+  EXPECT_EQ('1', renew("one", writer, 5).front());
+  EXPECT_EQ("1", release("one", 5));
+}
+
+// Hazard 30.
+TEST_F(quorum_rw_scripts, a_raise_needs_a_proposal_above_all) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_TRUE(is_taken("two", reader, 8));
+  EXPECT_EQ("1", release("two", 8));
+  const auto refused = raise("one", 8);
+  EXPECT_EQ(0U, refused.find("0\n" + proposed(8))) << refused;
+  EXPECT_NE(std::string::npos, refused.find("\n-2\n-1")) << refused;
+  EXPECT_TRUE(is_raised("one", 9));
+  EXPECT_EQ(proposed(9), server.command({"GET", keys[1]}));
+  EXPECT_EQ("1", release("one", 9));
+  EXPECT_FALSE(is_taken("three", writer, 9));
+}
+
+// Hazard 17.
+TEST_F(quorum_rw_scripts, a_raised_vote_lasts_as_long_as_the_hold_and_never_shorter) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  const auto end = end_of("one");
+  EXPECT_EQ('1', raise("one", 2, "5000").front());
+  EXPECT_EQ(end, end_of("one"));
+  EXPECT_EQ('1', raise("one", 3, "150000").front());
+  EXPECT_GT(end_of("one"), end + 60'000);
+  EXPECT_GT(std::stoll(server.command({"PTTL", keys[0]})), 120'000);
+  const auto longer = end_of("one");
+  EXPECT_EQ('1', renew("one", reader, 4).front());
+  EXPECT_EQ(longer, end_of("one")) << "what is lowered is not shortened";
+  EXPECT_TRUE(is_taken("one", reader, 5, "again"));
+  EXPECT_EQ(longer, end_of("one")) << "a vote that was not lost is not shortened";
+}
+
+// Hazard 16.
+TEST_F(quorum_rw_scripts, a_late_request_changes_no_mode) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_TRUE(is_raised("one", 5));
+  EXPECT_EQ("0\n2", renew("one", reader, 4)) << "a renewal of before the upgrade";
+  EXPECT_EQ("0\n2", renew("one", reader, 5));
+  EXPECT_FALSE(is_taken("one", reader, 6, "again"));
+  EXPECT_EQ('1', renew("one", reader, 7).front());
+  EXPECT_EQ(0U, vote_of("one").find("1 " + proposed(7)));
+  EXPECT_FALSE(is_raised("one", 6)) << "an upgrade of before the downgrade";
+  EXPECT_FALSE(is_taken("one", writer, 6, "again"));
+  EXPECT_TRUE(is_taken("two", reader, 8));
+}
+
+// The vote that was missing when the others were raised.
+TEST_F(quorum_rw_scripts, an_upgraded_hold_asks_again_where_its_vote_is_a_readers) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_TRUE(is_taken("two", reader, 2));
+  EXPECT_FALSE(is_taken("one", writer, 3, "again"));
+  EXPECT_EQ("1", release("two", 2));
+  EXPECT_FALSE(is_taken("one", writer, 2, "again")) << "a later one was granted since";
+  EXPECT_TRUE(is_taken("one", writer, 4, "again"));
+  EXPECT_EQ('1', renew("one", writer, 4).front());
+  EXPECT_FALSE(is_taken("two", reader, 5));
+}
+
+// Other readers may be forgotten (hazard 11).
+TEST_F(quorum_rw_scripts, in_quarantine_no_vote_is_raised_and_a_lowered_one_is) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_TRUE(is_taken("two", reader, 2));
+  EXPECT_EQ("1", release("two", 2));
+  server.command({"SET", keys[4], proposed(60'000'000)});
+  EXPECT_NE(std::string::npos, raise("one", 3).find("QUARANTINE"));
+  server.command({"DEL", keys[4]});
+  EXPECT_TRUE(is_raised("one", 3));
+  server.command({"SET", keys[4], proposed(60'000'000)});
+  EXPECT_EQ('1', renew("one", reader, 4).front());
+}
+
+// The end of the quarantine stands for forgotten proposals (hazard 30).
+TEST_F(quorum_rw_scripts, a_raise_needs_a_proposal_above_those_that_were_forgotten) {
+  EXPECT_TRUE(is_taken("one", reader, -9));
+  server.command({"SET", keys[4], proposed(-5)});
+  EXPECT_FALSE(is_raised("one", -7));
+  EXPECT_TRUE(is_raised("one", -3));
+}
+
+TEST_F(quorum_rw_scripts, a_proposal_far_ahead_of_the_clock_raises_nothing) {
+  EXPECT_TRUE(is_taken("one", reader, 1));
+  EXPECT_NE(std::string::npos, raise("one", 3 * std::int64_t{3'600'000'000}).find("CLOCK"));
+  EXPECT_EQ(0U, vote_of("one").find("1 "));
+}
+
 TEST_F(quorum_rw_scripts, a_key_of_another_kind_is_not_touched) {
   for (const std::vector<std::string>& made :
        {std::vector<std::string>{"SET", keys[0], "x"}, {"HSET", keys[0], "a", "b"}}) {
@@ -204,6 +322,7 @@ TEST_F(quorum_rw_scripts, a_key_of_another_kind_is_not_touched) {
     const auto before = server.command({"DUMP", keys[0]});
     EXPECT_NE(std::string::npos, take("one", reader, 1).find("FOREIGN"));
     EXPECT_EQ("0\n1", renew("one", reader, 1));
+    EXPECT_EQ("-1\n0", raise("one", 1));
     EXPECT_EQ("0", release("one", 1));
     EXPECT_EQ(before, server.command({"DUMP", keys[0]}));
   }

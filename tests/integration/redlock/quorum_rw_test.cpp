@@ -5,11 +5,13 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "integration/redlock/quorum_fixture.hpp"
+#include "lock/amount.hpp"
 #include "protocol/scripts/scripts.hpp"
 
 namespace mortise::testing::quorum_rw_test {
@@ -42,6 +44,20 @@ class quorum_rw : public quorum {
     }
     return true;
   }
+  // Whether each server has this number of votes, all of this weight.
+  bool is_voted_at_all(std::size_t count, const std::string& weight) {
+    for (const auto& server : servers) {
+      std::istringstream votes(server->command({"HVALS", lock_key(name)}));
+      std::size_t found = 0;
+      for (std::string vote; std::getline(votes, vote); ++found) {
+        if (vote.rfind(weight + ' ', 0) != 0) return false;
+      }
+      if (found != count) return false;
+    }
+    return true;
+  }
+  const std::string reader_weight = "1";
+  const std::string writer_weight = std::to_string(lock::exclusive_permits);
   bool is_held_back_at(std::size_t server) {
     return servers[server]->command({"EXISTS", lock_key(name) + ":writer"}) == "1";
   }
@@ -91,6 +107,27 @@ class users {
           return mortise_rw_write_unlock(rw, nullptr);
         });
   }
+  // Reads, writes if no other reads, and reads again.
+  void upgrade() {
+    use([](mortise_rw* rw) { return mortise_rw_read_acquire(rw, patience_ms, nullptr); },
+        [this](mortise_rw* rw) {
+          ++readers_;
+          EXPECT_EQ(0, writers_.load());
+          const auto before = highest_.load();
+          if (mortise_rw_upgrade(rw, nullptr) == MORTISE_OK) {
+            ++upgrades_;
+            EXPECT_LT(before, mortise_rw_token(rw));
+            note(mortise_rw_token(rw));
+            EXPECT_EQ(0, writers_.fetch_add(1));
+            EXPECT_EQ(1, readers_.load());
+            --writers_;
+            EXPECT_EQ(MORTISE_OK, mortise_rw_downgrade(rw, nullptr));
+          }
+          --readers_;
+          return mortise_rw_read_unlock(rw, nullptr);
+        });
+  }
+  [[nodiscard]] int upgrades() const { return upgrades_.load(); }
 
  private:
   template <class Acquire, class Unlock>
@@ -122,6 +159,7 @@ class users {
   std::list<client_handle> clients_;
   std::atomic<int> readers_{0};
   std::atomic<int> writers_{0};
+  std::atomic<int> upgrades_{0};
   std::atomic<std::int64_t> highest_{0};
 };
 
@@ -250,17 +288,135 @@ TEST_F(quorum_rw, a_mutex_and_a_read_write_lock_of_one_name_are_noticed) {
   EXPECT_NE(MORTISE_OK, mortise_rw_read_try(rw.get(), nullptr));
 }
 
-TEST_F(quorum_rw, a_reader_cannot_turn_into_a_writer) {
+// ---- upgrades and downgrades --------------------------------------------------------------------
+
+TEST_F(quorum_rw, the_only_reader_upgrades_and_a_downgrade_admits_others) {
   start(3);
   const auto client = open_client(url());
-  const auto rw = open_rw(client, name);
-  const auto error = new_error();
-  expect_read(rw);
-  EXPECT_EQ(MORTISE_UNSUPPORTED, mortise_rw_upgrade(rw.get(), error.get()));
-  const std::string message = mortise_error_message(error.get());
-  EXPECT_NE(std::string::npos, message.find("redlock, protocol: queued cannot upgrade")) << message;
-  EXPECT_TRUE(mortise_rw_is_reading(rw.get()));
+  const auto rival = open_client(url());
+  const auto one = open_rw(client, name);
+  const auto two = open_rw(rival, name);
+  expect_read(one);
+  expect_read(two);
+  ASSERT_TRUE(eventually([&] { return is_voted_at_all(2, reader_weight); }));
+  const auto before = mortise_rw_token(two.get());
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade(one.get(), nullptr));
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_upgrade(two.get(), nullptr));
+  EXPECT_TRUE(mortise_rw_is_reading(one.get()) && mortise_rw_is_reading(two.get()));
+  EXPECT_TRUE(is_voted_at_all(2, reader_weight));
+  expect_ok(mortise_rw_read_unlock, two);
+  ASSERT_TRUE(eventually([&] { return is_voted_at_all(1, reader_weight); }));
+  expect_ok(mortise_rw_upgrade, one);
+  EXPECT_TRUE(mortise_rw_is_writing(one.get()));
+  EXPECT_GT(mortise_rw_token(one.get()), before);
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(two.get(), nullptr));
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_write_try(two.get(), nullptr));
+  std::thread reads([&] { expect_read(two); });
+  expect_ok(mortise_rw_downgrade, one);
+  reads.join();
+  EXPECT_TRUE(mortise_rw_is_reading(one.get()));
+  expect_ok(mortise_rw_read_unlock, one);
+  expect_ok(mortise_rw_read_unlock, two);
+  EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
 }
 
+TEST_F(quorum_rw, a_downgrade_notifies_waiters) {
+  start(3);
+  const auto messages_of = [](test_server& server) {
+    const auto statistics = server.command({"INFO", "commandstats"});
+    const std::string key = "cmdstat_publish:calls=";
+    const auto at = statistics.find(key);
+    return at == std::string::npos ? 0 : std::stoi(statistics.substr(at + key.size()));
+  };
+  const auto client = open_client(url());
+  const auto rw = open_rw(client, name);
+  expect_written(rw);
+  ASSERT_TRUE(eventually([&] { return is_voted_at_all(1, writer_weight); }));
+  std::vector<int> before;
+  for (const auto& server : servers) before.push_back(messages_of(*server));
+  expect_ok(mortise_rw_downgrade, rw);
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    EXPECT_TRUE(eventually([&] { return messages_of(*servers[i]) == before[i] + 1; })) << i;
+  }
+}
+
+TEST_F(quorum_rw, no_two_upgraders_write_and_nobody_reads_meanwhile) {
+  start(3);
+  users all(url(), name);
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  for (int i = 0; i < 2; ++i) threads.emplace_back([&] { all.upgrade(); });
+  threads.emplace_back([&] { all.read(); });
+  threads.emplace_back([&] { all.write(); });
+  for (std::size_t round = 0; round < 3; ++round) {
+    servers[round]->pause();
+    const timespec a_moment{0, 50'000'000};
+    nanosleep(&a_moment, nullptr);
+    servers[round]->resume();
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_GT(all.upgrades(), 0);
+  EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
+}
+
+// Neither a server that is down nor a vote that is left over prevents an upgrade, and the hold is
+// completed at both.
+TEST_F(quorum_rw, an_upgrade_needs_a_quorum_only_and_is_completed_later) {
+  start(3);
+  const auto client = open_client(url("quarantine=0&lease=900ms"));
+  const auto rival = open_client(url("quarantine=0&lease=900ms"));
+  const auto rw = open_rw(client, name);
+  const auto other = open_rw(rival, name);
+  servers[2]->kill();
+  expect_read(rw);
+  expect_ok(mortise_rw_upgrade, rw);
+  servers[2]->start();
+  EXPECT_TRUE(eventually([&] { return is_voted_at_all(1, writer_weight); }));
+  expect_ok(mortise_rw_downgrade, rw);
+  EXPECT_TRUE(eventually([&] { return is_voted_at_all(1, reader_weight); }));
+  servers[0]->command(
+      {"HSET", lock_key(name), "somebody", "1 1 " + std::to_string(wall_now_us() / 1000 + 60'000)});
+  expect_ok(mortise_rw_upgrade, rw);
+  EXPECT_EQ("2", votes_at(0));
+  EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(other.get(), nullptr));
+  servers[0]->command({"HDEL", lock_key(name), "somebody"});
+  EXPECT_TRUE(eventually([&] { return is_voted_at_all(1, writer_weight); }));
+  expect_ok(mortise_rw_write_unlock, rw);
+  EXPECT_TRUE(eventually([&] { return has_no_votes(); }));
+}
+
+// Hazard 17: the reader keeps its votes, and no server keeps a vote for a writer.
+TEST_F(quorum_rw, an_upgrade_without_a_quorum_is_undone_and_the_reader_reads_on) {
+  start(3);
+  const auto client = open_client(url("quarantine=0&command_timeout=300ms"));
+  const auto rival = open_client(url());
+  const auto rw = open_rw(client, name);
+  const auto other = open_rw(rival, name);
+  expect_read(rw);
+  ASSERT_TRUE(eventually([&] { return is_voted_at_all(1, reader_weight); }));
+  servers[1]->pause();
+  servers[2]->pause();
+  const auto error = new_error();
+  EXPECT_NE(MORTISE_OK, mortise_rw_upgrade(rw.get(), error.get()));
+  EXPECT_TRUE(mortise_rw_is_reading(rw.get()) && !mortise_rw_is_writing(rw.get()));
+  servers[1]->resume();
+  servers[2]->resume();
+  EXPECT_TRUE(eventually([&] { return is_voted_at_all(1, reader_weight); }));
+  expect_read(other);
+  EXPECT_TRUE(mortise_rw_is_reading(rw.get()));
+  expect_ok(mortise_rw_read_unlock, rw);
+}
+
+TEST_F(quorum_rw, an_upgrade_of_a_hold_that_a_quorum_has_forgotten_is_a_loss) {
+  start(3);
+  const auto client = open_client(url("quarantine=0"));
+  const auto rw = open_rw(client, name);
+  expect_read(rw);
+  ASSERT_TRUE(eventually([&] { return is_voted_at_all(1, reader_weight); }));
+  servers[0]->command({"FLUSHALL"});
+  servers[2]->command({"FLUSHALL"});
+  EXPECT_EQ(MORTISE_LOST, mortise_rw_upgrade(rw.get(), nullptr));
+  EXPECT_FALSE(mortise_rw_is_reading(rw.get()));
+}
 }  // namespace
 }  // namespace mortise::testing::quorum_rw_test

@@ -98,7 +98,7 @@ void user::acquire() {
     }
   }
   // Where a server lost what it has granted, others may have had higher ones than this one knows.
-  granted_before_ = of_.around().is_exclusive ? of_.around().granted[name_].highest_token : seen_;
+  granted_before_ = highest_before();
   const auto timeout = (is_try ? 1 : 8) * 3000 * ns_per_ms;
   deadline = dice.happens(300) ? of_.now() + dice.spread(timeout) : of_.now() + timeout;
   is_acquiring_ = true;
@@ -109,6 +109,10 @@ void user::acquire() {
   later(of_.plan().think_ns + ns_per_ms, &user::acquire);
 }
 
+std::int64_t user::highest_before() const {
+  return of_.around().is_exclusive ? of_.around().granted[name_].highest_token : seen_;
+}
+
 void user::finish(const outcome& result, std::int64_t token) noexcept {
   is_acquiring_ = false;
   auto& world = of_.around();
@@ -116,29 +120,76 @@ void user::finish(const outcome& result, std::int64_t token) noexcept {
   if (!result.ok())
     return later(ns_per_ms + world.dice.spread(of_.plan().think_ns), &user::acquire);
   is_holding_ = true;
-  token_ = token;
-  auto& [highest, last] = world.granted[name_];
-  last = world.time.now();
-  // Hazard 30. Of those that are granted at the same time readers may have the same.
-
-  if (token <= granted_before_) world.violate(name_ + ": a token is not above one before");
-  highest = std::max(highest, token);
-  seen_ = std::max(seen_, token);
+  take_token(token);
   held_from_ = world.time.now();
   const auto longest = world.dice.happens(100) ? 3 * to_ns(owner_.lease_ms) : of_.plan().hold_ns;
   later(is_retired_ ? 0 : world.dice.spread(longest), &user::unlock);
+  if (!is_rw() || !world.dice.happens(of_.plan().change_per_mille)) return;
+  for (int i = 0; i < 3; ++i) later(world.dice.spread(longest), &user::change_mode);
+}
+
+// Hazard 30. Of those that are granted at the same time readers may have the same.
+void user::take_token(std::int64_t token) {
+  auto& world = of_.around();
+  auto& [highest, last] = world.granted[name_];
+  last = world.time.now();
+  if (token <= granted_before_) world.violate(name_ + ": a token is not above one before");
+  highest = std::max(highest, token);
+  seen_ = std::max(seen_, token);
+  token_ = token;
 }
 
 bool user::holds() const { return is_holding_ && of_.now() < valid_until_; }
 
 void user::end_hold(time_ns at) {
-  if (!std::exchange(is_holding_, false)) return;
-  at = std::max(held_from_, std::min(at, of_.clock.truth_of(valid_until_)));
+  if (std::exchange(is_holding_, false)) record_hold(at);
+}
+
+void user::record_hold(time_ns end) {
+  end = std::max(held_from_, std::min(end, of_.clock.truth_of(valid_until_)));
   of_.around().history.push_back(
-      {name_, of_.id(), token_, held_from_, at, amount.permits, owner_.capacity});
+      {name_, of_.id(), token_, held_from_, end, amount.permits, owner_.capacity});
+}
+
+void user::hold_as(const lock::amount& changed) {
+  record_hold(of_.around().time.now());
+  held_from_ = of_.around().time.now();
+  amount = changed;
+}
+
+void user::change_mode() {
+  if (!holds() || is_retired_ || is_changing_) return;
+  is_changing_ = true;
+  change_.deadline = of_.now() + of_.around().dice.spread(5 * ns_per_s);
+  outcome result;
+  if (amount.mode == lock::hold_mode::shared) {
+    granted_before_ = highest_before();
+    result = enter([&](lock::gate& gate, time_ns now) { return gate.raise(owner_, change_, now); });
+  } else {
+    // From the call on it only reads.
+    hold_as({lock::hold_mode::shared, 1});
+    result =
+        enter([&](lock::gate& gate, time_ns now) { return gate.lower(owner_, 1, change_, now); });
+  }
+  if (!result.ok()) is_changing_ = false;
+}
+
+void user::mode_change::finish(const outcome& result, std::int64_t token) noexcept {
+  by_.is_changing_ = false;
+  auto& world = by_.of_.around();
+  const bool is_upgrade = by_.amount.mode == lock::hold_mode::shared && token != 0;
+  world.log(by_.of_.id() + " " + by_.name_ + ": change: " + status_text(result.code) + " " +
+            std::to_string(token));
+  if (!result.ok() || !is_upgrade || !by_.is_holding_) return;
+  by_.hold_as({lock::hold_mode::exclusive, lock::exclusive_permits});
+  by_.take_token(token);
 }
 
 void user::unlock() {
+  // No hold is unlocked during its upgrade.
+  if (is_changing_) {
+    enter([&](lock::gate& gate, time_ns now) { gate.abandon(change_, status::cancelled, now); });
+  }
   end_hold(of_.around().time.now());
   enter([&](lock::gate& gate, time_ns now) {
     return gate.unlock(owner_, amount.mode, nullptr, now);

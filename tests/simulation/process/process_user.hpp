@@ -38,6 +38,13 @@ class user final : public deployment::lock_requester,
   [[nodiscard]] bool holds() const;
 
  private:
+  // An upgrade or a downgrade.
+  struct mode_change final : lock::operation {
+    explicit mode_change(user& by) : by_(by) {}
+    void finish(const outcome& result, std::int64_t token) noexcept override;
+    user& by_;
+  };
+
   template <class Step>
   auto enter(Step&& step);
   void settle();
@@ -45,6 +52,12 @@ class user final : public deployment::lock_requester,
   void acquire();
   void unlock();
   void end_hold(time_ns at);
+  [[nodiscard]] std::int64_t highest_before() const;
+  void take_token(std::int64_t token);
+  void change_mode();
+  // The hold continues with this amount.
+  void hold_as(const lock::amount& changed);
+  void record_hold(time_ns end);
   [[nodiscard]] bool is_rw() const { return owner_.capacity > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
@@ -71,12 +84,14 @@ class user final : public deployment::lock_requester,
   std::vector<std::unique_ptr<deployment::lock_request>> requests_;
   std::vector<deployment::lock_request*> idle_;
   std::uint64_t attempts_ = 0;
+  mode_change change_{*this};
   bool is_acquiring_ = false, is_holding_ = false, is_retired_ = false, is_listening_ = false;
+  bool is_changing_ = false;
   time_ns timer_at_ = time_never;  // true time
   time_ns held_from_ = 0;
   time_ns valid_until_ = 0;  // local
   std::int64_t token_ = 0;
-  std::int64_t granted_before_ = 0;  // the highest token when it began to acquire
+  std::int64_t granted_before_ = 0;  // the highest token when it began to acquire or to upgrade
   std::int64_t seen_ = 0;            // the highest that it has had
 };
 

@@ -50,6 +50,7 @@ struct terms {
   int names = 1;
   int rw_names = 0;  // of these, the first are read-write locks
   std::int64_t write_per_mille = 300;
+  std::int64_t change_per_mille = 0;  // the part of holds that upgrade or downgrade
   std::int64_t lease_ms = 1000;
   std::int64_t drift_ppm = 4'900;
   time_ns think_ns = 50 * ns_per_ms;

@@ -52,6 +52,7 @@ plan make_plan(std::uint64_t seed) {
   made.duration = dice.between(3, 20) * ns_per_s;
   made.rw_names = static_cast<int>(dice.between(0, made.names));
   made.write_per_mille = dice.one_of<std::int64_t>({50, 300, 700});
+  made.change_per_mille = dice.one_of<std::int64_t>({0, 300, 900});
   if (dice.happens(500)) made.repeat_per_mille = 200;
   if (dice.happens(250)) return made;
   made.cuts = now_and_then(dice);

@@ -57,22 +57,36 @@ step_request acquisition::next_request(step_request request, time_ns now) noexce
     request.what = waits ? step::acquire : step::try_take;
     // Each round has its own proposal. A late release of an earlier round does not affect this one
     // (hazard 16).
-    proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
+    propose_higher(now);
     state_ = acquisition_state::collecting;
     held_until_ = 0;
     release_ = step::release_alone;
   } else if (request.reserve > 0) {
-    proposal_ = std::max(proposal_ + request.reserve, voters_.next_token(now, request.reserve));
+    propose_higher(now, request.reserve);
+  } else if (request.what == step::raise || request.permits < weight_) {
+    // A change of the mode also has a proposal of its own. A late request of before it changes
+    // nothing after it (hazard 16).
+    propose_higher(now);
   } else if (is_release(request.what)) {
     // Waiters may exist that no server knows.
     if (request.what == step::release_alone) request.what = step::release;
     state_ = acquisition_state::returning;
     release_ = request.what;
   }
+  if (request.what == step::raise) {
+    weight_ = lock::exclusive_permits;
+    upgrade_ = proposal_;
+  } else if (!is_release(request.what)) {
+    weight_ = request.permits;
+  }
   request.proposal = proposal_;
   request.sent_at = now;
   lapses_at_ = std::max(lapses_at_, now + to_ns(request.ttl_ms));
   return request;
+}
+
+void acquisition::propose_higher(time_ns now, std::int64_t tokens) noexcept {
+  proposal_ = std::max(proposal_ + tokens, voters_.next_token(now, tokens));
 }
 
 bool acquisition::on_unsent(round& current, std::size_t server, status error) noexcept {
@@ -84,6 +98,7 @@ bool acquisition::on_unsent(round& current, std::size_t server, status error) no
 
 action acquisition::on_unreachable(const step_request& request, time_ns now) noexcept {
   plan_retry(request, 0, now);
+  if (request.what == step::raise) return lower(request, now);
   return is_take(request.what) ? give_back() : action();
 }
 
@@ -122,7 +137,9 @@ step_result acquisition::counted_as(std::size_t server, step what, const step_re
 
 action acquisition::on_timeout(round& current, time_ns now) noexcept {
   const auto waited = now - current.request.sent_at;
-  if (is_take(current.request.what)) return decide(current, current.votes.give_up(waited), now);
+  if (is_grantable(current.request.what)) {
+    return decide(current, current.votes.give_up(waited), now);
+  }
   // While a connection is made again, its server may have been replaced by one without the vote.
   // Servers that are replaced one after the other would get their votes again one after the other,
   // although most servers have lost them (hazard 17).
@@ -134,7 +151,7 @@ action acquisition::on_timeout(round& current, time_ns now) noexcept {
 
 time_ns acquisition::timeout_at(const round& current) const noexcept {
   const auto what = current.request.what;
-  const bool is_limited = is_take(what) || (what == step::renew && current.votes.has_vacant());
+  const bool is_limited = is_grantable(what) || (what == step::renew && current.votes.has_vacant());
   if (current.first_reply == 0 || !is_limited) return time_never;
   return current.first_reply + voters_.patience(to_ns(current.request.ttl_ms));
 }
@@ -143,11 +160,22 @@ time_ns acquisition::timeout_at(const round& current) const noexcept {
 action acquisition::decide(round& current, std::optional<step_result> result,
                            time_ns now) noexcept {
   if (!result) return current.has_quorum ? top_up(current, now) : action();
-  if (is_take(current.request.what) && result->what != answer::granted) {
+  if (current.request.what == step::raise && current.request.proposal != upgrade_) {
+    // A later upgrade of the same hold decides. Neither does this one grant what the later one may
+    // undo, nor does it undo what that may grant (hazard 17).
+    step_result superseded;
+    superseded.what = answer::unsent;
+    action next;
+    next.result = std::move(superseded);
+    return next;
+  }
+  if (is_grantable(current.request.what) && result->what != answer::granted) {
     if (!current.votes.is_outrun() || proposals_ >= most_proposals) {
       return refuse(current, *std::move(result), now);
     }
-    return propose_again(current, acquisition_state::collecting, *std::move(result), now);
+    const bool is_upgrade = current.request.what == step::raise;
+    const auto next = is_upgrade ? acquisition_state::granted : acquisition_state::collecting;
+    return propose_again(current, next, *std::move(result), now);
   }
   if (result->what == answer::granted && current.votes.is_outdone()) {
     // A quorum has voted, and some of its servers know readers with higher tokens. The next
@@ -167,10 +195,11 @@ action acquisition::decide(round& current, std::optional<step_result> result,
 }
 
 // Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
-// new votes would never be released (hazard 16).
+// new votes would never be released (hazard 16). Not if a renewal has undone the upgrade meanwhile.
 action acquisition::propose_again(const round& former, acquisition_state next, step_result result,
                                   time_ns now) noexcept {
-  if (!is_kept()) return refuse(former, std::move(result), now);
+  const bool is_undone = former.request.what == step::raise && !is_exclusive();
+  if (!is_kept() || is_undone) return refuse(former, std::move(result), now);
   const auto request = next_request(former.request, now);
   const bool is_confirming = next == acquisition_state::confirming;
   if (is_confirming && !former.votes.is_above_all(request.proposal)) {
@@ -181,6 +210,11 @@ action acquisition::propose_again(const round& former, acquisition_state next, s
 }
 
 action acquisition::refuse(const round& lost, step_result result, time_ns now) noexcept {
+  if (lost.request.what == step::raise) {
+    if (result.what == answer::not_owner) held_until_ = 0;
+    auto undo = lower(lost.request, now);
+    return complete(std::move(undo), lost, std::move(result), now);
+  }
   if (result.what == answer::not_free) {
     result.is_split = lost.votes.is_split();
     const auto shorter = voters_.random() % static_cast<std::uint64_t>(longest_look_ns / 10);
@@ -204,6 +238,25 @@ action acquisition::give_back() noexcept {
   return next;
 }
 
+// Undoes an upgrade that no quorum has granted, at the servers that may have raised their votes.
+// They keep the votes of the reader and their leases (hazard 17). If a server is unreachable now,
+// the next renewal does this.
+action acquisition::lower(const step_request& lost, time_ns now) noexcept {
+  // A later renewal has undone it already, or a release ends all votes.
+  if (!is_exclusive() || state_ != acquisition_state::granted) return {};
+  weight_ = lost.permits;
+  propose_higher(now);
+  action next;
+  next.request = lost;
+  next.request.what = step::renew;
+  next.request.ttl_ms = std::max<std::int64_t>(lost.ttl_ms - (now - lost.sent_at) / ns_per_ms, 1);
+  next.request.proposal = proposal_;
+  for (const auto& each : rounds_) {
+    if (each.request.what == step::raise) next.servers |= each.votes.may_agree();
+  }
+  return next;
+}
+
 step_request acquisition::release() const noexcept {
   step_request request;
   request.what = release_;
@@ -218,14 +271,18 @@ step_request acquisition::release() const noexcept {
 // 30).
 action acquisition::top_up(round& current, time_ns now) noexcept {
   if (is_forced_ || state_ != acquisition_state::granted) return {};
+  // A late reply of before a change of the mode. The next renewal finds the lost vote again.
+  const bool is_upgrade = current.request.what == step::raise;
+  if (!is_upgrade && current.request.permits != weight_) return {};
   action next;
   next.request = current.request;
   next.request.what = step::reacquire;
+  next.request.permits = weight_;
   next.request.ttl_ms = (held_until_ - now) / ns_per_ms - 1;
   if (next.request.ttl_ms <= 0) return {};
   next.servers = current.votes.take_vacant();
   if (next.servers.none()) return {};
-  proposal_ = std::max(proposal_ + 1, voters_.next_token(now));
+  propose_higher(now);
   next.request.proposal = proposal_;
   return next;
 }
@@ -244,9 +301,9 @@ action acquisition::complete(action next, const round& ended, step_result result
 void acquisition::plan_retry(const step_request& request, std::int64_t wait_ms,
                              time_ns now) noexcept {
   const auto ninth = to_ns(request.ttl_ms) / tries_in_a_lease;
-  const auto most = request.what == step::renew ? ninth
-                    : is_take(request.what)     ? std::min(ninth, longest_look_ns)
-                                                : longest_look_ns;
+  const auto most = request.what == step::renew  ? ninth
+                    : is_grantable(request.what) ? std::min(ninth, longest_look_ns)
+                                                 : longest_look_ns;
   const auto delay = spread_delay(retry_ns, failures_++, most, voters_.random());
   retry_at_ = ((now + to_ns(wait_ms) + delay) / retry_grain_ns + 1) * retry_grain_ns;
 }

@@ -13,6 +13,10 @@
 // vote for readers nevertheless. Their quorum confirms a proposal above all these tokens (hazard
 // 30).
 //
+// An upgrade is a round that asks each server to raise the owner's vote. A quorum of raised votes
+// excludes all other holders. Without a quorum the servers lower the votes again. A downgrade is a
+// renewal with less weight.
+//
 //   state       event                                       next state
 //   idle        begin() of a request for votes              collecting
 //   collecting  a quorum                                    granted
@@ -20,7 +24,9 @@
 //               no quorum, because of a higher token        collecting
 //               no quorum is possible, or on_timeout()      returning
 //   confirming  as collecting, but a quorum always grants
-//   granted     begin() of a release                        returning
+//   granted     begin() of an upgrade                       granted
+//               a quorum, or none: the upgrade is undone    granted
+//               begin() of a release                        returning
 //               on_timeout() of a renewal                   granted, with requests for lost votes
 //   returning   begin() of a request for votes              collecting
 #pragma once
@@ -36,6 +42,7 @@
 #include "deployment/redlock/votes/vote_count.hpp"
 #include "deployment/redlock/votes/vote_record.hpp"
 #include "deployment/redlock/votes/voters.hpp"
+#include "lock/amount.hpp"
 #include "lock/step.hpp"
 
 namespace mortise::quorum {
@@ -104,9 +111,10 @@ class acquisition {
   [[nodiscard]] time_ns retry_at() const noexcept { return retry_at_; }
   void end_retry() noexcept { retry_at_ = time_never; }
   // Whether a request may be sent again. No release would follow a vote that comes after the
-  // release (hazard 16).
+  // release, and a renewal of before a change of the mode would undo the change (hazard 16).
   [[nodiscard]] bool is_current(const lock::step_request& request) const noexcept {
-    return !is_take(request.what) || (is_kept() && proposal_ == request.proposal);
+    if (is_grantable(request.what)) return is_kept() && proposal_ == request.proposal;
+    return request.what != lock::step::renew || request.permits == weight_;
   }
   // Whether a round goes to the server.
   [[nodiscard]] bool is_recipient(std::size_t server, lock::step what) const noexcept {
@@ -131,6 +139,9 @@ class acquisition {
   [[nodiscard]] bool is_kept() const noexcept {
     return state_ != acquisition_state::idle && state_ != acquisition_state::returning;
   }
+  // Whether some votes are, or may be, those of a writer.
+  [[nodiscard]] bool is_exclusive() const noexcept { return weight_ == lock::exclusive_permits; }
+  void propose_higher(time_ns now, std::int64_t tokens = 1) noexcept;
   lock::step_request next_request(lock::step_request request, time_ns now) noexcept;
   [[nodiscard]] lock::step_result counted_as(std::size_t server, lock::step what,
                                              const lock::step_result& reply,
@@ -140,6 +151,7 @@ class acquisition {
                        time_ns now) noexcept;
   action top_up(round& current, time_ns now) noexcept;
   action give_back() noexcept;
+  action lower(const lock::step_request& lost, time_ns now) noexcept;
   action complete(action next, const round& ended, lock::step_result result, time_ns now) noexcept;
   void plan_retry(const lock::step_request& request, std::int64_t wait_ms, time_ns now) noexcept;
 
@@ -150,6 +162,8 @@ class acquisition {
   vote_record votes_;          // each needs a release, unless it is kept
   std::int64_t proposal_ = 0;  // the highest one in a request for votes
   int proposals_ = 0;          // number of proposals for the present request
+  std::int64_t weight_ = 0;    // of the latest request: 1 for a reader, and all for a writer
+  std::int64_t upgrade_ = 0;   // the proposal of the latest upgrade
   time_ns held_until_ = 0;     // the end of the lease that a quorum has granted; 0 without one
   bool is_forced_ = false;     // a forced release runs: no vote is requested again
   lock::step release_ = lock::step::release_alone;  // one that notifies waiters, or not

@@ -52,6 +52,7 @@ void vote_count::take_answer(std::size_t server, const step_result& reply) noexc
       return;
     case answer::not_owner:
       refused_.set(server);
+      lacking_.set(server);
       is_replaced_ = is_replaced_ || reply.is_replaced;
       vacant_.set(server, !reply.is_replaced);
       return;
@@ -79,15 +80,20 @@ std::optional<step_result> vote_count::decide() noexcept {
   is_decided_ = true;
   if (agreed_.count() >= needed) return agreement();
   // So many servers refused that the others, with the failed ones, are no quorum.
-  if (!is_take(what_) && refused_.count() > servers_ - needed) return refusal();
+  if (!is_grantable(what_) && refused_.count() > servers_ - needed) return refusal();
   const bool is_possible = agreed_.count() + open >= needed;
-  const bool is_lost = is_take(what_) && !is_possible && (refused_.any() || is_outrun());
+  const bool is_taken = (refused_ & ~lacking_).any() || has_lost_quorum();
+  const bool is_lost = is_grantable(what_) && !is_possible && (is_taken || is_outrun());
   // A try ends if another client has a quorum, and is repeated if none has. Until then it waits.
   const bool is_open = what_ == step::try_take && most_for_another() < needed && !is_split();
   if (is_lost && !is_open) return refusal();
-  if (!is_possible && !is_lost && (is_take(what_) || open == 0)) return failure();
+  if (!is_possible && !is_lost && (is_grantable(what_) || open == 0)) return failure();
   is_decided_ = false;
   return std::nullopt;
+}
+
+bool vote_count::has_lost_quorum() const noexcept {
+  return lacking_.count() > servers_ - needed_of(servers_);
 }
 
 bool vote_count::is_outrun() const noexcept {
@@ -102,7 +108,7 @@ step_result vote_count::agreement() const noexcept {
   step_result result;
   result.what = common_;
   result.server_us = server_us_;
-  if (is_take(what_) || what_ == step::renew) {
+  if (is_grantable(what_) || what_ == step::renew) {
     result.last_token = ballot_;
     result.token_count = 1;
     result.others_wait = true;  // votes do not report waiters
@@ -113,7 +119,8 @@ step_result vote_count::agreement() const noexcept {
 step_result vote_count::refusal() const noexcept {
   step_result result;
   result.server_us = server_us_;
-  if (is_take(what_)) {
+  // An upgrade ends the hold only if most servers have lost their votes (hazard 17).
+  if (is_grantable(what_) && !has_lost_quorum()) {
     result.what = answer::not_free;
     result.ttl_ms = ms_until_free();
     return result;
@@ -125,17 +132,17 @@ step_result vote_count::refusal() const noexcept {
 
 step_result vote_count::failure() const noexcept {
   step_result result;
-  // A step that some servers executed may count later, with late replies. The votes of a round
-  // never do, because they are released.
+  // A step that some servers executed may count later, with late replies. One that is undone never
+  // does.
   const bool may_be_done = agreed_.any() || broken_.any() || !is_answered();
-  result.what = may_be_done && !is_take(what_) ? answer::broken : answer::unsent;
+  result.what = may_be_done && !is_grantable(what_) ? answer::broken : answer::unsent;
   result.details = details_;
   // How long too many servers keep rejecting to leave a quorum of the others.
   result.wait_ms = of_quorum(wait_ms_of_, servers_);
   // A repetition is useless if there is no quorum without the servers that rejected the step.
-  if (is_take(what_) && denied_.count() > servers_ - needed_of(servers_))
+  if (is_grantable(what_) && denied_.count() > servers_ - needed_of(servers_))
     result.what = answer::refused;
-  if (!details_.ok() || !is_take(what_)) return result;
+  if (!details_.ok() || !is_grantable(what_)) return result;
   const auto answered = (agreed_ | refused_ | outrun_).count();
   result.details =
       outcome::of(status::unreachable, "too few servers have answered in time: ", decimal(answered),

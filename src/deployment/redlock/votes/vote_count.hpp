@@ -36,6 +36,10 @@ constexpr bool is_take(lock::step what) noexcept {
   return what == lock::step::try_take || what == lock::step::acquire ||
          what == lock::step::reacquire || what == lock::step::retake;
 }
+// A step that a quorum grants with the proposal as the token. Without a quorum it is undone.
+constexpr bool is_grantable(lock::step what) noexcept {
+  return is_take(what) || what == lock::step::raise;
+}
 constexpr bool is_release(lock::step what) noexcept {
   return what == lock::step::release_alone || what == lock::step::release ||
          what == lock::step::cancel;
@@ -62,6 +66,12 @@ class vote_count {
   // Servers that have voted for no client, and so could vote for this one. Returns each once.
   server_set take_vacant() noexcept { return std::exchange(vacant_, {}); }
   [[nodiscard]] bool has_vacant() const noexcept { return vacant_.any(); }
+  // Servers that may have carried out the step, or may still do so.
+  [[nodiscard]] server_set may_agree() const noexcept {
+    server_set others = ~answered_ | agreed_ | broken_;
+    for (std::size_t server = servers_; server < most_servers; ++server) others.reset(server);
+    return others;
+  }
   // Whether a quorum has replied, and all other servers are connected and silent: the request to
   // one whose connection has ended fails.
   [[nodiscard]] bool is_rest_silent() const noexcept;
@@ -81,6 +91,8 @@ class vote_count {
  private:
   void take_answer(std::size_t server, const lock::step_result& reply) noexcept;
   std::optional<lock::step_result> decide() noexcept;
+  // Whether most servers have no vote of this owner.
+  [[nodiscard]] bool has_lost_quorum() const noexcept;
   [[nodiscard]] lock::step_result agreement() const noexcept;
   [[nodiscard]] lock::step_result refusal() const noexcept;
   [[nodiscard]] lock::step_result failure() const noexcept;
@@ -98,6 +110,7 @@ class vote_count {
   std::optional<time_ns> waited_;  // until missing replies were given up
   server_set agreed_;
   server_set refused_;  // another owner has it, or it is not ours
+  server_set lacking_;  // of these, where it is not ours
   server_set outrun_;   // free, but only for a higher token
   server_set vacant_;
   server_set denied_;  // failed, and will reject again

@@ -35,7 +35,12 @@ class vote_record {
         granted_.set(server);
         return;
       case lock::answer::not_free:
+        // An upgrade that is refused leaves the vote of the reader.
+        if (what != lock::step::raise) granted_.reset(server);
+        return;
       case lock::answer::not_owner:
+        granted_.set(server, result.is_weaker);
+        return;
       case lock::answer::released:
       case lock::answer::cancelled:
         granted_.reset(server);

@@ -54,8 +54,9 @@ if problem then return problem end
 local function read_fence() return redis.call('GET', KEYS[4]) end
 local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, NOW_US)
 local is_same = mine and mine.proposal == proposal
--- A late request of a round that its owner has abandoned.
-local is_late = mine and (mine.proposal > proposal or mine.weight ~= weight)
+-- A late request of a round that its owner has abandoned, or of before an upgrade or downgrade. An
+-- upgraded hold asks again where its vote is still a reader's.
+local is_late = mine and (mine.proposal > proposal or mine.weight > weight)
 -- For a reader whose clocks are an hour behind, the script would store a proposal that no client
 -- could exceed after a correction of this server's clock.
 local is_far_behind = proposal < NOW_US - AHEAD * 1000
@@ -66,5 +67,6 @@ end
 for _, gone in ipairs(over) do redis.call('HDEL', KEYS[1], gone) end
 redis.call('SET', KEYS[2], string.format('%.0f', math.max(highest, proposal)), 'PX', 2 * AHEAD)
 if waiting == owner then redis.call('DEL', KEYS[3]) end
-keep(owner, weight, proposal, NOW + ttl)
+-- Never shorter, because a renewal that was executed before may count (hazard 17).
+keep(owner, weight, proposal, math.max(mine and mine.ends or 0, NOW + ttl))
 return {1, is_writer and proposal or math.max(proposal, highest + 1), NOW_US, ttl, 0}
