@@ -59,6 +59,16 @@ TEST_F(quorum_scripts, a_vote_is_given_again_to_who_has_it_and_to_nobody_else) {
   EXPECT_EQ("one", owner());
 }
 
+// Hazard 17.
+TEST_F(quorum_scripts, a_vote_that_is_given_again_is_not_shortened) {
+  EXPECT_TRUE(take("one", 1));
+  EXPECT_EQ('1', renew("one", 1).front());
+  EXPECT_TRUE(take("one", 2, "5000")) << "a top-up of before the renewal";
+  EXPECT_GT(time_left(), 60'000);
+  EXPECT_TRUE(take("one", 3, "120000"));
+  EXPECT_GT(time_left(), 90'000);
+}
+
 // Hazard 30.
 TEST_F(quorum_scripts, a_vote_needs_a_proposal_above_all_before_it) {
   EXPECT_TRUE(take("one", 5));

@@ -67,6 +67,6 @@ end
 for _, gone in ipairs(over) do redis.call('HDEL', KEYS[1], gone) end
 redis.call('SET', KEYS[2], string.format('%.0f', math.max(highest, proposal)), 'PX', 2 * AHEAD)
 if waiting == owner then redis.call('DEL', KEYS[3]) end
--- Never shorter, because a renewal that was executed before may count (hazard 17).
+-- Never shorter, as in ballot_take.lua (hazard 17).
 keep(owner, weight, proposal, math.max(mine and mine.ends or 0, NOW + ttl))
 return {1, is_writer and proposal or math.max(proposal, highest + 1), NOW_US, ttl, 0}

@@ -40,6 +40,10 @@ local is_given = held and highest ~= quarantine_ends
 if proposal < highest or proposal == highest and not is_given then
   return {0, highest, now, -2, -1}
 end
+-- Never shorter: a slow server may get a renewal, which counts, before the top-up that an earlier
+-- renewal has caused (hazard 17).
+local ttl = tonumber(ARGV[2])
+if held then ttl = math.max(ttl, redis.call('PTTL', KEYS[1])) end
 redis.call('SET', KEYS[2], ARGV[4], 'PX', 2 * AHEAD)
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return {1, proposal, now, tonumber(ARGV[2]), 0}
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
+return {1, proposal, now, ttl, 0}
