@@ -214,6 +214,9 @@ const (
 	// optionHealthCheck: whether the client checks a server at connect, such as "off". A client's
 	// only.
 	optionHealthCheck = "health_check"
+	// optionAddressMap: where the client reaches servers that announce other addresses. A client's
+	// only.
+	optionAddressMap = "address_map"
 	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
 	// only.
 	optionQuarantine = "quarantine"

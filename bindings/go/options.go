@@ -223,6 +223,11 @@ func WithHealthCheck(how string) Option { return WithOption(optionHealthCheck, h
 // lease may be longer. With 0 a server votes at once, which is safe only if servers forget nothing
 // (appendfsync always). For Open only.
 func WithQuarantine(quarantine time.Duration) Option {
+// WithAddressMap sets where the client reaches servers that a cluster or Sentinels announce
+// elsewhere, as behind NAT: "10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002". For Open
+// only.
+func WithAddressMap(pairs string) Option { return WithOption(optionAddressMap, pairs) }
+
 	return keyedDuration(optionQuarantine, quarantine)
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/address_map.hpp"
 #include "base/text/decimal.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/utf8.hpp"
@@ -275,6 +276,12 @@ constexpr option option_table[] = {
      "", "The name in the Sentinels' certificates, each Sentinel's host unless set"},
     {"health_check", taker::client, option::choice{&settings::health_check, health_check_words},
      "off", "Whether the client checks a server at connect"},
+    {"address_map", taker::server,
+     option::text{&settings::address_map, longest_address_map,
+                  "announced>reachable addresses such as 10.0.0.5:6379>localhost:7001, separated "
+                  "by commas",
+                  address_map::fault, false},
+     "", "Where the client reaches servers that announce other addresses"},
     {"quarantine", taker::client,
      option::number{&settings::quarantine_ms, &milliseconds, 0, longest_ms}, "60s",
      "How long a server of `redlock:` runs before it votes"},

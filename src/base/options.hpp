@@ -39,6 +39,11 @@ struct sentinel_settings {
   const char* sentinel_option = nullptr;
 };
 
+// Options of a client whose servers announce their addresses.
+struct topology_settings {
+  std::string address_map;  // see address_map; empty: none
+};
+
 // The replication that a hold needs before it counts.
 struct acknowledgement_settings {
   std::int64_t acks = 0;  // -1: all
@@ -74,6 +79,7 @@ struct settings : login_settings,
   // The names of the client's own keys and channels begin with it. Empty without a namespace.
   [[nodiscard]] std::string key_prefix() const;
 
+                  topology_settings,
   std::int64_t lease_ms = 0;
   bool renewal = false;
   std::int64_t max_hold_ms = 0;  // -1: no limit
@@ -114,6 +120,7 @@ struct unit {
   const char* name;
   const char* form;     // name of the text form
   const char* example;  // valid example; empty: the range
+constexpr std::size_t longest_address_map = 65'535;
   // As std::from_chars: invalid_argument without a number, result_out_of_range for a number that is
   // too large.
   std::errc (*read)(std::string_view text, std::int64_t& number);

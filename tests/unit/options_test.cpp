@@ -342,7 +342,8 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             "drift, "
             "connect, "
             "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
-            "sentinel_password_file, sentinel_tls, sentinel_tls_name, health_check, quarantine, "
+            "sentinel_password_file, sentinel_tls, sentinel_tls_name, address_map, "
+            "health_check, quarantine, "
             "acks, "
             "durability, metrics_name, namespace");
   }

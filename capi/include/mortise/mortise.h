@@ -179,6 +179,8 @@
 #define MORTISE_OPTION_SENTINEL_TLS_NAME "sentinel_tls_name"
 /** Whether the client checks a server at connect, such as "off". A client's only. */
 #define MORTISE_OPTION_HEALTH_CHECK "health_check"
+/** Where the client reaches servers that announce other addresses. A client's only. */
+#define MORTISE_OPTION_ADDRESS_MAP "address_map"
 /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
 #define MORTISE_OPTION_QUARANTINE "quarantine"
 /** How many replicas must acknowledge a hold: a whole number or "all". A client's only. */

@@ -51,6 +51,7 @@ cluster_routes::cluster_routes(net::reactor& loop, config_maker make_config, con
     : loop_(loop),
       make_config_(std::move(make_config)),
       terms_(terms),
+      map_(std::make_shared<const address_map>(terms.address_map)),
       client_{std::string(client_id), terms.key_prefix()},
       inbox_(protocol::inbox_channel(client_)),
       listener_(events),
@@ -355,7 +356,7 @@ void cluster_routes::send_for_each_slot(
 
 void cluster_routes::add_server(int server, const cluster::endpoint& where) {
   cluster_server::listener& me = *this;
-  auto place = std::make_shared<server_place>(where);
+  auto place = std::make_shared<server_place>(where, map_);
   auto config = make_config_(place);
   if (login_) config.identity->replace(*login_);
   servers_.push_back(std::make_unique<cluster_server>(loop_, server, std::move(place),

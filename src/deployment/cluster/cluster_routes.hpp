@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address_map.hpp"
 #include "deployment/api/deployment.hpp"
 #include "deployment/cluster/cluster_server.hpp"
 #include "deployment/cluster/cluster_slot.hpp"
@@ -138,6 +139,7 @@ class cluster_routes final : private cluster::router::io,
   net::reactor& loop_;
   const config_maker make_config_;
   const settings terms_;
+  const std::shared_ptr<const address_map> map_;
   const protocol::client_identity client_;
   const std::string inbox_;  // the prefix of the channels of all slots
   mortise::deployment::listener& listener_;

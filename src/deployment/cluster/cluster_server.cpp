@@ -16,7 +16,7 @@ cluster_server::cluster_server(net::reactor& loop, int number, std::shared_ptr<s
       server_(loop, std::move(config), *this) {}
 
 void cluster_server::change(const cluster::endpoint& where) {
-  auto found = server_place::find(where);
+  auto found = place_->find(where);
   auto name = found->text();
   auto next = where;
   auto for_entry = name;

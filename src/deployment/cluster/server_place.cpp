@@ -4,7 +4,8 @@
 
 namespace mortise::deployment {
 
-server_place::server_place(cluster::endpoint server) : at_(std::move(server)), found_(find(at_)) {}
+server_place::server_place(cluster::endpoint server, std::shared_ptr<const address_map> map)
+    : map_(std::move(map)), at_(std::move(server)), found_(find(at_)) {}
 
 cluster::endpoint server_place::at() const {
   const std::lock_guard guard(mutex_);
@@ -17,8 +18,8 @@ void server_place::change(cluster::endpoint server, std::shared_ptr<net::resolve
   found_.swap(found);
 }
 
-std::shared_ptr<net::resolver> server_place::find(const cluster::endpoint& server) {
-  return net::resolver_for_host(server.host, server.port);
+std::shared_ptr<net::resolver> server_place::find(const cluster::endpoint& server) const {
+  return net::resolver_for_server(server.host, server.port, *map_);
 }
 
 bool server_place::is_immediate() const noexcept {

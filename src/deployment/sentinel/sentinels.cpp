@@ -20,7 +20,8 @@ time_ns end_of_asking(time_ns deadline) {
 
 constexpr const char* hint =
     "; the Sentinels announce this address: if the client cannot reach it, set `sentinel "
-    "announce-hostnames yes`, or `replica-announce-ip` at the servers";
+    "announce-hostnames yes`, or `replica-announce-ip` at the servers, or give the client the "
+    "option address_map";
 
 bool have_one_in_common(const std::vector<net::address>& one,
                         const std::vector<net::address>& other) {
@@ -32,8 +33,8 @@ bool have_one_in_common(const std::vector<net::address>& one,
 }  // namespace
 
 sentinels::sentinels(net::reactor& loop, std::vector<member> members, std::string master,
-                     std::string name)
-    : master_(std::move(master)), name_(std::move(name)) {
+                     std::string name, address_map map)
+    : master_(std::move(master)), name_(std::move(name)), map_(std::move(map)) {
   sentinel_listener& me = *this;
   for (auto& one : members) {
     one.config.inbox = switch_channel;
@@ -160,15 +161,12 @@ net::resolution sentinels::resolve_places(const std::vector<sentinel_result>& re
   if (places.empty()) return {why_unreported(results, master_), {}};
   net::resolution found;
   for (const auto& place : places) {
-    auto one = net::resolver_for_host(place.host, place.port)->resolve(deadline);
-    if (!one.result.ok()) {
-      one.result.say(one.result.message, hint);
-      return one;
-    }
+    auto one = net::resolver_for_server(place.host, place.port, map_)->resolve(deadline);
+    if (one.hint.empty()) one.hint = hint;
+    if (!one.result.ok()) return one;
     if (found.addresses.empty()) {
       found = std::move(one);
       found.host = place.host;
-      found.hint = hint;
     } else if (!have_one_in_common(found.addresses, one.addresses)) {
       return {why_undecided(results, master_), {}};
     }

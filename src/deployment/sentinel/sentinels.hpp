@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address_map.hpp"
 #include "deployment/sentinel/sentinel.hpp"
 #include "net/dial/resolver.hpp"
 #include "net/reactor.hpp"
@@ -23,7 +24,8 @@ class sentinels final : public net::resolver, private sentinel_listener {
     std::string place;  // "host:port"
     redis::connection_config config;
   };
-  sentinels(net::reactor& loop, std::vector<member> members, std::string master, std::string name);
+  sentinels(net::reactor& loop, std::vector<member> members, std::string master, std::string name,
+            address_map map);
   // Called after close().
   ~sentinels() override;
 
@@ -57,6 +59,7 @@ class sentinels final : public net::resolver, private sentinel_listener {
 
   const std::string master_;
   const std::string name_;
+  const address_map map_;                       // of the servers, not of the Sentinels
   std::function<void()> on_hint_;               // since begin()
   std::atomic<std::uint32_t> result_count_{0};  // number of calls of on_result()
   struct resolution_state {

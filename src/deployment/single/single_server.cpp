@@ -127,7 +127,8 @@ std::shared_ptr<sentinel::sentinels> sentinels_of(const redis::endpoint_url& whe
     members.push_back({redis::text_of(one), config_of_sentinel(where, one, make_transport, terms)});
   }
   return std::make_shared<sentinel::sentinels>(loop, std::move(members), where.master,
-                                               redis::place_text(where));
+                                               redis::place_text(where),
+                                               address_map(terms.address_map));
 }
 
 redis::connection_config config_of(const redis::endpoint_url& where,

@@ -49,6 +49,9 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
     return unsupported(terms.sentinel_option, "redis+sentinel://");
   }
+  if (!terms.address_map.empty() && !is_of_sentinels && !redis::has_cluster(where.scheme)) {
+    return unsupported("address_map", "redis+cluster:// or redis+sentinel://");
+  }
   const bool is_for_tls =
       redis::has_tls(where.scheme) || (is_of_sentinels && sentinels_have_tls(where, terms));
   if (terms.tls_option != nullptr && !is_for_tls) {

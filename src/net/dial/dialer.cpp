@@ -137,7 +137,10 @@ void dialer::fail(const outcome& why, bool is_definite) noexcept {
 }
 
 void dialer::on_resolved(resolution found) noexcept {
-  if (!found.result.ok()) return fail(found.result, !found.result.is_retryable);
+  if (!found.result.ok()) {
+    found.result.say(found.result.message, found.hint);
+    return fail(found.result, !found.result.is_retryable);
+  }
   is_resolved_ = true;
   attempt([&] {
     host_ = std::move(found.host);

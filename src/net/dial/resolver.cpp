@@ -75,7 +75,34 @@ class host_name final : public resolver {
   int port_;
 };
 
+class mapped_address final : public resolver {
+ public:
+  mapped_address(std::string name, std::shared_ptr<resolver> reached_at)
+      : name_(std::move(name)), reached_at_(std::move(reached_at)) {}
+  [[nodiscard]] bool is_immediate() const noexcept override { return reached_at_->is_immediate(); }
+  [[nodiscard]] std::string text() const override { return name_; }
+
+  resolution resolve(time_ns deadline) override {
+    auto found = reached_at_->resolve(deadline);
+    found.hint = "; address_map gives " + reached_at_->text() + " for " + name_;
+    return found;
+  }
+
+ private:
+  const std::string name_;
+  const std::shared_ptr<resolver> reached_at_;
+};
+
 }  // namespace
+
+std::shared_ptr<resolver> resolver_for_server(const std::string& host, int port,
+                                              const address_map& map) {
+  auto own = resolver_for_host(host, port);
+  const auto* const other = map.find(host, port);
+  if (other == nullptr) return own;
+  return std::make_shared<mapped_address>(own->text(),
+                                          resolver_for_host(other->first, other->second));
+}
 
 std::shared_ptr<resolver> resolver_for_host(std::string host, int port) {
   address where;

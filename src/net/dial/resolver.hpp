@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address_map.hpp"
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "net/dial/address.hpp"
@@ -16,7 +17,7 @@ struct resolution {
   outcome result;                  // not ok: the reason
   std::vector<address> addresses;  // in the order of the attempts; not empty when ok
   std::string host = {};           // their host, if it was unknown before
-  std::string hint = {};           // for the message when no address is reachable
+  std::string hint = {};           // for the message when no address is found or reachable
 };
 
 class resolver {
@@ -32,6 +33,10 @@ class resolver {
 
 // A number such as 127.0.0.1 or ::1 resolves immediately, a name by the system's resolver.
 std::shared_ptr<resolver> resolver_for_host(std::string host, int port);
+// The same for a server that announces this address. If the map has the address, the other one is
+// resolved, under the announced name.
+std::shared_ptr<resolver> resolver_for_server(const std::string& host, int port,
+                                              const address_map& map);
 std::shared_ptr<resolver> resolver_for_path(std::string path);
 
 }  // namespace mortise::net

@@ -71,7 +71,8 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   net::reactor loop;
   ASSERT_TRUE(loop.start().ok());
   quiet_listener listener;
-  const auto place = std::make_shared<deployment::server_place>(place_of(0));
+  const auto place = std::make_shared<deployment::server_place>(
+      place_of(0), std::make_shared<const address_map>(""));
   redis::connection_config config;
   config.where = place;
   config.is_of_cluster = true;

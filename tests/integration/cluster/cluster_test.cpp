@@ -296,6 +296,8 @@ TEST_F(clusters, an_unreachable_address_of_the_topology_is_named_with_the_remedy
   EXPECT_NE(std::string::npos, message.find("127.0.0.1:1:")) << message;
   EXPECT_NE(std::string::npos, message.find("set cluster-announce-ip and cluster-announce-port"))
       << message;
+  EXPECT_NE(std::string::npos, message.find("or give the client the option address_map"))
+      << message;
 }
 
 TEST_F(clusters, a_client_that_is_closed_leaves_no_record) {

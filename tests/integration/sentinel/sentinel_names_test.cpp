@@ -248,10 +248,22 @@ TEST(sentinel_names, a_user_needs_the_rights_of_the_page) {
   expect_a_grant(open_client(url_of({place_of(sentinel)}, query)), "a");
 }
 
+TEST(sentinel_names, an_address_that_is_mapped_nowhere_is_reported_with_the_map) {
+  fake_sentinel sentinel(7, 1, "db-1");
+  expect_text(
+      answered_attempt(url_of({sentinel.place()}, "command_timeout=2s&address_map=db-1:7>[::1]:1")),
+      {"unreachable: ", "[::1]:1", "address_map gives [::1]:1 for db-1:7"});
+  expect_text(
+      answered_attempt(
+          url_of({sentinel.place()}, "command_timeout=2s&address_map=db-1:7>nowhere.invalid:1")),
+      {"unreachable: ", "nowhere.invalid", "address_map gives nowhere.invalid:1 for db-1:7"});
+}
+
 TEST(sentinel_names, an_address_that_leads_nowhere_is_reported_with_its_remedy) {
   fake_sentinel refusing(1, 1);
   expect_text(answered_attempt(url_of({refusing.place()}, "command_timeout=2s")),
-              {"unreachable: ", "127.0.0.1:1", "announce-hostnames yes", "replica-announce-ip"});
+              {"unreachable: ", "127.0.0.1:1", "announce-hostnames yes", "replica-announce-ip",
+               "address_map"});
   const deaf_port deaf;
   fake_sentinel silent(deaf.port(), 1);
   expect_text(answered_attempt(url_of({silent.place()}, "command_timeout=2s")),

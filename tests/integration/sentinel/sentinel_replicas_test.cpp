@@ -33,7 +33,7 @@ TEST(sentinels, tell_of_the_replicas_of_the_master_only) {
     config.where = net::resolver_for_host("127.0.0.1", set.sentinel(i).port());
     members.push_back({"127.0.0.1:" + std::to_string(set.sentinel(i).port()), std::move(config)});
   }
-  sentinel::sentinels all(loop, std::move(members), sentinel_set::name, "the set");
+  sentinel::sentinels all(loop, std::move(members), sentinel_set::name, "the set", address_map(""));
   ASSERT_TRUE(all.begin([] {}).ok());
   const auto look = [&] { return all.resolve(boot_now() + patience_ms * ns_per_ms).result.ok(); };
   const auto count_of = [&](std::size_t server) -> std::optional<std::int64_t> {

@@ -28,7 +28,7 @@ constexpr time_ns forget_ns = 60 * ns_per_s;
 // Servers in containers or behind NAT announce an address of their own network by default.
 constexpr auto* remedy_address =
     "; the cluster announces this address: if the client cannot reach it, set cluster-announce-ip "
-    "and cluster-announce-port at that server";
+    "and cluster-announce-port at that server, or give the client the option address_map";
 
 }  // namespace
 

@@ -117,6 +117,8 @@ final class Constants {
   static final String OPTION_SENTINEL_TLS_NAME = "sentinel_tls_name";
   /** Whether the client checks a server at connect, such as "off". A client's only. */
   static final String OPTION_HEALTH_CHECK = "health_check";
+  /** Where the client reaches servers that announce other addresses. A client's only. */
+  static final String OPTION_ADDRESS_MAP = "address_map";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
   static final String OPTION_QUARANTINE = "quarantine";
   /** How many replicas must acknowledge a hold: a whole number or "all". A client's only. */

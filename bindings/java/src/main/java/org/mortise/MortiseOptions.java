@@ -430,6 +430,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * Where the client reaches servers that a cluster or Sentinels announce elsewhere, as behind NAT.
+   * For clients only.
+   *
+   * @param pairs such as {@code 10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002}
+   * @return options with that value
+   */
+  public MortiseOptions withAddressMap(String pairs) {
+    return with(Constants.OPTION_ADDRESS_MAP, Objects.requireNonNull(pairs, "pairs"));
+  }
+
+  /**
    * How long a server of {@code redlock:} has to run before it votes. No lease may be longer. For
    * clients only.
    *
