@@ -1,31 +1,22 @@
 #include "local/launch.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
-#include "base/system/descriptor.hpp"
-#include "local/inheritance.hpp"
+#include "base/system/background_process.hpp"
 #include "local/supervisor.hpp"
 
 namespace mortise::local {
 
 namespace {
-
-constexpr int supervisor_lock_fd = 3;
-constexpr int reap_pause_ms = 1;
 
 bool is_program(const std::string& path) {
   struct stat found {};
@@ -54,67 +45,6 @@ outcome missing(const char* what, const char* remedy) {
                                               remedy + " or give a redis:// URL");
 }
 
-// The inheritance of the supervisor: its standard streams are null. It inherits no descriptor of
-// the program but the lock, and no signal settings.
-class spawn_plan {
- public:
-  explicit spawn_plan(int lock_fd) {
-    ::posix_spawn_file_actions_init(&actions_);
-    // Before glibc 2.29 a copy of a descriptor to itself stays close-on-exec.
-    if (lock_fd == supervisor_lock_fd) {
-      other_lock_.reset(::fcntl(lock_fd, F_DUPFD_CLOEXEC, supervisor_lock_fd + 1));
-      lock_fd = other_lock_.get();
-    }
-    if (lock_fd < 0) problem_ = errno;
-    // Comes first, because the lock may be 0, 1 or 2 if the program has closed those.
-    ::posix_spawn_file_actions_adddup2(&actions_, lock_fd, supervisor_lock_fd);
-    for (int stream = 0; stream < supervisor_lock_fd; ++stream) {
-      ::posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_RDWR, 0);
-    }
-    const int inherited = inherit_below(supervisor_lock_fd + 1, actions_, libc_closefrom());
-    if (problem_ == 0) problem_ = inherited;
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_init(&attributes_);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    // A separate session: the terminal's signals do not reach it.
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~spawn_plan() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  spawn_plan(const spawn_plan&) = delete;
-  spawn_plan& operator=(const spawn_plan&) = delete;
-
-  // Returns 0 or an errno.
-  int run(pid_t& process, char* const* arguments, char* const* environment) const {
-    if (problem_ != 0) return problem_;
-    return ::posix_spawn(&process, "/bin/sh", &actions_, &attributes_, arguments, environment);
-  }
-
- private:
-  int problem_ = 0;
-  descriptor other_lock_;
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
-// The direct child ends as soon as it has put itself into the background. If the program ignores or
-// collects SIGCHLD, waitpid fails (ECHILD).
-void reap(pid_t process, time_ns deadline) {
-  for (;;) {
-    const pid_t ended = ::waitpid(process, nullptr, WNOHANG);
-    const bool goes_on = ended == 0 || (ended < 0 && errno == EINTR);
-    if (!goes_on || boot_now() >= deadline) return;
-    ::poll(nullptr, 0, reap_pause_ms);
-  }
-}
-
 }  // namespace
 
 outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns deadline) {
@@ -140,14 +70,15 @@ outcome launch_supervisor(const local_settings& settings, int lock_fd, time_ns d
   const std::array<char*, 3> environment = {path.data(), locale.data(), nullptr};
 
   pid_t process = -1;
-  const spawn_plan plan(lock_fd);
-  if (const int error = plan.run(process, arguments.data(), environment.data()); error != 0) {
+  const int error = start_in_background("/bin/sh", arguments.data(), environment.data(),
+                                        std::array{lock_fd}, process);
+  if (error != 0) {
     auto result = outcome::of(status::unreachable,
                               std::string("local: cannot start /bin/sh: ") + std::strerror(error));
     result.is_retryable = error == EAGAIN || error == ENOMEM;
     return result;
   }
-  reap(process, deadline);
+  reap_starter(process, deadline);
   return {};
 }
 

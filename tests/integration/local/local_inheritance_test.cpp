@@ -1,4 +1,4 @@
-#include "local/inheritance.hpp"
+#include "base/system/inheritance.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <array>
 #include <csignal>
 
-namespace mortise::local::local_inheritance_test {
+namespace mortise::local_inheritance_test {
 namespace {
 
 constexpr int patience_ms = 20'000;
@@ -51,4 +51,4 @@ TEST(local_inheritance, is_none_as_this_libc_can) { expect_no_heir(libc_closefro
 TEST(local_inheritance, is_none_without_the_help_of_libc) { expect_no_heir(nullptr); }
 
 }  // namespace
-}  // namespace mortise::local::local_inheritance_test
+}  // namespace mortise::local_inheritance_test

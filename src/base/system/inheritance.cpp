@@ -1,4 +1,4 @@
-#include "local/inheritance.hpp"
+#include "base/system/inheritance.hpp"
 
 #include <dirent.h>
 
@@ -11,7 +11,7 @@
 extern "C" int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions,
                                                         int first) noexcept __attribute__((weak));
 
-namespace mortise::local {
+namespace mortise {
 
 namespace {
 
@@ -46,4 +46,4 @@ int inherit_below(int first, posix_spawn_file_actions_t& actions, add_closefrom 
   return add_each_that_is_open(first, actions);
 }
 
-}  // namespace mortise::local
+}  // namespace mortise

@@ -3,7 +3,7 @@
 
 #include <spawn.h>
 
-namespace mortise::local {
+namespace mortise {
 
 // The declaration of libc: adds an action that closes all descriptors from `first` on.
 using add_closefrom = int (*)(posix_spawn_file_actions_t* actions, int first);
@@ -16,4 +16,4 @@ add_closefrom libc_closefrom() noexcept;
 // an errno.
 int inherit_below(int first, posix_spawn_file_actions_t& actions, add_closefrom closefrom);
 
-}  // namespace mortise::local
+}  // namespace mortise
