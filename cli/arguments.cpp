@@ -2,6 +2,7 @@
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -48,6 +49,21 @@ bool has_password(std::string_view url) {
     if (login.find(':') != std::string_view::npos) return true;
   }
   return false;
+}
+
+bool sets_option(const std::string& url, std::string_view option) {
+  const char* const of_environment = std::getenv(url_variable);
+  const std::string where = !url.empty() ? url : of_environment == nullptr ? "" : of_environment;
+  std::string decoded;
+  for (std::size_t at = 0; at < where.size(); ++at) {
+    unsigned char code = 0;
+    const auto* const digits = where.data() + at + 1;
+    const bool is_coded = where[at] == '%' && where.size() - at > 2 &&
+                          std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2;
+    decoded += is_coded ? static_cast<char>(code) : where[at];
+    if (is_coded) at += 2;
+  }
+  return decoded.find(option) != std::string::npos;
 }
 
 namespace {

@@ -24,6 +24,9 @@ constexpr const char* url_variable = "MORTISE_URL";
 // Whether a password is in one of the logins or options of the URL.
 bool has_password(std::string_view url);
 
+// Whether the URL, or MORTISE_URL if it is empty, sets this option, such as "lease=2s".
+bool sets_option(const std::string& url, std::string_view option);
+
 // Connects to the server of that URL, or to MORTISE_URL if the URL is empty. Throws a failure.
 client_handle connect(const std::string& url, mortise_error* error);
 // The same for a read-only subcommand. It does not need every shard, and names unreachable shards.

@@ -181,6 +181,9 @@ const (
 	// optionReleaseAtExit: whether exit() releases the client's holds: "on" or "off". A client's
 	// only.
 	optionReleaseAtExit = "release_at_exit"
+	// optionReleaseOnDeath: whether a helper releases the holds of a dead program: "on" or "off". A
+	// client's only.
+	optionReleaseOnDeath = "release_on_death"
 	// optionDrift: how far this machine's clock and the server's may differ in speed: a share. A
 	// client's only.
 	optionDrift = "drift"
@@ -211,12 +214,12 @@ const (
 	// optionSentinelTlsName: the name in the Sentinels' certificates, each Sentinel's host unless
 	// set. A client's only.
 	optionSentinelTlsName = "sentinel_tls_name"
-	// optionHealthCheck: whether the client checks a server at connect, such as "off". A client's
-	// only.
-	optionHealthCheck = "health_check"
 	// optionAddressMap: where the client reaches servers that announce other addresses. A client's
 	// only.
 	optionAddressMap = "address_map"
+	// optionHealthCheck: whether the client checks a server at connect, such as "off". A client's
+	// only.
+	optionHealthCheck = "health_check"
 	// optionQuarantine: how long a server of redlock: runs before it votes: a duration. A client's
 	// only.
 	optionQuarantine = "quarantine"

@@ -164,6 +164,16 @@ func WithLazyConnect(isOn bool) Option {
 	return WithOption(optionConnect, "wait")
 }
 
+// WithReleaseOnDeath sets whether a helper process releases the client's locks as soon as the
+// program is dead, however it ends. Do not use it if something outlives the program and still does
+// the protected work. For Open only.
+func WithReleaseOnDeath(isOn bool) Option {
+	if isOn {
+		return WithOption(optionReleaseOnDeath, "on")
+	}
+	return WithOption(optionReleaseOnDeath, "off")
+}
+
 // WithTLSCAFile names the file with the certificates of the authorities that sign servers, for a
 // URL of rediss://. It replaces the authorities of the system. The client reads it again at each
 // connect. For Open only.
@@ -213,6 +223,11 @@ func WithSentinelTLS(isOn bool) Option {
 // of each Sentinel's host. For Open only.
 func WithSentinelTLSName(name string) Option { return WithOption(optionSentinelTlsName, name) }
 
+// WithAddressMap sets where the client reaches servers that a cluster or Sentinels announce
+// elsewhere, as behind NAT: "10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002". For Open
+// only.
+func WithAddressMap(pairs string) Option { return WithOption(optionAddressMap, pairs) }
+
 // WithHealthCheck sets whether the client checks the health of a server at each connect. The
 // default is "off". With "warn" Client.LastHealth returns the findings. With "strict" the client
 // also sends no requests to a server with a bad finding, and Open fails with that finding. For Open
@@ -223,11 +238,6 @@ func WithHealthCheck(how string) Option { return WithOption(optionHealthCheck, h
 // lease may be longer. With 0 a server votes at once, which is safe only if servers forget nothing
 // (appendfsync always). For Open only.
 func WithQuarantine(quarantine time.Duration) Option {
-// WithAddressMap sets where the client reaches servers that a cluster or Sentinels announce
-// elsewhere, as behind NAT: "10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002". For Open
-// only.
-func WithAddressMap(pairs string) Option { return WithOption(optionAddressMap, pairs) }
-
 	return keyedDuration(optionQuarantine, quarantine)
 }
 

@@ -32,6 +32,12 @@ std::string utc_text_of(int64_t time_ms) {
 
 locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   if (!error_ || !event_) throw failure(exit_system, "not enough memory");
+  if (sets_option(request.url, "release_on_death=on")) {
+    throw failure(
+        exit_usage,
+        "the URL sets release_on_death, but the command may outlive the process that holds "
+        "the lock; omit the option");
+  }
   client_ = connect(request.url, error_.get());
   options_ = options_of(request);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));

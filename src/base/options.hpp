@@ -56,6 +56,12 @@ struct unlock_settings {
   std::int64_t retain_ms = 0;  // 0: off
 };
 
+// How a process ends without its locks.
+struct ending_settings {
+  bool release_at_exit = false;
+  bool releases_on_death = false;
+};
+
 // The position of a server in a list of URLs. No option sets it.
 struct list_place {
   bool votes = false;        // the server is one of a quorum
@@ -73,13 +79,14 @@ struct login_settings {
 struct settings : login_settings,
                   tls_settings,
                   sentinel_settings,
+                  topology_settings,
                   acknowledgement_settings,
-                  unlock_settings {
+                  unlock_settings,
+                  ending_settings {
   settings();
   // The names of the client's own keys and channels begin with it. Empty without a namespace.
   [[nodiscard]] std::string key_prefix() const;
 
-                  topology_settings,
   std::int64_t lease_ms = 0;
   bool renewal = false;
   std::int64_t max_hold_ms = 0;  // -1: no limit
@@ -98,7 +105,6 @@ struct settings : login_settings,
   bool connects_lazily = false;
   std::string client_name;
   std::int64_t busy_poll_us = 0;  // -1: while it pays off
-  bool release_at_exit = false;
   std::string health_check;
   std::int64_t drift_ppm = 0;
   std::int64_t quarantine_ms = 0;  // 0: none
@@ -114,13 +120,13 @@ constexpr std::int64_t shortest_lease_ms = 50;
 constexpr std::size_t longest_label = 64;
 constexpr std::size_t longest_namespace = 64;
 constexpr std::size_t longest_path = 4095;
+constexpr std::size_t longest_address_map = 65'535;
 
 // The unit of a number, and its text form.
 struct unit {
   const char* name;
   const char* form;     // name of the text form
   const char* example;  // valid example; empty: the range
-constexpr std::size_t longest_address_map = 65'535;
   // As std::from_chars: invalid_argument without a number, result_out_of_range for a number that is
   // too large.
   std::errc (*read)(std::string_view text, std::int64_t& number);

@@ -17,6 +17,13 @@
 
 namespace mortise::client {
 
+namespace {
+
+// A release names up to four keys, each with the name and a namespace.
+constexpr std::size_t longest_name_of_helper = 800;
+
+}  // namespace
+
 client::client(settings defaults)
     : id_(random_text(16)),
       defaults_(std::move(defaults)),
@@ -36,6 +43,7 @@ outcome client::open(std::string_view url) {
 outcome client::open(const deployment::maker& make) {
   if (auto started = reactor_.start(); !started.ok()) return started;
   key_prefix_ = defaults_.key_prefix();
+  if (defaults_.releases_on_death) helper_ = std::make_unique<helper::helper_process>();
   servers_ = make(reactor_, defaults_, id_, static_cast<deployment::listener&>(*this));
   if (servers_->has_slots()) gates_.index_by(cluster::slot_of);
   presence_ =
@@ -66,6 +74,7 @@ void client::end_close(time_ns longest_ns) noexcept {
   stats_watch_.end();
   close_multis();
   gates_.clear();
+  if (helper_) helper_->end();
 }
 
 // ---- gates ----------------------------------------------------------------------------------
@@ -79,6 +88,11 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     if (auto fit = check_foreign_name(name, *rules); !fit.ok()) return fit;
   }
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
+  if (helper_ && name.size() > longest_name_of_helper) {
+    return outcome::of(status::invalid_argument, "name: ", decimal(name.size()),
+                       " bytes are above the maximum of ", decimal(longest_name_of_helper),
+                       " with release_on_death; give a shorter name");
+  }
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
   if (kind == lock::lock_kind::mutex) capacity = 1;
   if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;

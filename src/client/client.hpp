@@ -92,6 +92,10 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] registry<gate_driver>& gates() noexcept { return gates_; }
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
   [[nodiscard]] event_log& log() noexcept { return log_; }
+  // The helper process of `release_on_death`; nullptr without it.
+  [[nodiscard]] helper::helper_process* helper() noexcept override { return helper_.get(); }
+  // Starts it for an acquire, unless it runs.
+  outcome begin_helper() { return helper_ ? helper_->begin(boot_now()) : outcome(); }
 
   // Starts or ends a gate's subscription to its lock's channel. Called under the gate's mutex.
   void listen(const deployment::named_key& lock, std::string_view channel, std::uint64_t gate_id);
@@ -130,6 +134,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   event_log log_;
   // Destroyed from the last to the first: gate drivers use the servers, and servers use the
   // reactor.
+  std::unique_ptr<helper::helper_process> helper_;
   net::reactor reactor_;
   stats_watch stats_watch_;
   std::unique_ptr<deployment::deployment> servers_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/text/decimal.hpp"
 #include "client/client.hpp"
 #include "client/handles/lock_handle.hpp"
 #include "protocol/own_name.hpp"
@@ -48,6 +49,7 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       keys_(std::move(keys)),
       channel_(protocol::channel_of(rules, owner.key_prefix(), keys_)),
       order_(key()),
+      places_(owner.helper()),
       gate_(rules.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)),
       random_(random_number()) {}
@@ -109,6 +111,13 @@ bool gate_driver::ask(const lock::step_request& request, const lock::operation* 
   auto* const next = free_requests_.back();
   next->claim_id = request.claim_id;
   next->serial = request.serial;
+  if (places_.is_on()) {
+    next->place = places_.of(request, rules_, keys_);
+    if (next->place == nullptr) {
+      last_sent_ = status::busy;
+      return false;
+    }
+  }
   if (may_release(request.what)) order_.before_release();
   last_sent_ = next->send(request, rules_, keys_, requester);
   if (last_sent_ != status::ok) return false;
@@ -172,6 +181,11 @@ outcome gate_driver::problem() const {
 
 outcome gate_driver::lack() const noexcept {
   if (last_sent_ == status::limit) return lock_io::lack();
+  if (last_sent_ == status::busy) {
+    return outcome::of(status::limit, "release_on_death: the client has more than ",
+                       decimal(helper::most_records),
+                       " claims at the servers; use several clients, or omit the option");
+  }
   return outcome::of(status::no_memory);  // also if the request could not be stored
 }
 

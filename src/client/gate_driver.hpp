@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "client/claim_places.hpp"
 #include "client/events/event_queue.hpp"
 #include "client/handover_order.hpp"
 #include "deployment/api/deployment.hpp"
@@ -93,6 +94,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   [[nodiscard]] outcome problem() const override;
   [[nodiscard]] bool is_granted_by_message() const noexcept override;
   [[nodiscard]] outcome lack() const noexcept override;
+  void on_claim_over(std::uint64_t claim_id) noexcept override { places_.end(claim_id); }
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
@@ -111,6 +113,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   const protocol::key_set keys_;
   const std::string channel_;  // empty for none
   handover_order order_;
+  claim_places places_;  // before gate_, whose claims it has
   mutable std::mutex mutex_;
   lock::gate gate_;
   std::uint64_t attempts_ = 0;

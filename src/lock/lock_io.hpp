@@ -72,6 +72,8 @@ class lock_io {
   // Whether a grant by message is reliable. Otherwise a request must confirm it, because replicas
   // acknowledge only the reply to a request.
   [[nodiscard]] virtual bool is_granted_by_message() const noexcept { return true; }
+  // The claim asks for nothing more.
+  virtual void on_claim_over(std::uint64_t /*claim_id*/) noexcept {}
   // Why the last request could not be sent although there is a connection.
   [[nodiscard]] virtual outcome lack() const noexcept {
     return outcome::of(status::limit, "too many requests are open on the connection");

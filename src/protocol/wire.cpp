@@ -203,6 +203,18 @@ void write_renewal_alone(std::string& out, const table& protocol, const step_req
   write_script(out, protocol.renew_alone, request, keys);
 }
 
+void write_release_of_dead(std::string& out, const table& protocol, const step_request& request,
+                           const key_set& keys) {
+  const bool can_force = protocol.force_release.code != nullptr;
+  const auto& script = can_force ? protocol.force_release : protocol.rows.release;
+  step_request release;
+  release.token = request.token;
+  release.permits = request.permits;
+  release.capacity = request.capacity;
+  release.lifetimes_ms = request.lifetimes_ms;
+  write_script(out, script, release, keys);
+}
+
 bool is_compare_and_delete(const table& protocol, const step_request& request) {
   // A request with the script's text follows one without it, which had failed.
   return request.what == step::release_alone && protocol.facts.is_plain_string &&

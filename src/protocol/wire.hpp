@@ -31,6 +31,12 @@ void write_compare_and_delete(std::string& out, redis::compare_and_delete varian
                               const lock::step_request& request, const key_set& keys);
 lock::step_result read_compare_and_delete(const redis::value& reply);
 
+// Appends a release that needs to know the owner token only: for a process that is dead (option
+// `release_on_death`). By force if the protocol can, because the claim may have other permits by
+// then.
+void write_release_of_dead(std::string& out, const table& protocol,
+                           const lock::step_request& request, const key_set& keys);
+
 // A script call for a command that is not a step.
 void write_script(std::string& out, const row& script, const lock::step_request& request,
                   const key_set& keys);

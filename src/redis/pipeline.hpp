@@ -93,6 +93,10 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // the connection is broken already.
   void break_off(outcome why) noexcept;
   [[nodiscard]] bool is_attached() noexcept;
+  // Of the attached transport; -1 for none. The I/O thread.
+  [[nodiscard]] int descriptor() const noexcept {
+    return transport_ ? transport_->descriptor() : -1;
+  }
   // Whether any byte has arrived since `when`, read or not. Any thread.
   [[nodiscard]] bool has_input_since(time_ns when) noexcept;
   // Whether any request is open or any byte is still to be sent.

@@ -63,6 +63,20 @@ double stall_after_grantee(const std::string& url, const std::string& name, refe
   return beyond_ms(waiter, lease_end);
 }
 
+// From the kill of a holder with `release_on_death` to the next grant.
+double handover_of_dead_ms(const std::string& url, const std::string& name, reference& observer) {
+  worker holder(url, name, "release_on_death=on&lease=10m");
+  worker waiter(url, name, {});
+  holder.perform(act::acquire);
+  waiter.begin(act::acquire);
+  wait_for_waiters(observer, name, 1);
+  const auto killed_at = now_ns();
+  holder.kill();
+  waiter.finish();
+  waiter.perform(act::unlock);
+  return beyond_ms(waiter, killed_at);
+}
+
 void run(const settings& chosen, table& results) {
   const bench_server server(chosen);
   reference observer(server.url());
@@ -78,6 +92,13 @@ void run(const settings& chosen, table& results) {
   };
   measure("death.holder", stall_after_holder);
   measure("death.grantee", stall_after_grantee);
+  std::vector<double> handovers;
+  for (int i = 0; i < chosen.pick(100, 20); ++i) {
+    handovers.push_back(handover_of_dead_ms(server.url(), lock_name("death.helper", i), observer));
+  }
+  results.measured("death.helper", percentile(handovers, 0.99));
+  results.raw("%zu deaths: median %.2f ms, longest %.2f ms", handovers.size(), median(handovers),
+              percentile(handovers, 1.0));
 }
 
 // ---- dead waiters ----------------------------------------------------------------------------
@@ -125,7 +146,9 @@ const experiment& death() {
   static const experiment instance{
       "death",
       {{"death.holder", "holder dies, longest stall beyond its lease", aim::at_most, 50, "ms"},
-       {"death.grantee", "grantee dies, longest stall beyond its lease", aim::at_most, 50, "ms"}},
+       {"death.grantee", "grantee dies, longest stall beyond its lease", aim::at_most, 50, "ms"},
+       {"death.helper", "holder dies with release_on_death, p99 to the next grant", aim::at_most,
+        100, "ms"}},
       run};
   return instance;
 }

@@ -339,7 +339,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
             "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
             "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
             "command_timeout, client_name, password_file, peer_user, busy_poll, release_at_exit, "
-            "drift, "
+            "release_on_death, drift, "
             "connect, "
             "tls_ca_file, tls_ca_folder, tls_certificate_file, tls_key_file, tls_name, tls_verify, "
             "sentinel_password_file, sentinel_tls, sentinel_tls_name, address_map, "

@@ -155,6 +155,8 @@
 #define MORTISE_OPTION_BUSY_POLL "busy_poll"
 /** Whether exit() releases the client's holds: "on" or "off". A client's only. */
 #define MORTISE_OPTION_RELEASE_AT_EXIT "release_at_exit"
+/** Whether a helper releases the holds of a dead program: "on" or "off". A client's only. */
+#define MORTISE_OPTION_RELEASE_ON_DEATH "release_on_death"
 /** How far this machine's clock and the server's may differ in speed: a share. A client's only. */
 #define MORTISE_OPTION_DRIFT "drift"
 /** Whether a client connects in the background: "lazy" or "wait". A client's only. */
@@ -177,10 +179,10 @@
 #define MORTISE_OPTION_SENTINEL_TLS "sentinel_tls"
 /** The name in the Sentinels' certificates, each Sentinel's host unless set. A client's only. */
 #define MORTISE_OPTION_SENTINEL_TLS_NAME "sentinel_tls_name"
-/** Whether the client checks a server at connect, such as "off". A client's only. */
-#define MORTISE_OPTION_HEALTH_CHECK "health_check"
 /** Where the client reaches servers that announce other addresses. A client's only. */
 #define MORTISE_OPTION_ADDRESS_MAP "address_map"
+/** Whether the client checks a server at connect, such as "off". A client's only. */
+#define MORTISE_OPTION_HEALTH_CHECK "health_check"
 /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
 #define MORTISE_OPTION_QUARANTINE "quarantine"
 /** How many replicas must acknowledge a hold: a whole number or "all". A client's only. */
@@ -647,7 +649,7 @@ MORTISE_API mortise_status mortise_options_set_drift_ppm(mortise_options *option
  * - MORTISE_REFUSED: wrong password, missing rights, or a server that is too old. Also a server
  *   that is still loading, busy or a replica after command_timeout, and a bad finding with
  *   `health_check=strict`.
- * - MORTISE_UNSUPPORTED: TLS without OpenSSL 3.
+ * - MORTISE_UNSUPPORTED: TLS without OpenSSL 3, or `release_on_death` with TLS or `redlock:`.
  * - MORTISE_LIMIT: no file descriptor or thread is available.
  * - MORTISE_NO_MEMORY: memory ran out.
  */
@@ -1022,7 +1024,10 @@ MORTISE_API void mortise_lock_free(mortise_lock *lock);
  *   the hold, and the client releases it.
  * - MORTISE_UNKNOWN: sent, but not answered in time. The client releases a possible hold.
  * - MORTISE_REFUSED: the server refused the request.
- * - MORTISE_LIMIT: too many requests are open, or the queue of a watch is full.
+ * - MORTISE_UNSUPPORTED: the helper process of `release_on_death` cannot start. The message names
+ * the reason.
+ * - MORTISE_LIMIT: too many requests are open, the queue of a watch is full, or there are too many
+ *   processes or claims for `release_on_death`.
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.

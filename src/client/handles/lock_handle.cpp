@@ -142,6 +142,7 @@ outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms
   call.is_try = timeout_ms == 0;
   call.amount = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();
+  if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);
     return armed.ok() ? gate.acquire(call, now) : armed;
@@ -263,6 +264,7 @@ outcome lock_handle::submit(const std::shared_ptr<event_queue>& queue, std::int6
 outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                                    const lock::amount& amount, std::int64_t timeout_ms,
                                    bool is_try) {
+  if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   auto accepted = submit<lock::acquire_operation>(
       queue, tag, event_kind::acquired, timeout_ms,
       [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
@@ -320,6 +322,7 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
 }
 
 outcome lock_handle::start(lock::acquire_operation& call) {
+  if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   call.owner = &owner_;
   return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);

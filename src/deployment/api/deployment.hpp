@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "deployment/cluster/routing/slot.hpp"
+#include "helper/helper_process.hpp"
 #include "lock/lock_io.hpp"
 #include "protocol/command.hpp"
 #include "protocol/health/health.hpp"
@@ -43,6 +44,9 @@ class lock_request {
   virtual status send(const lock::step_request& request, const protocol::table& rules,
                       const protocol::key_set& keys, const lock::operation* operation) noexcept = 0;
 
+  // Where the helper process finds the claim's server; nullptr without the helper. Set before
+  // send().
+  helper::claim_place* place = nullptr;
   // The last step that was sent, for the lock_requester.
   std::uint64_t claim_id = 0;
   std::uint32_t serial = 0;
@@ -86,6 +90,8 @@ class listener {
   virtual void on_channel_message(std::string_view channel) noexcept = 0;
   // No message is missed from now on while the connection lives. Follows listen() and each on_up().
   virtual void on_listening(std::string_view channel) noexcept = 0;
+  // The helper process of `release_on_death`; nullptr without it.
+  [[nodiscard]] virtual helper::helper_process* helper() noexcept { return nullptr; }
   // An event for the log. Any thread.
   virtual void on_note(log_subject what, const outcome& details) noexcept = 0;
 };

@@ -29,7 +29,7 @@ outcome read_shards(std::string_view urls, settings& terms, maker& target) {
 }
 
 // All servers of a quorum must have equal settings.
-outcome check_alike(const std::vector<single_url>& servers) {
+outcome check_alike(const std::vector<single_url>& servers, const settings& terms) {
   if (servers.size() > quorum::most_servers) {
     return outcome::of(status::invalid_argument, "url: ", decimal(servers.size()),
                        " URLs are above the maximum of ", decimal(quorum::most_servers),
@@ -39,6 +39,11 @@ outcome check_alike(const std::vector<single_url>& servers) {
     if (url.weight == 0 && url.shard == url.place) continue;
     return outcome::of(status::invalid_argument, url.weight != 0 ? "weight" : "shard",
                        ": not supported with redlock:; omit it");
+  }
+  if (terms.releases_on_death) {
+    return outcome::of(status::unsupported,
+                       "release_on_death: not supported with redlock:, whose votes only the client "
+                       "knows; omit it");
   }
   for (const auto& url : servers) {
     const auto& first = servers.front();
@@ -55,7 +60,7 @@ outcome read_quorum(std::string_view urls, settings& terms, maker& target) {
   auto read = terms;
   read.place.votes = true;
   if (auto result = read_url_list(urls, read, servers); !result.ok()) return result;
-  if (auto result = check_alike(servers); !result.ok()) return result;
+  if (auto result = check_alike(servers, read); !result.ok()) return result;
   terms = std::move(read);
   target = [servers = std::move(servers)](net::reactor& loop, const settings& own_terms,
                                           std::string_view client_id, listener& listener) {

@@ -360,7 +360,8 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
   auto config = make_config_(place);
   if (login_) config.identity->replace(*login_);
   servers_.push_back(std::make_unique<cluster_server>(loop_, server, std::move(place),
-                                                      std::move(config), terms_, client_.id, me));
+                                                      std::move(config), terms_, client_.id,
+                                                      listener_.helper(), me));
 }
 
 // The object stays, because threads may still refer to it. They would send to the wrong server,

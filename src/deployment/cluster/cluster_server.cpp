@@ -6,13 +6,15 @@ namespace mortise::deployment {
 
 cluster_server::cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                                redis::connection_config config, const settings& terms,
-                               std::string_view client_id, listener& events)
+                               std::string_view client_id, helper::helper_process* helper,
+                               listener& events)
     : number_(number),
       place_(std::move(place)),
       listener_(events),
       identity_(config.identity),
       entry_(loop, server_, config.where->text(), terms, config.database, *this),
       acks_(acknowledgements::make(loop, config, terms, client_id, {}, *this)),
+      helper_(helper_connection::make(loop, config, helper)),
       server_(loop, std::move(config), *this) {}
 
 void cluster_server::change(const cluster::endpoint& where) {
@@ -21,10 +23,12 @@ void cluster_server::change(const cluster::endpoint& where) {
   auto next = where;
   auto for_entry = name;
   auto for_acks = name;
+  auto for_helper = name;
   auto shared_name = std::make_shared<const std::string>(name);
   place_->change(std::move(next), std::move(found));
   entry_.change_server(std::move(for_entry));
-  if (acks_) acks_->change_server(std::move(for_acks), std::move(shared_name));
+  if (acks_) acks_->change_server(std::move(for_acks), shared_name);
+  if (helper_) helper_->change_server(std::move(for_helper), std::move(shared_name));
   server_.change_server(std::move(name));
   commands_.store(redis::compare_and_delete::none, std::memory_order_relaxed);
   lacks_seed_ = false;
@@ -41,11 +45,13 @@ void cluster_server::rest() noexcept {
   is_resting_ = true;
   server_.rest();
   if (acks_) acks_->rest();
+  if (helper_) helper_->rest();
 }
 
 void cluster_server::close(time_ns linger_ns) noexcept {
   server_.close(linger_ns);
   if (acks_) acks_->close();
+  if (helper_) helper_->close();
   entry_.close();
 }
 
@@ -63,6 +69,7 @@ void cluster_server::keep_credentials(const redis::login& offered) {
 
 void cluster_server::on_up(const redis::session_facts& facts) noexcept {
   if (acks_) acks_->note_session(facts);
+  if (helper_) helper_->follow(facts);
   lacks_seed_ = false;
   reports_epochs_ = true;
   commands_.store(facts.compare_and_delete, std::memory_order_relaxed);

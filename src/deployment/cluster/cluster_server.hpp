@@ -14,6 +14,7 @@
 #include "deployment/cluster/routing/topology.hpp"
 #include "deployment/cluster/server_place.hpp"
 #include "deployment/replication/acknowledgements.hpp"
+#include "deployment/replication/helper_connection.hpp"
 #include "deployment/requests/server_request.hpp"
 #include "redis/connection.hpp"
 
@@ -43,7 +44,7 @@ class cluster_server final : private redis::session_listener,
   // `config.where` is the place.
   cluster_server(net::reactor& loop, int number, std::shared_ptr<server_place> place,
                  redis::connection_config config, const settings& terms, std::string_view client_id,
-                 listener& events);
+                 helper::helper_process* helper, listener& events);
 
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] cluster::endpoint where() const { return place_->at(); }
@@ -80,6 +81,8 @@ class cluster_server final : private redis::session_listener,
   void note_lack_of_epochs() noexcept { reports_epochs_ = false; }
   // The acknowledgements of its replicas. nullptr if the settings need none.
   [[nodiscard]] acknowledgements* acks() const noexcept { return acks_.get(); }
+  // The connection of the helper process; nullptr without it.
+  [[nodiscard]] const helper_connection* helper() const noexcept { return helper_.get(); }
 
  private:
   void on_up(const redis::session_facts& facts) noexcept override;
@@ -118,6 +121,7 @@ class cluster_server final : private redis::session_listener,
   std::atomic<bool> is_begun_{false};
   std::atomic<bool> is_resting_{true};
   const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
+  const std::unique_ptr<helper_connection> helper_;
   redis::connection server_;
 };
 

@@ -49,6 +49,7 @@ status cluster_request::send(const lock::step_request& step, const protocol::tab
     return routes_.wait(*this, slot_);
   }
   target_ = server;
+  note_server(server->helper());
   const auto sent =
       submit(server->connection(), server->commands(), operation, {server->acks(), slot_.place});
   if (sent == status::ok && operation != nullptr && operation->caller != nullptr &&
@@ -61,6 +62,7 @@ status cluster_request::send(const lock::step_request& step, const protocol::tab
 
 status cluster_request::send_on(cluster_server& server) noexcept {
   target_ = &server;
+  note_server(server.helper());
   return submit(server.connection(), server.commands(), nullptr, {server.acks(), slot_.place});
 }
 

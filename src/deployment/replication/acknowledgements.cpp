@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "deployment/replication/second_connection.hpp"
 #include "net/threads/futex.hpp"
 
 namespace mortise::deployment {
@@ -22,17 +23,7 @@ std::unique_ptr<acknowledgements> acknowledgements::make(
     std::string_view client_id, count_listed listed, listener& events) {
   if (!is_needed(terms)) return nullptr;
   auto where = std::make_shared<followed_server>(base_config.where->text());
-  redis::connection_config config;
-  config.where = where;
-  config.make_transport = base_config.make_transport;
-  config.hint_at_end = base_config.hint_at_end;
-  config.why_no_cluster = base_config.why_no_cluster;
-  config.is_of_cluster = base_config.is_of_cluster;
-  config.is_silence_normal = true;
-  config.identity = base_config.identity;
-  config.client_name = base_config.client_name;
-  config.database = base_config.database;
-  config.command_timeout_ms = base_config.command_timeout_ms;
+  auto config = second_connection_config(base_config, where);
   // The constructor is private.
   return std::unique_ptr<acknowledgements>(new acknowledgements(
       loop, std::move(config), std::move(where), terms, client_id, std::move(listed), events));

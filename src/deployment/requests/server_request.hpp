@@ -8,6 +8,7 @@
 
 #include "deployment/api/deployment.hpp"
 #include "deployment/replication/acknowledgements.hpp"
+#include "deployment/replication/helper_connection.hpp"
 #include "redis/connection.hpp"
 #include "redis/service/compare_and_delete.hpp"
 
@@ -56,6 +57,10 @@ class server_request : public lock_request, private redis::request {
   status gather(const lock::step_request& step, const protocol::table& rules,
                 const protocol::key_set& keys, redis::connection& server, known_commands& commands,
                 witness source) noexcept;
+  // The claim is at this server, as far as the helper process has to know.
+  void note_server(const helper_connection* of_server) noexcept {
+    if (place != nullptr && of_server != nullptr) place->note_connection(of_server->number());
+  }
   // Excludes the reply from the statistics, because the request is not sent at once.
   void leave_unmeasured() noexcept { sent_at_ = 0; }
   virtual void report(const lock::step_result& result, time_ns now) noexcept {

@@ -32,6 +32,7 @@ class shard_listener final : public listener {
   void on_note(log_subject what, const outcome& details) noexcept override {
     listener_.on_note(what, details);
   }
+  [[nodiscard]] helper::helper_process* helper() noexcept override { return listener_.helper(); }
 
  private:
   class own_names final : public name_set {

@@ -9,6 +9,7 @@
 #include "deployment/api/admission.hpp"
 #include "deployment/api/server_config.hpp"
 #include "deployment/replication/acknowledgements.hpp"
+#include "deployment/replication/helper_connection.hpp"
 #include "deployment/requests/command_request.hpp"
 #include "deployment/requests/renewal_batches.hpp"
 #include "deployment/requests/server_request.hpp"
@@ -32,11 +33,13 @@ using seen_token = std::atomic<std::int64_t>;
 class single_request final : public server_request {
  public:
   single_request(redis::connection& server, const admission& entry, acknowledgements* replicas,
-                 known_commands& known, renewal_batches& renewals, lock_requester& requester)
+                 const helper_connection* helper, known_commands& known, renewal_batches& renewals,
+                 lock_requester& requester)
       : server_request(requester),
         server_(server),
         entry_(entry),
         replicas_(replicas),
+        helper_(helper),
         commands_(known),
         renewals_(renewals) {}
 
@@ -44,6 +47,7 @@ class single_request final : public server_request {
               const protocol::key_set& keys, const lock::operation* operation) noexcept override {
     if (!entry_.is_open()) return status::unreachable;
     if (replicas_ != nullptr && !replicas_->is_ready()) return status::unreachable;
+    note_server(helper_);
     if (renewals_.admits(step, rules, operation)) {
       const auto gathered = gather(step, rules, keys, server_, commands_, {replicas_});
       return gathered == status::ok ? renewals_.add(*this, step, rules, keys) : gathered;
@@ -58,6 +62,7 @@ class single_request final : public server_request {
   redis::connection& server_;
   const admission& entry_;
   acknowledgements* const replicas_;
+  const helper_connection* const helper_;
   known_commands& commands_;
   renewal_batches& renewals_;
 };
@@ -190,6 +195,7 @@ class single_server final : public deployment,
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         sentinels_(std::move(sentinels)),
         acks_(acknowledgements::make(loop, config, terms, client_id, count_of(sentinels_), *this)),
+        helper_(helper_connection::make(loop, config, events.helper())),
         server_(loop, std::move(config), *this),
         renewals_(loop, server_) {}
   ~single_server() override { close(0); }
@@ -201,6 +207,7 @@ class single_server final : public deployment,
     if (opened.ok()) opened = server_.open(deadline);
     if (opened.ok()) opened = entry_.await(deadline);
     if (opened.ok() && acks_) opened = acks_->await_ready(deadline);
+    if (opened.ok() && helper_) opened = helper_->await(deadline);
     if (!opened.ok()) close(0);
     return opened;
   }
@@ -214,13 +221,14 @@ class single_server final : public deployment,
     server_.close(linger_ns);
     renewals_.close();
     if (acks_) acks_->close();
+    if (helper_) helper_->close();
     close_sentinels();
     entry_.close();
   }
   std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& /*lock*/) override {
-    return std::make_unique<single_request>(server_, entry_, acks_.get(), commands_, renewals_,
-                                            requester);
+    return std::make_unique<single_request>(server_, entry_, acks_.get(), helper_.get(), commands_,
+                                            renewals_, requester);
   }
   [[nodiscard]] bool is_granted_by_message(const named_key& /*lock*/) const noexcept override {
     return acks_ == nullptr;
@@ -285,6 +293,7 @@ class single_server final : public deployment,
   }
   void on_up(const redis::session_facts& facts) noexcept override {
     if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(name_set(), boot_now());
+    if (helper_) helper_->follow(facts);
     commands_.store(facts.compare_and_delete, std::memory_order_relaxed);
     entry_.on_fence_lifted({});  // by the handshake
     entry_.on_up();
@@ -324,6 +333,7 @@ class single_server final : public deployment,
   known_commands commands_{redis::compare_and_delete::none};
   const std::shared_ptr<sentinel::sentinels> sentinels_;
   const std::unique_ptr<acknowledgements> acks_;  // before server_, which reports its end to it
+  const std::unique_ptr<helper_connection> helper_;
   redis::connection server_;
   renewal_batches renewals_;
 };

@@ -49,6 +49,11 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
     return unsupported(terms.sentinel_option, "redis+sentinel://");
   }
+  if (terms.releases_on_death && redis::has_tls(where.scheme)) {
+    return outcome::of(status::unsupported, "release_on_death: not supported with ",
+                       scheme_text(where.scheme),
+                       ":, whose keys only the program has; give redis:// or unix://, or omit it");
+  }
   if (!terms.address_map.empty() && !is_of_sentinels && !redis::has_cluster(where.scheme)) {
     return unsupported("address_map", "redis+cluster:// or redis+sentinel://");
   }

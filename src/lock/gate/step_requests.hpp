@@ -49,6 +49,9 @@ class step_requests {
  public:
   step_requests(std::uint64_t claim_id, std::string token, const lock::amount& requested,
                 const lease_terms& terms, lock_io& io);
+  ~step_requests() { io_.on_claim_over(claim_id_); }
+  step_requests(const step_requests&) = delete;
+  step_requests& operator=(const step_requests&) = delete;
 
   // Returns false if not sent. Without a connection, on_up() asks again. Without room, the caller
   // asks again at `retry_at`, if given.

@@ -37,6 +37,14 @@ refused() {
   refused 64 "--grace 5s" --at-most 5s --grace 5s
 }
 
+@test "a release at the death of the process that holds the lock" {
+  local url=$MORTISE_URL mark='?'
+  [[ $url != *\?* ]] || mark='&'
+  refused 64 "omit the option" --url "$url${mark}release_on_death=on"
+  refused 64 "omit the option" --url "$url${mark}release%5Fon_death=on"
+  mortise exec -n --url "$url${mark}release_on_death=off" "$name" -- true
+}
+
 @test "permits that there cannot be" {
   refused 64 "--permits 0" --permits 0
   refused 64 "--permits 1000001" --permits 1000001

@@ -77,7 +77,8 @@ TEST_F(clusters, an_entry_of_a_server_that_left_connects_to_the_next_one_and_kno
   config.where = place;
   config.is_of_cluster = true;
   config.client_name = "wanderer";
-  deployment::cluster_server server(loop, 0, place, config, settings(), "client", listener);
+  deployment::cluster_server server(loop, 0, place, config, settings(), "client", nullptr,
+                                    listener);
   ASSERT_TRUE(server.begin().ok());
   ASSERT_TRUE(eventually([&] { return listener.ups == 1; }));
   server.connection().commands().break_off(

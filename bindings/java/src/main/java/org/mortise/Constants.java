@@ -87,6 +87,8 @@ final class Constants {
   static final String OPTION_BUSY_POLL = "busy_poll";
   /** Whether exit() releases the client's holds: "on" or "off". A client's only. */
   static final String OPTION_RELEASE_AT_EXIT = "release_at_exit";
+  /** Whether a helper releases the holds of a dead program: "on" or "off". A client's only. */
+  static final String OPTION_RELEASE_ON_DEATH = "release_on_death";
   /**
    * How far this machine's clock and the server's may differ in speed: a share. A client's only.
    */
@@ -115,10 +117,10 @@ final class Constants {
   static final String OPTION_SENTINEL_TLS = "sentinel_tls";
   /** The name in the Sentinels' certificates, each Sentinel's host unless set. A client's only. */
   static final String OPTION_SENTINEL_TLS_NAME = "sentinel_tls_name";
-  /** Whether the client checks a server at connect, such as "off". A client's only. */
-  static final String OPTION_HEALTH_CHECK = "health_check";
   /** Where the client reaches servers that announce other addresses. A client's only. */
   static final String OPTION_ADDRESS_MAP = "address_map";
+  /** Whether the client checks a server at connect, such as "off". A client's only. */
+  static final String OPTION_HEALTH_CHECK = "health_check";
   /** How long a server of `redlock:` runs before it votes: a duration. A client's only. */
   static final String OPTION_QUARANTINE = "quarantine";
   /** How many replicas must acknowledge a hold: a whole number or "all". A client's only. */

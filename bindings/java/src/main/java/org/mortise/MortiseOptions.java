@@ -313,6 +313,18 @@ public final class MortiseOptions {
   }
 
   /**
+   * Whether a helper process releases the client's holds as soon as the JVM is dead, however it
+   * ends. Do not use it if something outlives the JVM and still does the protected work. For
+   * clients only.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withReleaseOnDeath(boolean isOn) {
+    return with(Constants.OPTION_RELEASE_ON_DEATH, isOn ? "on" : "off");
+  }
+
+  /**
    * How much the clock rates of this machine and the server may differ. The server keeps a lock
    * longer than its lease by this share. For clients only.
    *
@@ -418,6 +430,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * Where the client reaches servers that a cluster or Sentinels announce elsewhere, as behind NAT.
+   * For clients only.
+   *
+   * @param pairs such as {@code 10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002}
+   * @return options with that value
+   */
+  public MortiseOptions withAddressMap(String pairs) {
+    return with(Constants.OPTION_ADDRESS_MAP, Objects.requireNonNull(pairs, "pairs"));
+  }
+
+  /**
    * Whether the client checks the health of a server at each connect. For clients only.
    *
    * @param how {@code off} is the default. With {@code warn} {@link MortiseClient#lastHealth}
@@ -427,17 +450,6 @@ public final class MortiseOptions {
    */
   public MortiseOptions withHealthCheck(String how) {
     return with(Constants.OPTION_HEALTH_CHECK, how);
-  }
-
-  /**
-   * Where the client reaches servers that a cluster or Sentinels announce elsewhere, as behind NAT.
-   * For clients only.
-   *
-   * @param pairs such as {@code 10.0.0.5:6379>localhost:7001,10.0.0.6:6379>localhost:7002}
-   * @return options with that value
-   */
-  public MortiseOptions withAddressMap(String pairs) {
-    return with(Constants.OPTION_ADDRESS_MAP, Objects.requireNonNull(pairs, "pairs"));
   }
 
   /**

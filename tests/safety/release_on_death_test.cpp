@@ -1,0 +1,383 @@
+// The helper process of `release_on_death`: what it releases when a process is dead, and that
+// nothing less than death makes it release.
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/child.hpp"
+#include "support/handles.hpp"
+#include "support/server.hpp"
+
+namespace mortise::testing::release_on_death_test {
+namespace {
+
+// Far longer than a test waits.
+constexpr const char* terms = "?lease=10m&command_timeout=5s&release_on_death=on";
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The helper of a process; 0 for none.
+pid_t helper_of(pid_t process) {
+  const auto end = " of process " + std::to_string(process);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string command = text_of(entry.path() / "cmdline").c_str();  // without its NUL
+    if (command.starts_with("mortise-helper:") && command.ends_with(end)) {
+      return std::stoi(entry.path().filename());
+    }
+  }
+  return 0;
+}
+
+// A process that holds the lock. It reports the status of its acquire.
+struct holder : child {
+  explicit holder(const std::string& url)
+      : child([=](child_end& test) {
+          const auto client = open_client(url);
+          const auto lock = open_lock(client, "order");
+          test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
+          test.receive();
+        }) {}
+};
+
+class release_on_death : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string url() const { return server.url() + terms; }
+  // Whether the lock is taken for as long as a release would need several times.
+  void expect_kept() {
+    const auto client = open_client(server.url());
+    const auto lock = open_lock(client, "order");
+    EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), second_ms, nullptr));
+  }
+  void expect_free() {
+    const auto client = open_client(server.url());
+    const auto lock = open_lock(client, "order");
+    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  }
+
+  test_server server;
+};
+
+TEST_F(release_on_death, a_waiter_is_granted_the_lock_of_a_killed_holder) {
+  holder killed(url());
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  const auto client = open_client(server.url());
+  const auto lock = open_lock(client, "order");
+  const auto queue = open_queue(client);
+  ASSERT_EQ(MORTISE_OK,
+            mortise_lock_acquire_async(lock.get(), queue.get(), 1, 60 * second_ms, nullptr));
+  ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("order")}) == "1"; }));
+  killed.kill();
+  EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+}
+
+// Each kind and amount, also after it was changed.
+TEST_F(release_on_death, holds_of_each_kind_are_released) {
+  using step = mortise_status (*)(mortise_rw * rw);
+  const step read = [](mortise_rw* rw) {
+    return mortise_rw_read_acquire(rw, patience_ms, nullptr);
+  };
+  const step write = [](mortise_rw* rw) {
+    return mortise_rw_write_acquire(rw, patience_ms, nullptr);
+  };
+  const step raise = [](mortise_rw* rw) { return mortise_rw_upgrade(rw, nullptr); };
+  const step lower = [](mortise_rw* rw) { return mortise_rw_downgrade(rw, nullptr); };
+  const std::vector<std::vector<step>> uses = {{read}, {write}, {read, raise}, {write, lower}};
+  for (const auto& steps : uses) {
+    child killed([&](child_end& test) {
+      const auto client = open_client(url());
+      const auto rw = open_rw(client, "order");
+      mortise_status result = MORTISE_OK;
+      for (const auto& one : steps) {
+        if (result == MORTISE_OK) result = one(rw.get());
+      }
+      test.send(status_name(result));
+      test.receive();
+    });
+    ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+    killed.kill();
+    const auto client = open_client(server.url());
+    const auto writer = open_rw(client, "order");
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(writer.get(), patience_ms, nullptr));
+  }
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto permits = open_semaphore(client, "permits", 3);
+    test.send(status_name(mortise_semaphore_acquire(permits.get(), 2, patience_ms, nullptr)));
+    test.receive();
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  killed.kill();
+  const auto client = open_client(server.url());
+  const auto permits = open_semaphore(client, "permits", 3);
+  EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(permits.get(), 3, patience_ms, nullptr));
+}
+
+// Nothing that an unlock released is released again, and no lock of another owner.
+TEST_F(release_on_death, locks_that_are_not_held_at_the_end_stay_as_they_are) {
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    expect_acquired(lock);
+    expect_released(lock);
+    test.send("released");
+    test.receive();
+  });
+  ASSERT_EQ("released", killed.receive());
+  const auto client = open_client(server.url());
+  const auto lock = open_lock(client, "order");
+  expect_acquired(lock);
+  killed.kill();
+  eventually([] { return false; }, second_ms / 2);
+  EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
+}
+
+TEST_F(release_on_death, hazard_1_a_stopped_holder_keeps_its_lock) {
+  holder stopped(url());
+  ASSERT_EQ(status_name(MORTISE_OK), stopped.receive());
+  stopped.pause();
+  expect_kept();
+  stopped.resume();
+  stopped.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, hazard_1_a_traced_holder_keeps_its_lock) {
+  holder traced(url());
+  ASSERT_EQ(status_name(MORTISE_OK), traced.receive());
+  if (::ptrace(PTRACE_SEIZE, traced.pid(), 0, 0) != 0) GTEST_SKIP() << "no right to trace";
+  ASSERT_EQ(0, ::ptrace(PTRACE_INTERRUPT, traced.pid(), 0, 0));
+  expect_kept();
+  ::ptrace(PTRACE_DETACH, traced.pid(), 0, 0);
+  traced.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, hazard_16_a_disconnected_holder_keeps_its_lock) {
+  holder cut(url());
+  ASSERT_EQ(status_name(MORTISE_OK), cut.receive());
+  server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  expect_kept();
+  cut.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, hazard_21_the_death_of_a_forked_child_releases_nothing) {
+  child parent([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    expect_acquired(lock);
+    const pid_t forked = ::fork();
+    if (forked == 0) {
+      mortise_lock_unlock(lock.get(), nullptr);
+      mortise_lock_free(lock.get());
+      ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(forked, nullptr, 0);
+    test.send("forked");
+    test.receive();
+  });
+  ASSERT_EQ("forked", parent.receive());
+  expect_kept();
+  parent.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, hazard_21_a_process_that_executes_another_program_is_not_dead) {
+  child replaced([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
+    ::execlp("sleep", "sleep", "600", nullptr);
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), replaced.receive());
+  ASSERT_TRUE(eventually(
+      [&] { return text_of("/proc/" + std::to_string(replaced.pid()) + "/comm") == "sleep\n"; }));
+  expect_kept();
+}
+
+TEST_F(release_on_death, without_the_helper_the_lease_decides) {
+  holder killed(url());
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  const auto helper = helper_of(killed.pid());
+  ASSERT_NE(0, helper);
+  ::kill(helper, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return helper_of(killed.pid()) == 0; }));
+  killed.kill();
+  expect_kept();
+}
+
+TEST_F(release_on_death, an_acquire_replaces_a_dead_helper) {
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    expect_acquired(lock);
+    test.send("held");
+    test.receive();
+    expect_acquired(open_lock(client, "other"));
+    test.send("held");
+    test.receive();
+  });
+  ASSERT_EQ("held", killed.receive());
+  ::kill(helper_of(killed.pid()), SIGKILL);
+  ASSERT_TRUE(eventually([&] { return helper_of(killed.pid()) == 0; }));
+  eventually([] { return false; }, second_ms + second_ms / 4);  // it is looked for once a second
+  killed.send("go on");
+  ASSERT_EQ("held", killed.receive());
+  killed.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, a_freed_client_leaves_no_helper) {
+  auto client = open_client(url());
+  expect_acquired(open_lock(client, "order"));
+  EXPECT_NE(0, helper_of(::getpid()));
+  client.reset();
+  EXPECT_TRUE(eventually([] { return helper_of(::getpid()) == 0; }));
+  EXPECT_LE(::waitpid(-1, nullptr, WNOHANG), 0) << "a dead child is left";
+}
+
+// Its command line, environment, descriptors and memory.
+TEST_F(release_on_death, the_helper_has_nothing_of_the_program) {
+  ASSERT_EQ("OK", server.command(
+                      {"ACL", "SETUSER", "locker", "on", ">sesame-open", "~*", "&*", "+@all"}));
+  auto with_login = url();
+  with_login.insert(with_login.find("://") + 3, "locker:sesame-open@");
+  child killed([&](child_end& test) {
+    int ends[2];
+    ASSERT_EQ(0, ::pipe(ends));  // without O_CLOEXEC, as in many programs
+    ::setenv("SECRET_OF_THE_PROGRAM", "sesame-open", 1);
+    const auto client = open_client(with_login);
+    const auto lock = open_lock(client, "order");
+    test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, nullptr)));
+    test.receive();
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  const auto process = std::filesystem::path("/proc") / std::to_string(helper_of(killed.pid()));
+  EXPECT_EQ("", text_of(process / "environ"));
+  EXPECT_EQ(std::string::npos, text_of(process / "cmdline").find("sesame"));
+  EXPECT_EQ("mortise-helper\n", text_of(process / "comm"));
+  std::multiset<std::string> kinds;
+  for (const auto& entry : std::filesystem::directory_iterator(process / "fd")) {
+    const auto target = std::filesystem::read_symlink(entry).string();
+    kinds.insert(target.substr(0, target.find('[')));
+  }
+  // The control socket, and the connection to the server.
+  EXPECT_EQ((std::multiset<std::string>{"/dev/null", "/dev/null", "/dev/null",
+                                        "anon_inode:", "socket:", "socket:"}),
+            kinds);
+  const auto memory = text_of(process / "smaps_rollup");
+  const auto rss = memory.find("Rss:");
+  ASSERT_NE(std::string::npos, rss);
+  EXPECT_LE(std::stoi(memory.substr(rss + 4)), 1024) << memory;
+  killed.kill();
+  expect_free();
+}
+
+TEST_F(release_on_death, the_terminals_signals_do_not_reach_the_helper) {
+  holder killed(url());
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  const auto helper = helper_of(killed.pid());
+  EXPECT_NE(::getsid(killed.pid()), ::getsid(helper));
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGTSTP}) ::kill(helper, signal);
+  killed.kill();
+  expect_free();
+}
+
+// ---- where the helper cannot start ----------------------------------------------------------
+
+// From here on this call fails with the error.
+void forbid(std::uint32_t number, std::uint32_t error) {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+  ASSERT_EQ(0, ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+  ASSERT_EQ(0, ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+struct obstacle_to_start {
+  const char* name;
+  void (*raise)();
+  mortise_status status;
+  const char* message;
+};
+
+const obstacle_to_start obstacles_to_start[] = {
+    {"no_pidfd", [] { forbid(SYS_pidfd_open, ENOSYS); }, MORTISE_UNSUPPORTED,
+     "release_on_death: cannot watch this process (pidfd_open): Function not implemented; it needs "
+     "Linux 5.3 or later, so omit the option"},
+    {"no_memory_file", [] { forbid(SYS_memfd_create, EPERM); }, MORTISE_UNSUPPORTED,
+     "release_on_death: cannot share memory with the helper: Operation not permitted; allow it, or "
+     "omit the option"},
+    {"no_process", [] { forbid(SYS_execve, EPERM); }, MORTISE_UNSUPPORTED,
+     "release_on_death: cannot start the helper process: Operation not permitted; allow it, or "
+     "omit the option"},
+    {"no_file_size",
+     [] {
+       const rlimit small{1 << 20, 1 << 20};
+       ::setrlimit(RLIMIT_FSIZE, &small);
+     },
+     MORTISE_UNSUPPORTED,
+     "release_on_death: cannot share memory with the helper: File too large; raise the limit of "
+     "the "
+     "size of files, or omit the option"}};
+
+class release_on_death_start : public release_on_death,
+                               public ::testing::WithParamInterface<obstacle_to_start> {};
+
+TEST_P(release_on_death_start, the_first_acquire_reports_the_reason) {
+  child refused([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    GetParam().raise();
+    const auto error = new_error();
+    test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, error.get())));
+    test.send(mortise_error_message(error.get()));
+  });
+  EXPECT_EQ(status_name(GetParam().status), refused.receive());
+  const auto message = refused.receive();
+  EXPECT_NE(std::string::npos, message.find(GetParam().message)) << message;
+  EXPECT_EQ("0", server.command({"EXISTS", lock_key("order")}));
+}
+
+INSTANTIATE_TEST_SUITE_P(safety, release_on_death_start, ::testing::ValuesIn(obstacles_to_start),
+                         [](const auto& item) { return std::string(item.param.name); });
+
+TEST_F(release_on_death, a_name_that_is_too_long_is_refused) {
+  const auto client = open_client(url());
+  const auto error = new_error();
+  const std::string name(801, 'x');
+  EXPECT_EQ(nullptr,
+            mortise_lock_new(client.get(), name.data(), name.size(), nullptr, error.get()));
+  EXPECT_STREQ(
+      "name: 801 bytes are above the maximum of 800 with release_on_death; give a shorter name",
+      mortise_error_message(error.get()));
+  const auto longest = open_lock(client, name.substr(1));
+  expect_acquired(longest);
+  expect_released(longest);
+}
+
+}  // namespace
+}  // namespace mortise::testing::release_on_death_test
