@@ -227,6 +227,11 @@ static const mortise_api table = {
     mortise_multi_unlock_hold,
     mortise_multi_unlock_hold_async,
     mortise_event_hold_number,
+    mortise_options_set_progress_ms,
+    mortise_lock_progress,
+    mortise_rw_progress,
+    mortise_semaphore_progress,
+    mortise_multi_progress,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -65,6 +65,10 @@ mortise_status mortise_lock_extend(mortise_lock* lock, int64_t lease_ms, mortise
   return call(lock, error, &lock_handle::extend, argument::lease{lease_ms});
 }
 
+mortise_status mortise_lock_progress(mortise_lock* lock, mortise_error* error) {
+  return call(lock, error, &lock_handle::note_progress, any_hold);
+}
+
 mortise_status mortise_lock_cancel(mortise_lock* lock, mortise_error* error) {
   return call(lock, error, &lock_handle::cancel);
 }

@@ -67,6 +67,10 @@ mortise_status mortise_multi_extend(mortise_multi* multi, int64_t lease_ms, mort
   return call(multi, error, &multi_handle::extend, argument::lease{lease_ms});
 }
 
+mortise_status mortise_multi_progress(mortise_multi* multi, mortise_error* error) {
+  return call(multi, error, &multi_handle::note_progress);
+}
+
 mortise_status mortise_multi_cancel(mortise_multi* multi, mortise_error* error) {
   return call(multi, error, &multi_handle::cancel);
 }

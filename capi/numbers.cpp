@@ -48,6 +48,7 @@ static_assert(is_same(MORTISE_REASON_REPLACED, reason::replaced));
 static_assert(is_same(MORTISE_REASON_SERVER_LOST, reason::server_lost));
 static_assert(is_same(MORTISE_REASON_MAX_HOLD, reason::max_hold));
 static_assert(is_same(MORTISE_REASON_FORCED, reason::forced));
+static_assert(is_same(MORTISE_REASON_STALLED, reason::stalled));
 
 static_assert(is_same(MORTISE_EVENT_NONE, event_kind::none));
 static_assert(is_same(MORTISE_EVENT_ACQUIRED, event_kind::acquired));

@@ -80,6 +80,11 @@ mortise_status mortise_options_set_max_hold_ms(mortise_options* options, int64_t
   return set_number(options, MORTISE_OPTION_MAX_HOLD, max_hold_ms, error);
 }
 
+mortise_status mortise_options_set_progress_ms(mortise_options* options, int64_t progress_ms,
+                                               mortise_error* error) {
+  return set_number(options, MORTISE_OPTION_PROGRESS, progress_ms, error);
+}
+
 mortise_status mortise_options_set_reentrant(mortise_options* options, int32_t is_on,
                                              mortise_error* error) {
   return set_number(options, MORTISE_OPTION_REENTRANT, is_on, error);

@@ -132,6 +132,10 @@ mortise_status mortise_rw_extend(mortise_rw* rw, int64_t lease_ms, mortise_error
   return call(rw, error, &lock_handle::extend, argument::lease{lease_ms});
 }
 
+mortise_status mortise_rw_progress(mortise_rw* rw, mortise_error* error) {
+  return call(rw, error, &lock_handle::note_progress, any_hold);
+}
+
 mortise_status mortise_rw_cancel(mortise_rw* rw, mortise_error* error) {
   return call(rw, error, &lock_handle::cancel);
 }

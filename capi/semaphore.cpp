@@ -85,6 +85,10 @@ mortise_status mortise_semaphore_extend(mortise_semaphore* semaphore, int64_t le
   return call(semaphore, error, &lock_handle::extend, argument::lease{lease_ms});
 }
 
+mortise_status mortise_semaphore_progress(mortise_semaphore* semaphore, mortise_error* error) {
+  return call(semaphore, error, &lock_handle::note_progress, any_hold);
+}
+
 mortise_status mortise_semaphore_cancel(mortise_semaphore* semaphore, mortise_error* error) {
   return call(semaphore, error, &lock_handle::cancel);
 }

@@ -60,6 +60,8 @@ const (
 	MaxHold Reason = 4
 	// Forced: a client called ForceRelease for this hold.
 	Forced Reason = 5
+	// Stalled: no Progress was reported within the time of WithProgress, which ended the renewals.
+	Stalled Reason = 6
 )
 
 // The severity of a finding. Higher values are more severe.
@@ -117,7 +119,8 @@ const (
 	// before.
 	eventLost = 4
 	// eventAtRisk: a watched hold has a third of its lease left and is not being renewed, or is just
-	// being lost. This event comes once per hold, and before every LOST.
+	// being lost. This event comes once per hold, and before every LOST. With the option progress,
+	// it may come once more after each report of progress.
 	eventAtRisk = 5
 	// eventUpgraded: an upgrade ended. On success the event has the new fencing token.
 	eventUpgraded = 6
@@ -138,6 +141,9 @@ const (
 	optionRenewal = "renewal"
 	// optionMaxHold: how long a hold is renewed at most: a duration or "unlimited".
 	optionMaxHold = "max_hold"
+	// optionProgress: how long a hold is renewed after the last report of progress, always unless
+	// set: a duration.
+	optionProgress = "progress"
 	// optionReentrant: whether a handle may acquire again what it holds: "on" or "off".
 	optionReentrant = "reentrant"
 	// optionReentrantRead: the same for reading only: "on" or "off".

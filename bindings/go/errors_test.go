@@ -27,6 +27,7 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 		"EVENT_AT_RISK": eventAtRisk, "REASON_NONE": Status(NoReason), "REASON_EXPIRED": Status(Expired),
 		"REASON_REPLACED": Status(Replaced), "REASON_SERVER_LOST": Status(ServerLost),
 		"REASON_FORCED":   Status(Forced),
+		"REASON_STALLED":  Status(Stalled),
 		"REASON_MAX_HOLD": Status(MaxHold), "SEVERITY_OK": Status(SeverityOK),
 		"SEVERITY_UNKNOWN": Status(SeverityUnknown), "SEVERITY_WARN": Status(SeverityWarn),
 		"SEVERITY_BAD": Status(SeverityBad), "LOG_LEVEL_NONE": 0, "LOG_NONE": 0,
@@ -138,6 +139,7 @@ func TestBadInput(t *testing.T) {
 		}, "command_timeout"},
 		{func() error { return only(client.NewRW("a", WithDrift(1000))) }, "drift"},
 		{func() error { return only(client.NewLock("a", WithMaxHold(-time.Millisecond))) }, "max_hold"},
+		{func() error { return only(client.NewLock("a", WithProgress(-time.Millisecond))) }, "progress"},
 		{func() error { return only(client.NewLock("a", WithLease(math.MinInt64))) }, "lease"},
 		{func() error { return only(client.NewLock("a", WithLease(math.MaxInt64))) }, "9223372036855 ms"},
 		{func() error {
@@ -238,7 +240,7 @@ func TestOptions(t *testing.T) {
 	for _, option := range []Option{
 		WithRenewal(true), WithMaxHold(time.Hour), WithMaxHold(Unlimited), WithReentrant(true),
 		WithReentrantRead(true), WithReentrantWrite(true), WithFairness(Batch), WithLabel(""),
-		WithRelease(Answered),
+		WithRelease(Answered), WithProgress(time.Minute),
 		WithProtocol("queued"), WithPollInterval(time.Second), WithPollAttempts(-1),
 		WithPollAttempts(3), WithOption("lease", "1500ms"),
 	} {

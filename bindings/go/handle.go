@@ -14,6 +14,7 @@ type kind struct {
 	free      func(address uintptr)
 	cancel    func(address, details uintptr) int32
 	interrupt func(address uintptr, isOn int32, details uintptr) int32
+	progress  func(address, details uintptr) int32
 	validMs   func(address uintptr) int64
 	deadline  func(address uintptr) int64
 	token     func(address uintptr) int64
@@ -272,6 +273,39 @@ func (h *handle) extend(ctx context.Context, lease time.Duration, number int64) 
 		return h.lost()
 	}
 	return err
+}
+
+// progress reports it for the hold that C has; it is an error if that is not the one with this
+// number.
+func (h *handle) progress(number int64) error {
+	address, err := h.enter()
+	if err != nil {
+		return err
+	}
+	defer h.leave()
+	h.expectRisk(number) // before C may report it
+	err = checked(func(details uintptr) int32 { return h.kind.progress(address, details) })
+	if err == nil && h.kind.number(address) != number {
+		return h.lost()
+	}
+	return err
+}
+
+// expectRisk is for the hold with this number, and for its parts.
+func (h *handle) expectRisk(number int64) {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.term == nil || h.term.number != number {
+		return
+	}
+	h.term.progresses()
+	for _, member := range h.members {
+		member.terms.Lock()
+		if member.term != nil && member.term.isPartOf(h.term) {
+			member.term.progresses()
+		}
+		member.terms.Unlock()
+	}
 }
 
 func (h *handle) query(ctx context.Context) (*Info, error) {

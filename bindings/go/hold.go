@@ -82,7 +82,8 @@ func (h *Hold) isLast() bool { return h.owner.number() == h.term.number }
 func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
 
 // AtRisk returns a channel that is closed when a third of the lease is left and the hold is not
-// being renewed. It is closed before Lost at the latest.
+// being renewed. It is closed before Lost at the latest. A closed channel stays closed: after
+// Progress, AtRisk returns a new one.
 func (h *Hold) AtRisk() <-chan struct{} { return h.during().whenAtRisk() }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
@@ -139,6 +140,19 @@ func (h *Hold) Extend(ctx context.Context, lease time.Duration) error {
 	}
 	defer runtime.KeepAlive(h)
 	return h.core().told(ctx, h.core().extend(ctx, lease, h.term.number))
+}
+
+// Progress reports that the work under the hold goes on. With the option WithProgress, the client
+// renews the hold only for that time after the last report. After AtRisk, a report resumes the
+// renewals if the hold still lasts. Progress does not wait for a server, so a loop may call it for
+// each item of work. Call it where work was done: in a goroutine of its own it proves nothing. For
+// a Multi it reports for all members. It returns the errors of Extend that need no server.
+func (h *Hold) Progress() error {
+	if err := h.over(); err != nil {
+		return h.core().named(err)
+	}
+	defer runtime.KeepAlive(h)
+	return h.core().named(h.core().progress(h.term.number))
 }
 
 // Unlock releases the lock. It never ends a later hold of the same handle. First it cancels the

@@ -155,8 +155,10 @@ func TestMulti(t *testing.T) {
 	if hold.Valid() < 5*time.Minute || lock.Valid() < 5*time.Minute {
 		t.Fatal("the members are not extended: ", hold.Valid(), lock.Valid())
 	}
+	must(t, hold.Progress())
 	must(t, hold.Unlock(within(t)))
 	expect(t, hold.Extend(within(t), time.Minute), ErrNotOwner)
+	expect(t, hold.Progress(), ErrNotOwner)
 	receive(t, "an unlock ends the context", hold.Context().Done())
 	single, err := lock.Try(within(t))
 	must(t, err)

@@ -16,6 +16,7 @@ var lockKind = &kind{
 	free:      swig.Lock_free,
 	cancel:    swig.Lock_cancel,
 	interrupt: swig.Lock_interrupt,
+	progress:  swig.Lock_progress,
 	validMs:   swig.Lock_valid_ms,
 	deadline:  swig.Lock_deadline_ns,
 	token:     swig.Lock_token,

@@ -17,6 +17,7 @@ var multiKind = &kind{
 	free:      swig.Multi_free,
 	cancel:    swig.Multi_cancel,
 	interrupt: swig.Multi_interrupt,
+	progress:  swig.Multi_progress,
 	validMs:   swig.Multi_valid_ms,
 	deadline:  swig.Multi_deadline_ns,
 	number:    swig.Multi_hold_number,

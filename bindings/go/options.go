@@ -34,6 +34,12 @@ func WithMaxHold(maxHold time.Duration) Option {
 	return durationOption(optionMaxHold, maxHold, swig.Options_set_max_hold_ms)
 }
 
+// WithProgress sets how long a hold is renewed after the last Hold.Progress, so that work that
+// hangs loses the lock. The grant counts as the first report. By default no report is needed.
+func WithProgress(progress time.Duration) Option {
+	return durationOption(optionProgress, progress, swig.Options_set_progress_ms)
+}
+
 // WithReentrant sets whether a handle may acquire again what it holds. Each Hold then needs its own
 // Unlock, and the last Unlock releases the lock.
 func WithReentrant(isOn bool) Option { return switchOption(isOn, swig.Options_set_reentrant) }

@@ -18,6 +18,7 @@ var rwKind = &kind{
 	free:      swig.Rw_free,
 	cancel:    swig.Rw_cancel,
 	interrupt: swig.Rw_interrupt,
+	progress:  swig.Rw_progress,
 	validMs:   swig.Rw_valid_ms,
 	deadline:  swig.Rw_deadline_ns,
 	token:     swig.Rw_token,

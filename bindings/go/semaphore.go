@@ -17,6 +17,7 @@ var semaphoreKind = &kind{
 	free:      swig.Semaphore_free,
 	cancel:    swig.Semaphore_cancel,
 	interrupt: swig.Semaphore_interrupt,
+	progress:  swig.Semaphore_progress,
 	validMs:   swig.Semaphore_valid_ms,
 	deadline:  swig.Semaphore_deadline_ns,
 	token:     swig.Semaphore_token,

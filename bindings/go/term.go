@@ -78,6 +78,16 @@ func (t *term) risk() {
 	}
 }
 
+// progresses means that a risk may be reported once more, on another channel.
+func (t *term) progresses() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.over == nil && t.isAtRisk {
+		t.isAtRisk = false
+		t.atRisk = nil
+	}
+}
+
 // whenLost is closed when it ends by being lost.
 func (t *term) whenLost() chan struct{} {
 	t.mutex.Lock()
@@ -169,6 +179,12 @@ func (t *term) joins(multi *term) {
 	if over != nil && over.Status == ErrLost {
 		multi.end(over)
 	}
+}
+
+func (t *term) isPartOf(multi *term) bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.multi == multi
 }
 
 // leaves ends that, and says whether it was so.

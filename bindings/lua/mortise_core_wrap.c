@@ -3681,6 +3681,33 @@ static int _wrap_options_set_max_hold_ms(lua_State* L) {
 }
 
 
+static int _wrap_options_set_progress_ms(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_options_set_progress_ms",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "options", SWIGTYPE_p_mortise_options, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_options *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "progress_ms", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_options_set_progress_ms(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_options_set_reentrant(lua_State* L) {
   int SWIG_arg = 0;
   mortise_options *arg1 = (mortise_options *) 0 ;
@@ -5150,6 +5177,30 @@ static int _wrap_lock_extend(lua_State* L) {
 }
 
 
+static int _wrap_lock_progress(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_lock_progress",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  result = (mortise_status)mortise_lock_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -5985,6 +6036,30 @@ static int _wrap_rw_name(lua_State* L) {
   result = (char *)mortise_rw_name((struct mortise_rw const *)arg1,arg2);
   lua_pushlstring(L, result, name_length);
   SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_progress(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_rw_progress",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  result = (mortise_status)mortise_rw_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -6978,6 +7053,30 @@ static int _wrap_semaphore_name(lua_State* L) {
 }
 
 
+static int _wrap_semaphore_progress(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_semaphore_progress",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  result = (mortise_status)mortise_semaphore_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_semaphore_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -7735,6 +7834,30 @@ static int _wrap_multi_interrupt(lua_State* L) {
   if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
   arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_progress(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_multi_progress",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  result = (mortise_status)mortise_multi_progress(arg1,arg2);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -9168,6 +9291,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REASON_SERVER_LOST", MORTISE_REASON_SERVER_LOST)},
     {SWIG_LUA_CONSTTAB_INT("REASON_MAX_HOLD", MORTISE_REASON_MAX_HOLD)},
     {SWIG_LUA_CONSTTAB_INT("REASON_FORCED", MORTISE_REASON_FORCED)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_STALLED", MORTISE_REASON_STALLED)},
     {SWIG_LUA_CONSTTAB_INT("SEVERITY_OK", MORTISE_SEVERITY_OK)},
     {SWIG_LUA_CONSTTAB_INT("SEVERITY_UNKNOWN", MORTISE_SEVERITY_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("SEVERITY_WARN", MORTISE_SEVERITY_WARN)},
@@ -9186,6 +9310,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "options_set_lease_ms", _wrap_options_set_lease_ms},
     { "options_set_renewal", _wrap_options_set_renewal},
     { "options_set_max_hold_ms", _wrap_options_set_max_hold_ms},
+    { "options_set_progress_ms", _wrap_options_set_progress_ms},
     { "options_set_reentrant", _wrap_options_set_reentrant},
     { "options_set_reentrant_read", _wrap_options_set_reentrant_read},
     { "options_set_reentrant_write", _wrap_options_set_reentrant_write},
@@ -9243,6 +9368,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_acquire", _wrap_lock_acquire},
     { "lock_unlock", _wrap_lock_unlock},
     { "lock_extend", _wrap_lock_extend},
+    { "lock_progress", _wrap_lock_progress},
     { "lock_cancel", _wrap_lock_cancel},
     { "lock_interrupt", _wrap_lock_interrupt},
     { "lock_name", _wrap_lock_name},
@@ -9273,6 +9399,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_extend", _wrap_rw_extend},
     { "rw_interrupt", _wrap_rw_interrupt},
     { "rw_name", _wrap_rw_name},
+    { "rw_progress", _wrap_rw_progress},
     { "rw_cancel", _wrap_rw_cancel},
     { "rw_is_reading", _wrap_rw_is_reading},
     { "rw_is_writing", _wrap_rw_is_writing},
@@ -9305,6 +9432,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_extend", _wrap_semaphore_extend},
     { "semaphore_interrupt", _wrap_semaphore_interrupt},
     { "semaphore_name", _wrap_semaphore_name},
+    { "semaphore_progress", _wrap_semaphore_progress},
     { "semaphore_cancel", _wrap_semaphore_cancel},
     { "semaphore_is_held", _wrap_semaphore_is_held},
     { "semaphore_deadline_ns", _wrap_semaphore_deadline_ns},
@@ -9331,6 +9459,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_unlock", _wrap_multi_unlock},
     { "multi_extend", _wrap_multi_extend},
     { "multi_interrupt", _wrap_multi_interrupt},
+    { "multi_progress", _wrap_multi_progress},
     { "multi_cancel", _wrap_multi_cancel},
     { "multi_is_held", _wrap_multi_is_held},
     { "multi_valid_ms", _wrap_multi_valid_ms},

@@ -33,6 +33,7 @@ int main(void) {
          mortise_multi_is_held(multi));
   int64_t deadline_ns = mortise_multi_deadline_ns(multi);
   check(mortise_multi_extend(multi, 60000, error), error);
+  check(mortise_multi_progress(multi, error), error);
   puts(mortise_multi_deadline_ns(multi) > deadline_ns ? "extended"
                                                       : "as before");
   if (mortise_multi_valid_ms(multi) == 0) return 1;

@@ -17,6 +17,7 @@ int main(void) {
   check(mortise_options_set_lease_ms(options, 30000, error), error);
   check(mortise_options_set_renewal(options, 1, error), error);
   check(mortise_options_set_max_hold_ms(options, 600000, error), error);
+  check(mortise_options_set_progress_ms(options, 60000, error), error);
   check(mortise_options_set_retain_ms(options, 0, error), error);
   check(mortise_options_set_fair_strict(options, 0, error), error);
   check(mortise_options_set_command_timeout_ms(options, 2000, error),

@@ -34,6 +34,7 @@ int main(void) {
   check(mortise_rw_downgrade(rw, error), error);
   int64_t deadline_ns = mortise_rw_deadline_ns(rw);
   check(mortise_rw_extend(rw, 60000, error), error);
+  check(mortise_rw_progress(rw, error), error);
   puts(mortise_rw_deadline_ns(rw) > deadline_ns ? "extended"
                                                 : "as before");
   check(mortise_rw_read_unlock_hold(rw, mortise_rw_hold_number(rw),

@@ -32,6 +32,7 @@ int main(void) {
 
   int64_t deadline_ns = mortise_semaphore_deadline_ns(semaphore);
   check(mortise_semaphore_extend(semaphore, 60000, error), error);
+  check(mortise_semaphore_progress(semaphore, error), error);
   puts(mortise_semaphore_deadline_ns(semaphore) > deadline_ns
            ? "extended"
            : "as before");

@@ -50,6 +50,13 @@ struct acknowledgement_settings {
   std::string durability;
 };
 
+// How long a hold is renewed.
+struct renewal_settings {
+  bool renewal = false;
+  std::int64_t max_hold_ms = 0;  // -1: no limit
+  std::int64_t progress_ms = 0;  // after the last report of progress; 0: no report is needed
+};
+
 // Round trips that an unlock and the next acquire save.
 struct unlock_settings {
   bool unlocks_by_sending = false;
@@ -81,6 +88,7 @@ struct settings : login_settings,
                   sentinel_settings,
                   topology_settings,
                   acknowledgement_settings,
+                  renewal_settings,
                   unlock_settings,
                   ending_settings {
   settings();
@@ -88,8 +96,6 @@ struct settings : login_settings,
   [[nodiscard]] std::string key_prefix() const;
 
   std::int64_t lease_ms = 0;
-  bool renewal = false;
-  std::int64_t max_hold_ms = 0;  // -1: no limit
   bool reentrant_read = false;
   bool reentrant_write = false;  // also for a mutex
   bool fair_strict = false;

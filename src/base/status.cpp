@@ -77,6 +77,8 @@ const char* reason_text(reason why) noexcept {
       return "max_hold has passed, so the hold is no longer renewed";
     case reason::forced:
       return "the hold was ended by force";
+    case reason::stalled:
+      return "no progress was reported in time, so the hold is no longer renewed";
   }
   return "";
 }

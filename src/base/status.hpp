@@ -43,6 +43,7 @@ enum class reason : std::int32_t {
   server_lost = 3,
   max_hold = 4,
   forced = 5,
+  stalled = 6,
 };
 
 // A text; "" for none.

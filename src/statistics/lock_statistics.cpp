@@ -23,7 +23,8 @@ constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
 constexpr std::array release_names{"released", "handed_over", "passed",
                                    "retained", "lost",        "failed"};
 // Indexed by `reason`.
-constexpr std::array reason_names{"unknown", "expired", "replaced", "server", "max_hold", "forced"};
+constexpr std::array reason_names{"unknown",  "expired", "replaced", "server",
+                                  "max_hold", "forced",  "stalled"};
 
 labels with(const labels& base, const char* name, const char* value) {
   auto all = base;

@@ -45,7 +45,7 @@ class lock_statistics {
 
  private:
   static constexpr std::size_t end_count = 9;
-  static constexpr std::size_t reason_count = 6;
+  static constexpr std::size_t reason_count = 7;
   static constexpr std::size_t release_count = 6;
   static std::size_t place_of(status result) noexcept;
 

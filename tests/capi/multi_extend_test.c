@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 static test_server *server;
 static mortise_client *client;
@@ -320,6 +321,32 @@ static void another_thread_extends(void) {
   close_set(&set);
 }
 
+/* Both ends come 3.1 s after the grant without progress. Work that has lost one lock stops. */
+static void a_lost_member_ends_the_reports_of_progress(void) {
+  mortise_options *options = options_with("progress", "100ms");
+  set_option(options, "lease", "3s");
+  mortise_lock *kept = open_lock_with(client, "kept", options);
+  mortise_lock *gone = open_lock_with(client, "missing", options);
+  mortise_multi *multi = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, kept, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, gone, NULL));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_progress(multi, error));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_progress(multi, error));
+  CHECK_NUMBER(1, server_number(server, "DEL {mortise:missing}"));
+  while (mortise_lock_is_held(gone)) usleep(10000);
+  usleep(300000); /* until the last renewal of the other member is confirmed */
+  const int64_t deadline_ns = mortise_lock_deadline_ns(kept);
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_progress(multi, error));
+  CHECK_CONTAINS(mortise_error_message(error), "missing");
+  usleep(300000);
+  CHECK_NUMBER(deadline_ns, mortise_lock_deadline_ns(kept));
+  mortise_multi_free(multi);
+  mortise_lock_free(gone);
+  mortise_lock_free(kept);
+  mortise_options_free(options);
+}
+
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
@@ -338,6 +365,7 @@ int main(void) {
   RUN(only_an_acquire_is_cancelled);
   RUN(freeing_ends_an_extension);
   RUN(another_thread_extends);
+  RUN(a_lost_member_ends_the_reports_of_progress);
   mortise_event_free(event);
   mortise_queue_free(queue);
   mortise_error_free(error);

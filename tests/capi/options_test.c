@@ -30,6 +30,9 @@ static const text_case text_cases[] = {
     {"max_hold", "unlimited", MORTISE_OK},
     {"max_hold", "1ms", MORTISE_OK},
     {"max_hold", "0", MORTISE_INVALID_ARGUMENT},
+    {"progress", "5m", MORTISE_OK},
+    {"progress", "0", MORTISE_OK},
+    {"progress", "soon", MORTISE_INVALID_ARGUMENT},
     {"command_timeout", "10ms", MORTISE_OK},
     {"command_timeout", "60s", MORTISE_OK},
     {"command_timeout", "9", MORTISE_INVALID_ARGUMENT},
@@ -96,6 +99,10 @@ static void values_have_their_ranges(void) {
   CHECK_STATUS(bad, mortise_options_set_max_hold_ms(o, 0, NULL));
   CHECK_STATUS(bad, mortise_options_set_max_hold_ms(o, -2, NULL));
   CHECK_STATUS(bad, mortise_options_set_max_hold_ms(o, MORTISE_MAX_MS + 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_progress_ms(o, 0, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_progress_ms(o, MORTISE_MAX_MS, NULL));
+  CHECK_STATUS(bad, mortise_options_set_progress_ms(o, -1, NULL));
+  CHECK_STATUS(bad, mortise_options_set_progress_ms(o, MORTISE_MAX_MS + 1, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(o, 10, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_options_set_command_timeout_ms(o, 60000, NULL));
   CHECK_STATUS(bad, mortise_options_set_command_timeout_ms(o, 9, NULL));
@@ -248,6 +255,7 @@ static void a_null_object_is_refused(void) {
   CHECK_STATUS(bad, mortise_options_set_lease_ms(NULL, 1000, NULL));
   CHECK_STATUS(bad, mortise_options_set_renewal(NULL, 1, NULL));
   CHECK_STATUS(bad, mortise_options_set_max_hold_ms(NULL, 1000, NULL));
+  CHECK_STATUS(bad, mortise_options_set_progress_ms(NULL, 1000, NULL));
   CHECK_STATUS(bad, mortise_options_set_reentrant(NULL, 1, NULL));
   CHECK_STATUS(bad, mortise_options_set_fair_strict(NULL, 1, NULL));
   CHECK_STATUS(bad, mortise_options_set_label(NULL, "x", 1, NULL));

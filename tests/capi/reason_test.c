@@ -53,6 +53,10 @@ static void each_loss_has_its_reason(void) {
   check_loss(queue, lock, "\"long\"", MORTISE_REASON_MAX_HOLD, MORTISE_REASON_MAX_HOLD, "max_hold");
   mortise_lock_free(lock);
 
+  lock = hold(queue, "hangs", "progress", "100ms");
+  check_loss(queue, lock, "\"hangs\"", MORTISE_REASON_STALLED, MORTISE_REASON_STALLED, "progress");
+  mortise_lock_free(lock);
+
   lock = hold(queue, "gone", "renewal", "on");
   CHECK_NUMBER(1, server_number(server, "DEL {mortise:gone}"));
   check_loss(queue, lock, "\"gone\"", MORTISE_REASON_SERVER_LOST, MORTISE_REASON_SERVER_LOST,

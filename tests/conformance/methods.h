@@ -185,6 +185,21 @@ static void semaphore_valid_ms(struct call *call) {
 static void semaphore_token(struct call *call) {
   call->value = mortise_semaphore_token(call->object);
 }
+static void lock_progress(struct call *call) {
+  call->status = mortise_lock_progress(call->object, error);
+  call->token = mortise_lock_token(call->object);
+}
+static void rw_progress(struct call *call) {
+  call->status = mortise_rw_progress(call->object, error);
+  call->token = mortise_rw_token(call->object);
+}
+static void semaphore_progress(struct call *call) {
+  call->status = mortise_semaphore_progress(call->object, error);
+  call->token = mortise_semaphore_token(call->object);
+}
+static void multi_progress(struct call *call) {
+  call->status = mortise_multi_progress(call->object, error);
+}
 static void lock_cancel(struct call *call) {
   call->status = mortise_lock_cancel(call->object, error);
 }
@@ -304,9 +319,13 @@ static const struct method methods[] = {
     {SEMAPHORE, "name", 0, semaphore_name},
     {MULTI, "interrupt", 0, multi_interrupt},
     {MULTI, "deadline_ns", 0, multi_deadline_ns},
+    {LOCK, "progress", 0, lock_progress},
     {LOCK, "cancel", 0, lock_cancel},
+    {RW, "progress", 0, rw_progress},
     {RW, "cancel", 0, rw_cancel},
+    {SEMAPHORE, "progress", 0, semaphore_progress},
     {SEMAPHORE, "cancel", 0, semaphore_cancel},
+    {MULTI, "progress", 0, multi_progress},
     {MULTI, "cancel", 0, multi_cancel},
     {LOCK, "is_held", 0, lock_is_held},
     {SEMAPHORE, "is_held", 0, semaphore_is_held},

@@ -176,6 +176,7 @@ void use_lock(world& all) {
       break;
     case 3:
       mortise_lock_extend(lock, lease_ms, all.error());
+      mortise_lock_progress(lock, all.error());
       break;
     case 4:
       mortise_lock_cancel(lock, all.error());

@@ -390,7 +390,7 @@ TEST_F(claim_test, hazard_27_a_renewal_that_is_sent_again_with_its_text_takes_no
 TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
   auto& claim = make_held(3000);
   auto limited = terms(3000);
-  limited.until = start_ns + ms(10'000);
+  limited.end.longest = start_ns + ms(10'000);
   claim.hold()->keep(limited, start_ns + ms(1));
   while (claim.phase() == claim_phase::held) {
     const auto now = claim.next_timer();
@@ -399,7 +399,7 @@ TEST_F(claim_test, hazard_19_max_hold_ends_the_renewals) {
     if (io_.count() > count) {
       claim.on_answer(io_.last().serial, result_of(answer::renewed), now + ms(1));
     }
-    ASSERT_LE(claim.hold()->valid_until(), limited.until);
+    ASSERT_LE(claim.hold()->valid_until(), limited.end.at());
   }
   EXPECT_GT(claim.hold()->valid_until(), start_ns + ms(9'000));
 }
@@ -477,7 +477,7 @@ TEST_F(claim_test, a_reconnect_asks_for_a_hold_that_is_not_renewed_and_changes_n
     auto& claim = make_held();
     auto fixed = terms();
     fixed.renews = false;
-    fixed.until = claim.hold()->valid_until();
+    fixed.end.longest = claim.hold()->valid_until();
     claim.hold()->keep(fixed, start_ns + ms(1));
     const auto count = io_.count();
     claim.on_up(start_ns + ms(2000));

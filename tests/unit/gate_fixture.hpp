@@ -54,9 +54,10 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ASSERT_TRUE(gate_.is_held(first_, start_ns + ms(1)));
   }
   void on_lost(lock::owner& who) noexcept override { lost_ = &who; }
-  void on_at_risk(lock::owner& who, reason /*why*/) noexcept override {
+  void on_at_risk(lock::owner& who, reason why) noexcept override {
     EXPECT_NE(lost_, &who) << "the risk comes before the loss";
     at_risk_ = &who;
+    risk_ = why;
     ++risks_;
   }
 
@@ -73,6 +74,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   acquire_call second_call_{second_};
   lock::owner* lost_ = nullptr;
   lock::owner* at_risk_ = nullptr;
+  reason risk_ = reason::none;
   int risks_ = 0;
   int failed_releases_ = 0;
   outcome failed_release_;

@@ -93,6 +93,20 @@ TEST(options, lease_boundaries) {
   EXPECT_EQ(values.lease_ms, 31'622'400'000) << "a failure leaves the value alone";
 }
 
+TEST(options, progress_boundaries) {
+  settings values;
+  EXPECT_EQ(values.progress_ms, 0);
+  EXPECT_EQ(set(values, "progress", "5m"), "");
+  EXPECT_EQ(values.progress_ms, 300'000);
+  EXPECT_EQ(set_to(values, "progress", longest_ms), "");
+  EXPECT_EQ(set_to(values, "progress", 0), "");
+  EXPECT_EQ(values.progress_ms, 0);
+  EXPECT_EQ(set_to(values, "progress", -1),
+            "progress: -1 ms is below the minimum of 0 ms; give 0 to 31622400000");
+  EXPECT_NE(set_to(values, "progress", longest_ms + 1), "");
+  EXPECT_NE(set(values, "progress", "unlimited"), "");
+}
+
 TEST(options, max_hold_boundaries) {
   settings values;
   EXPECT_EQ(set_to(values, "max_hold", 1), "");
@@ -335,7 +349,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
     EXPECT_EQ(
         set(values, key, "1s"),
         "option: " + printable(key) +
-            " is not known; give one of lease, renewal, max_hold, "
+            " is not known; give one of lease, renewal, max_hold, progress, "
             "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
             "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
             "command_timeout, client_name, password_file, peer_user, busy_poll, release_at_exit, "
@@ -421,11 +435,11 @@ TEST(options, those_of_a_client_make_no_handle) {
   }
   settings values;
   const std::pair<const char*, const char*> of_handles[] = {
-      {"lease", "1s"},         {"renewal", "off"},       {"max_hold", "1h"},
-      {"reentrant", "on"},     {"reentrant_read", "on"}, {"reentrant_write", "on"},
-      {"fair", "strict"},      {"label", "x"},           {"protocol", "token"},
-      {"poll_interval", "1s"}, {"poll_attempts", "1"},   {"read_lifetime", "1s"},
-      {"write_lifetime", "1s"}};
+      {"lease", "1s"},          {"renewal", "off"},       {"max_hold", "1h"},
+      {"reentrant", "on"},      {"reentrant_read", "on"}, {"reentrant_write", "on"},
+      {"fair", "strict"},       {"label", "x"},           {"protocol", "token"},
+      {"poll_interval", "1s"},  {"poll_attempts", "1"},   {"read_lifetime", "1s"},
+      {"write_lifetime", "1s"}, {"progress", "5m"}};
   for (const auto& [key, text] : of_handles) {
     EXPECT_EQ(set(values, key, text), "") << key;
     EXPECT_EQ(message(check_fit_for_handle(values)), "") << key;

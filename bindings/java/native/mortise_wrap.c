@@ -568,6 +568,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1max_1hold_1
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1progress_1ms(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_options *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_options_set_progress_ms(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_options_1set_1reentrant(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
   jint jresult = 0 ;
   mortise_options *arg1 = (mortise_options *) 0 ;
@@ -1659,6 +1679,24 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1extend(JNIEnv *jenv
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1progress(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_lock_progress(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -2211,6 +2249,24 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1interrupt(JNIEnv *jen
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1progress(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_rw_progress(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
   return jresult;
 }
 
@@ -2855,6 +2911,24 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1interrupt(JNIE
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1progress(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_semaphore_progress(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -3364,6 +3438,24 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1interrupt(JNIEnv *
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1progress(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_multi_progress(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
   return jresult;
 }
 

@@ -173,6 +173,15 @@ function hold:extend(lease_ms)
   return nil, message, code, details
 end
 
+--- Reports that the work under the hold goes on (option `progress`). Waits for no server.
+function hold:progress()
+  local is_ok, message, code, details = call(self, "progress")
+  if is_ok then is_ok, message, code, details = check_latest(self) end
+  if is_ok then return true end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
 -- The methods that a dispatcher can await. None of them returns a hold.
 hold.calls = {unlock_async = true, extend_async = true}
 

@@ -12,7 +12,7 @@ local locks = {}
 locks.lock = owner.class(
   "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"unlock", "extend", "cancel", "interrupt"})
+  {"unlock", "extend", "progress", "cancel", "interrupt"})
 
 --- Read-write lock. It has the methods of a mutex for reading and for writing.
 locks.rw = owner.class(
@@ -22,7 +22,7 @@ locks.rw = owner.class(
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
   {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"read_unlock", "write_unlock", "extend", "cancel", "interrupt"})
+  {"read_unlock", "write_unlock", "extend", "progress", "cancel", "interrupt"})
 
 -- These return the current hold, which they change.
 change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unlock_hold"})
@@ -32,14 +32,14 @@ change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unl
 locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"release", "resize", "extend", "cancel", "interrupt"})
+  {"release", "resize", "extend", "progress", "cancel", "interrupt"})
 
 --- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, permits]) add members.
 locks.multi = owner.class(
   "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "hold_number", "member_count"},
-  {"unlock", "extend", "cancel", "interrupt"})
+  {"unlock", "extend", "progress", "cancel", "interrupt"})
 
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
   local add = core["multi_" .. name]

@@ -38,6 +38,7 @@ check.case("a lost hold of a reader stays lost while its handle reads again", fu
   check.equal(early:is_held(), false)
   check.equal(early:valid_ms(), 0)
   check_lost(name, early:extend())
+  check_lost(name, early:progress())
   check_lost(name, early:unlock())
   check.outcome(mortise.NOT_OWNER, early:unlock())
   check.run(dispatcher, function()

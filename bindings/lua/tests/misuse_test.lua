@@ -111,7 +111,7 @@ check.case("options of every kind are taken", function(name)
   local client = check.client({command_timeout = "2s", client_name = "tests"})
   local lock = client:lock(name, {
     lease = 6e4, renewal = true, max_hold = "unlimited", reentrant = true, fair = "strict",
-    release = "sent", label = "worker", poll_interval = "50ms", poll_attempts = 3,
+    release = "sent", progress = "5m", label = "worker", poll_interval = "50ms", poll_attempts = 3,
   })
   local hold = assert(lock:try())
   check.equal(hold:valid_ms() > 30000, true)

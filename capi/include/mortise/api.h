@@ -327,6 +327,12 @@ struct mortise_api {
   mortise_status (*multi_unlock_hold_async)(mortise_multi *multi, mortise_queue *queue, int64_t tag,
                                             int64_t hold_number, mortise_error *error);
   int64_t (*event_hold_number)(const mortise_event *event);
+  mortise_status (*options_set_progress_ms)(mortise_options *options, int64_t progress_ms,
+                                            mortise_error *error);
+  mortise_status (*lock_progress)(mortise_lock *lock, mortise_error *error);
+  mortise_status (*rw_progress)(mortise_rw *rw, mortise_error *error);
+  mortise_status (*semaphore_progress)(mortise_semaphore *semaphore, mortise_error *error);
+  mortise_status (*multi_progress)(mortise_multi *multi, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -55,6 +55,15 @@ class handle {
     detail::checked(extend(lease, std::nothrow));
   }
 #endif
+  /** Reports that the work under the hold goes on. The errors are those of `hold::progress`. */
+  result<void> progress(std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(calls().progress(raw(), filled), filled);
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  void progress() { detail::checked(progress(std::nothrow)); }
+#endif
   /** Starts `extend`, which ends in one event_kind::extended. */
   template <class Count, class Period>
   result<void> extend_async(queue &on, std::int64_t tag,

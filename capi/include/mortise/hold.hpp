@@ -110,6 +110,22 @@ class hold {
                         filled);
   }
   /**
+   * Reports that the work under the hold goes on, for the option `progress`. It does not wait. For
+   * a multi, it reports for all members. See `mortise_lock_progress`.
+   * @return done, or an error:
+   * - status::lost: it was lost. No report restores it.
+   * - status::not_owner: it is empty, or was unlocked before.
+   * - status::busy: another call on the handle is acquiring or unlocking.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   */
+  result<void> progress(std::nothrow_t) {
+    if (mode_ == nullptr) return none();
+    if (!is_current()) return lost();
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(owner_->calls.progress(owner_->raw, filled), filled);
+  }
+  /**
    * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads. It
    * never waits.
    * @return done, or an error of `mortise_rw_upgrade`, such as:
@@ -158,6 +174,8 @@ class hold {
   void extend(std::chrono::duration<Count, Period> lease) {
     detail::checked(extend(lease, std::nothrow));
   }
+  /** The throwing form: it throws every error as an exception. */
+  void progress() { detail::checked(progress(std::nothrow)); }
   /** The throwing form: false if others also read. It throws other errors. */
   bool try_upgrade() {
     const auto changed = try_upgrade(std::nothrow);

@@ -119,6 +119,8 @@
 #define MORTISE_OPTION_RENEWAL "renewal"
 /** How long a hold is renewed at most: a duration or "unlimited". */
 #define MORTISE_OPTION_MAX_HOLD "max_hold"
+/** How long a hold is renewed after the last report of progress, always unless set: a duration. */
+#define MORTISE_OPTION_PROGRESS "progress"
 /** Whether a handle may acquire again what it holds: "on" or "off". */
 #define MORTISE_OPTION_REENTRANT "reentrant"
 /** The same for reading only: "on" or "off". */
@@ -254,7 +256,8 @@ enum mortise_kind_code {
   MORTISE_EVENT_LOST = 4,
   /**
    * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
-   * This event comes once per hold, and before every LOST.
+   * This event comes once per hold, and before every LOST. With the option `progress`, it may come
+   * once more after each report of progress.
    */
   MORTISE_EVENT_AT_RISK = 5,
   /** An upgrade ended. On MORTISE_OK the event has the new fencing token. */
@@ -324,7 +327,9 @@ enum mortise_reason_code {
   /** The option `max_hold` ended the renewals. */
   MORTISE_REASON_MAX_HOLD = 4,
   /** A call of `mortise_lock_force_release`, by any client, ended this hold. */
-  MORTISE_REASON_FORCED = 5
+  MORTISE_REASON_FORCED = 5,
+  /** No progress was reported within the option `progress`, which ended the renewals. */
+  MORTISE_REASON_STALLED = 6
 };
 /** A value of `enum mortise_reason_code`, or one that a later version adds. */
 typedef int32_t mortise_reason;
@@ -515,6 +520,19 @@ MORTISE_API mortise_status mortise_options_set_renewal(mortise_options *options,
  */
 MORTISE_API mortise_status mortise_options_set_max_hold_ms(mortise_options *options,
                                                            int64_t max_hold_ms,
+                                                           mortise_error *error);
+/**
+ * How long a hold is renewed after the last report of progress. A lease proves that the process
+ * lives, not that its work goes on. With this option, work that hangs loses the lock.
+ *
+ * The grant counts as the first report, and `mortise_lock_progress` is each further one. Without a
+ * report, the hold ends `progress_ms` and one lease after the last. Before that,
+ * MORTISE_EVENT_AT_RISK reports MORTISE_REASON_STALLED, while a third of the lease is left. A later
+ * report resumes the renewals. It applies to renewed holds. Default 0: no report is needed.
+ * @param progress_ms 0 to MORTISE_MAX_MS.
+ */
+MORTISE_API mortise_status mortise_options_set_progress_ms(mortise_options *options,
+                                                           int64_t progress_ms,
                                                            mortise_error *error);
 /**
  * Whether this handle may acquire again what it holds. Each further acquire is counted locally and
@@ -1087,6 +1105,23 @@ MORTISE_API mortise_status mortise_lock_unlock(mortise_lock *lock, mortise_error
 MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease_ms,
                                                mortise_error *error);
 /**
+ * Reports that the work under the hold goes on. With the option `progress`, the client renews the
+ * hold only for that time after the last report. After MORTISE_EVENT_AT_RISK, a report resumes the
+ * renewals if the hold still lasts. Without the option, the call only checks the hold.
+ *
+ * It does not wait for a server, so a loop may call it for each item of work. Call it where work
+ * was done. In a timer or a thread of its own it proves nothing.
+ * @return
+ * - MORTISE_OK: reported.
+ * - MORTISE_LOST: the hold was lost. No report restores it.
+ * - MORTISE_NOT_OWNER: there is no hold.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ */
+MORTISE_API mortise_status mortise_lock_progress(mortise_lock *lock, mortise_error *error);
+/**
  * Ends the waiting acquire of this handle, of any thread or queue, with MORTISE_CANCELLED. If a
  * grant arrives first, the acquire returns MORTISE_OK.
  * @return
@@ -1436,6 +1471,11 @@ MORTISE_API mortise_status mortise_rw_interrupt(mortise_rw *rw, int32_t is_on,
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_rw_name(const mortise_rw *rw, size_t *name_len);
 /**
+ * Reports that the work of this reader or writer goes on.
+ * @return the statuses of `mortise_lock_progress`.
+ */
+MORTISE_API mortise_status mortise_rw_progress(mortise_rw *rw, mortise_error *error);
+/**
  * Ends a wait to read or write with MORTISE_CANCELLED.
  * @return the statuses of `mortise_lock_cancel`.
  */
@@ -1706,6 +1746,12 @@ MORTISE_API mortise_status mortise_semaphore_interrupt(mortise_semaphore *semaph
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_semaphore_name(
     const mortise_semaphore *semaphore, size_t *name_len);
 /**
+ * Reports that the work under the permits of this handle goes on.
+ * @return the statuses of `mortise_lock_progress`.
+ */
+MORTISE_API mortise_status mortise_semaphore_progress(mortise_semaphore *semaphore,
+                                                      mortise_error *error);
+/**
  * Ends a wait for permits with MORTISE_CANCELLED.
  * @return the statuses of `mortise_lock_cancel`.
  */
@@ -1934,6 +1980,16 @@ MORTISE_API mortise_status mortise_multi_extend(mortise_multi *multi, int64_t le
  */
 MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
                                                    mortise_error *error);
+/**
+ * Reports that the work under all members goes on. The option `progress` of each member applies to
+ * it. If a member is lost already, nothing is reported.
+ * @return the statuses of `mortise_lock_progress`. The message names the member that failed.
+ * - MORTISE_OK: reported for all members.
+ * - MORTISE_LOST: a member was lost.
+ * - MORTISE_NOT_OWNER: the multi holds nothing.
+ * - any other status: the first failure of a member.
+ */
+MORTISE_API mortise_status mortise_multi_progress(mortise_multi *multi, mortise_error *error);
 /**
  * Ends a waiting acquire of the multi with MORTISE_CANCELLED.
  * @return the statuses of `mortise_lock_cancel`.

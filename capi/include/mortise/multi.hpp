@@ -14,6 +14,7 @@ namespace detail {
 inline constexpr kind multi_kind = {erased<mortise_multi_free>::call,
                                     erased<mortise_multi_extend>::call,
                                     erased<mortise_multi_extend_async>::call,
+                                    erased<mortise_multi_progress>::call,
                                     erased<mortise_multi_cancel>::call,
                                     erased<mortise_multi_interrupt>::call,
                                     erased<mortise_multi_watch>::call,

@@ -50,6 +50,11 @@ class options {
     if (most.ms() == MORTISE_FOREVER) return set(MORTISE_OPTION_MAX_HOLD, "unlimited");
     return set_ms(MORTISE_OPTION_MAX_HOLD, most.ms());
   }
+  /** How long a hold is renewed after the last `progress`. Default 0: no report is needed. */
+  template <class Count, class Period>
+  options &progress(std::chrono::duration<Count, Period> progress) {
+    return set_ms(MORTISE_OPTION_PROGRESS, detail::to_lease_ms(progress));
+  }
   /** Whether a handle may acquire again what it holds. Each acquire needs an unlock. */
   options &reentrant(bool is_on) { return set_switch(MORTISE_OPTION_REENTRANT, is_on); }
   /** The same for reading only. */

@@ -18,6 +18,7 @@ struct kind {
   mortise_status (*extend)(void *, std::int64_t, mortise_error *);
   mortise_status (*extend_async)(void *, mortise_queue *, std::int64_t, std::int64_t,
                                  mortise_error *);
+  mortise_status (*progress)(void *, mortise_error *);
   mortise_status (*cancel)(void *, mortise_error *);
   mortise_status (*interrupt)(void *, std::int32_t, mortise_error *);
   mortise_status (*watch)(void *, mortise_queue *, std::int64_t, mortise_error *);

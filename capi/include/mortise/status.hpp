@@ -79,7 +79,8 @@ enum class reason : std::int32_t {
   replaced = MORTISE_REASON_REPLACED,
   server_lost = MORTISE_REASON_SERVER_LOST,
   max_hold = MORTISE_REASON_MAX_HOLD,
-  forced = MORTISE_REASON_FORCED
+  forced = MORTISE_REASON_FORCED,
+  stalled = MORTISE_REASON_STALLED
 };
 
 /**

@@ -72,6 +72,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.handle = this;
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
+  owner_.progress_ms = terms.progress_ms;
   owner_.renews = terms.renewal;
   owner_.is_strict = terms.fair_strict;
   owner_.unlocks_by_sending = terms.unlocks_by_sending;
@@ -182,6 +183,15 @@ outcome lock_handle::extend(std::int64_t lease_ms) {
   blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
     return gate.extend(owner_, lease_ms, call, now);
+  });
+}
+
+outcome lock_handle::note_progress(std::int64_t hold_number) {
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    auto noted = owner_.check_number(hold_number);
+    if (noted.ok()) noted = gate.note_progress(owner_, now);
+    if (noted.ok() && owner_.progress_ms > 0) noted = rearm(gate, now);
+    return noted;
   });
 }
 
@@ -391,9 +401,9 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
   });
 }
 
-// Called before each acquire, because the previous hold may have used its notices. settle() detects
-// a loss of that hold first. Otherwise the loss would use a notice of the next hold. Under the
-// mutex.
+// Called before each acquire, because the previous hold may have used its notices, and after a
+// report of progress, because the work may stall again. settle() detects a loss of the previous
+// hold first. Otherwise the loss would use a notice of the next hold. Under the mutex.
 outcome lock_handle::rearm(lock::gate& gate, time_ns now) {
   gate.settle(now);
   auto armed = arm_notices();

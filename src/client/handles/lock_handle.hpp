@@ -44,6 +44,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // Unlocks only the hold with this number. 0 is any hold.
   outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
+  // The work under the hold with this number goes on (option `progress`).
+  outcome note_progress(std::int64_t hold_number = 0);
   // Turns a reader into the writer, and back.
   outcome upgrade();
   outcome downgrade();

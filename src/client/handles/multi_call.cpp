@@ -219,14 +219,8 @@ outcome multi_call::start_unlock(member_step& step) noexcept {
 bool multi_call::extend_all() {
   if (!is_started_) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      auto held = members_[i].handle->check_held(members_[i].amount.mode);
-      if (held.ok() && members_[i].is_of_hold()) continue;
-      if (held.ok()) {
-        held = outcome::of(status::not_owner,
-                           "its hold of this multi ended; its handle has a newer hold");
-      }
-      result_ = about(held, i);
-      return false;
+      result_ = members_[i].check_held();
+      if (!result_.ok()) return false;
     }
     start_all([this](member_step& step) { return start_extend(step); });
   }

@@ -151,6 +151,24 @@ outcome multi_handle::unlock(std::int64_t hold_number) { return run(new_unlock()
 
 outcome multi_handle::extend(std::int64_t lease_ms) { return run(new_extend(lease_ms)); }
 
+// If a member is lost, no other member is renewed for longer, so other clients need not wait
+// longer.
+outcome multi_handle::note_progress() {
+  const std::lock_guard guard(mutex_);
+  if (client_->is_closed()) return client_freed();
+  if (!is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
+  for (const auto& item : members_) {
+    if (auto held = item.check_held(); !held.ok()) return held;
+  }
+  for (const auto& item : members_) {
+    auto noted = item.handle->note_progress(item.hold_number);
+    if (noted.ok()) continue;
+    noted.name(item.handle->name());
+    return noted;
+  }
+  return {};
+}
+
 outcome multi_handle::try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag) {
   return submit(new_acquire(client_->command_deadline(), true), queue, tag);
 }
@@ -263,6 +281,16 @@ void multi_handle::release() noexcept {
 
 // A lost member may have been acquired again by its own handle.
 bool multi_handle::member::is_of_hold() const { return handle->hold_number() == hold_number; }
+
+outcome multi_handle::member::check_held() const {
+  auto held = handle->check_held(amount.mode);
+  if (held.ok() && !is_of_hold()) {
+    held =
+        outcome::of(status::not_owner, "its hold of this multi ended; its handle has a newer hold");
+  }
+  held.name(handle->name());
+  return held;
+}
 
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);

@@ -25,6 +25,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
     std::int64_t hold_number = 0;  // of its part of the current hold
 
     [[nodiscard]] bool is_of_hold() const;
+    // ok if its part of the multi's hold lasts.
+    [[nodiscard]] outcome check_held() const;
   };
   static constexpr std::size_t most_members = 64;
 
@@ -41,6 +43,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   // Unlocks only the hold with this number. 0 is any hold.
   outcome unlock(std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
+  // The work goes on, for all members.
+  outcome note_progress();
   outcome try_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome acquire_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         std::int64_t timeout_ms);

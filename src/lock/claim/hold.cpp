@@ -11,8 +11,8 @@ namespace {
 
 // The deadline that the holder needs at the server, as of now.
 time_ns target_of(const lease_terms& terms, time_ns now) noexcept {
-  const auto lease_end = terms.renews ? now + to_ns(terms.lease_ms) : terms.until;
-  return std::min(lease_end, terms.until);
+  const auto lease_end = terms.renews ? now + to_ns(terms.lease_ms) : terms.end.at();
+  return std::min(lease_end, terms.end.at());
 }
 
 }  // namespace
@@ -70,6 +70,14 @@ void hold::keep(const lease_terms& terms, time_ns now) {
   renew_if_due(now);
 }
 
+void hold::prolong(const lease_terms& terms, time_ns now) {
+  const bool was_over = is_over();
+  requests_.set_terms(terms);
+  if (!was_over) return;  // the next renewal is planned
+  renew_by(now);
+  renew_if_due(now);
+}
+
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                           time_ns now) {
   // Never requests less than before. Otherwise the reply to the earlier request would promise time
@@ -99,7 +107,7 @@ void hold::renew_if_due(time_ns now) {
   // Retries are a ninth of the lease apart, so at least three fit before the margin (hazard 18).
   renew_by(now + std::max(nominal_ns_ / 9, ns_per_ms), nominal_ns_ / 180);
   if (target <= valid_until_ + ns_per_ms) {
-    if (!terms.renews || target >= terms.until) renew_by(time_never);
+    if (!terms.renews || target >= terms.end.at()) renew_by(time_never);
     return;
   }
   constexpr std::size_t tries_open_max = 3;

@@ -44,6 +44,8 @@ class hold {
   std::uint32_t lower(std::int64_t permits, const operation* requester, time_ns now);
   // Applies a new holder's terms: plans its renewals, and confirms the grant now if necessary.
   void keep(const lease_terms& terms, time_ns now);
+  // The same holder's terms, which end later now. Resumes the renewals if they have ended.
+  void prolong(const lease_terms& terms, time_ns now);
   // The claim has no holder until keep(). It is not renewed, and no risk is reported.
   void rest() noexcept { is_resting_ = true; }
   // A holder that takes up the claim by then has half of a lease, and time to renew it before it is
@@ -67,9 +69,7 @@ class hold {
   // Why it was lost, and why it will be lost without a timely renewal.
   [[nodiscard]] reason loss() const noexcept { return loss_; }
   [[nodiscard]] reason threat() const noexcept {
-    const auto& terms = requests_.terms();
-    const bool is_over = terms.renews && terms.until <= valid_until_ + ns_per_ms;
-    return is_over ? reason::max_hold : reason::expired;
+    return is_over() ? requests_.terms().end.why() : reason::expired;
   }
   // From then on at most a third of the present lease is left.
   [[nodiscard]] time_ns margin() const noexcept { return valid_until_ - nominal_ns_ / 3; }
@@ -86,6 +86,11 @@ class hold {
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;
   void plan_renewal(time_ns from) noexcept;
+  // Whether no renewal can extend the hold.
+  [[nodiscard]] bool is_over() const noexcept {
+    const auto& terms = requests_.terms();
+    return terms.renews && terms.end.at() <= valid_until_ + ns_per_ms;
+  }
   void renew_by(time_ns at, time_ns slack = 0) noexcept {
     renew_at_ = at;
     renew_from_ = at - slack;

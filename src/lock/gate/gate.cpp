@@ -129,6 +129,14 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
   return checked.ok() ? owner.queue->extend(owner, lease_ms, done, now) : checked;
 }
 
+outcome gate::note_progress(lock::owner& owner, time_ns now) {
+  if (is_closed()) return client_freed();
+  settle(now);
+  auto checked = owner.check_held();
+  if (checked.ok() && owner.progress_ms > 0) owner.queue->note_progress(owner, now);
+  return checked;
+}
+
 outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
   settle(now);
   auto checked = check_held(owner);

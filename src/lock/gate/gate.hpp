@@ -35,6 +35,8 @@ class gate {
   outcome acquire(acquire_operation& acquire, time_ns now);
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
+  // The owner reports progress, so its hold may be renewed for longer. Returns ok while it holds.
+  outcome note_progress(owner& owner, time_ns now);
   // ok if the owner holds in this mode and no other call is changing the hold.
   outcome check_held(const owner& owner, hold_mode mode, time_ns now);
   // raise() upgrades to exclusive mode if no other holder shares the lock. lower() downgrades to

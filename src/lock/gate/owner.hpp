@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "lock/amount.hpp"
+#include "lock/renewal_end.hpp"
 #include "statistics/lock_statistics.hpp"
 
 namespace mortise::lock {
@@ -47,7 +48,7 @@ struct owner;
 struct joint_hold {
   owner* before = nullptr;  // in the list of the claim's holders
   owner* behind = nullptr;
-  time_ns until = time_never;    // its own end; the others may continue
+  renewal_end end;               // its own; the others may continue
   bool is_end_reported = false;  // whether its near end was reported
 };
 
@@ -57,10 +58,15 @@ struct polling {
   std::int64_t attempts = -1;  // -1: no limit
 };
 
-struct owner {
-  // Terms; fixed when the handle is made.
-  std::int64_t lease_ms = 30'000;
+// How long the holds of an owner are renewed.
+struct hold_limits {
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
+  std::int64_t progress_ms = 0;          // after the last report of progress; 0: not needed
+};
+
+struct owner : hold_limits {
+  // Terms; fixed when the handle is made, also the limits.
+  std::int64_t lease_ms = 30'000;
   std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
   bool is_strict = false;                      // competes alone, also within its client

@@ -13,6 +13,7 @@
 #include "base/options.hpp"
 #include "lock/amount.hpp"
 #include "lock/lock_io.hpp"
+#include "lock/renewal_end.hpp"
 
 namespace mortise::lock {
 
@@ -20,7 +21,7 @@ namespace mortise::lock {
 struct lease_terms {
   std::int64_t lease_ms = 0;
   bool renews = false;
-  time_ns until = time_never;  // not renewed beyond: max_hold, or the end of an unrenewed lease
+  renewal_end end;
   std::int64_t drift_ppm = default_drift_ppm;
   std::array<std::int64_t, 2> lifetimes_ms{};  // as in `step_request`
 };

@@ -112,8 +112,8 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
     hold().request_until(target);  // of the renewal that on_up() brings
   }
   terms.lease_ms = std::max(terms.lease_ms, lease);
-  terms.until = std::max(terms.until, target);
-  owner.joint.until = std::max(owner.joint.until, target);
+  terms.end.extend(target);
+  owner.joint.end.extend(target);
   current_->requests().set_terms(terms);
   calls_.add(done, owner, target);
   return {};
@@ -469,7 +469,7 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   probe::grant(&owner, owner.lock_name, owner.token);
   finish(next, {}, now);
   auto terms = terms_of(owner, from);
-  terms.until = sharing_.join(owner, terms.until, holders_, *current_);
+  terms.end = sharing_.join(owner, terms.end, holders_, *current_);
   holders_.add(owner);
   hold().keep(terms, now);
 }
@@ -535,7 +535,7 @@ void claim_queue::settle(time_ns now) {
 
 void claim_queue::end_holds_in_time(time_ns now) {
   sharing_.end_holds(holders_, *current_, now, [&](lock::owner& holder) {
-    lose_one(holder, reason::max_hold, holder.joint.is_end_reported, now);
+    lose_one(holder, holder.joint.end.why(), holder.joint.is_end_reported, now);
   });
   if (holders_.is_empty()) replace_claim(now);
 }

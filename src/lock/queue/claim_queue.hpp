@@ -38,6 +38,9 @@ class claim_queue {
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
   outcome raise(owner& owner, operation& done, time_ns now);
   outcome lower(owner& owner, std::int64_t permits, operation& done, time_ns now);
+  void note_progress(lock::owner& owner, time_ns now) {
+    sharing_.note_progress(owner, *current_, now);
+  }
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
@@ -99,7 +102,7 @@ class claim_queue {
     return waiters_.empty() ? nullptr : waiters_.front();
   }
   [[nodiscard]] time_ns valid_until(const owner& holder) const noexcept {
-    return current_ ? std::min(hold().valid_until(), holder.joint.until) : 0;
+    return current_ ? std::min(hold().valid_until(), holder.joint.end.at()) : 0;
   }
   // Records that others hold or await the lock, so the acquire waits or is refused.
   void note_taken(acquire_operation& acquire) noexcept;

@@ -8,6 +8,12 @@
 
 namespace mortise::lock {
 
+// When a hold ends if `reported` is its last report of progress, or its grant. The last renewal is
+// for a whole lease, so the holder has the time of an AT_RISK to react.
+inline time_ns end_by_progress(const owner& holder, time_ns reported) noexcept {
+  return reported + to_ns(holder.progress_ms) + to_ns(holder.lease_ms);
+}
+
 inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   lease_terms terms;
   terms.lease_ms = holder.lease_ms;
@@ -15,10 +21,11 @@ inline lease_terms terms_of(const owner& holder, time_ns from) noexcept {
   terms.drift_ppm = holder.drift_ppm;
   terms.lifetimes_ms = holder.lifetimes_ms;
   if (!holder.renews) {
-    terms.until = from + to_ns(holder.lease_ms);
-  } else if (holder.max_hold_ms >= 0) {
-    terms.until = from + to_ns(holder.max_hold_ms);
+    terms.end.longest = from + to_ns(holder.lease_ms);
+    return terms;
   }
+  if (holder.max_hold_ms >= 0) terms.end.longest = from + to_ns(holder.max_hold_ms);
+  if (holder.progress_ms > 0) terms.end.stalled = end_by_progress(holder, from);
   return terms;
 }
 

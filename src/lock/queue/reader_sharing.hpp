@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "lock/claim/acquire_operation.hpp"
 #include "lock/claim/claim.hpp"
 #include "lock/gate/gate_context.hpp"
 #include "lock/gate/holders.hpp"
+#include "lock/queue/queue_terms.hpp"
 
 namespace mortise::lock {
 
@@ -50,36 +52,52 @@ class reader_sharing {
     return token_;
   }
 
-  // A new holder, which is not renewed beyond `until`. Returns the same for the claim, which lasts
-  // as long as the longest allowed hold.
-  time_ns join(owner& holder, time_ns until, const holders& others, const claim& claim) noexcept {
-    holder.joint.until = time_never;
-    if (!is_on_) return until;
-    holder.joint.until = until;
-    holder.joint.is_end_reported = false;
-    // The next timer checks this holder, and plans the others.
-    next_end_ = std::min(next_end_, end_notice(holder));
-    if (others.is_empty()) return until;
+  // A new holder, which is not renewed beyond `end`. Returns the same for the claim, which lasts as
+  // long as the longest allowed hold.
+  renewal_end join(owner& holder, renewal_end end, const holders& others,
+                   const claim& claim) noexcept {
+    holder.joint.end = {};
+    if (!is_on_) return end;
+    holder.joint.end = end;
+    watch_end(holder);
+    if (others.is_empty()) return end;
     is_joined_ = true;
-    return std::max(until, claim.requests().terms().until);
+    end.join(claim.requests().terms().end);
+    return end;
+  }
+  // The holder reports progress (option `progress`), so the claim may be renewed for longer.
+  void note_progress(owner& holder, claim& claim, time_ns now) {
+    auto terms = claim.requests().terms();
+    auto& own_end = holder.joint.end;
+    const auto until = end_by_progress(holder, now);
+    if (own_end.at() == time_never) {
+      terms.end.note_progress(until);  // the claim has never been shared
+    } else {
+      own_end.note_progress(until);
+      watch_end(holder);
+      terms.end.join(own_end);
+    }
+    claim.hold()->prolong(terms, now);
   }
   // Before this time no hold ends before its claim, and no such end is reported.
   [[nodiscard]] time_ns next_end() const noexcept { return next_end_; }
-  // Ends each hold whose max_hold has passed before the end of other holds or of the lease, with
+  // Ends each hold whose own end comes before the end of other holds or of the lease, with
   // `lose(holder)`. All other holds end with the claim.
   template <class Lose>
   void end_holds(const holders& all, claim& claim, time_ns now, Lose&& lose) {
     next_end_ = time_never;
-    const auto end = std::max(claim.requests().terms().until, claim.hold()->valid_until());
+    const auto end = std::max(claim.requests().terms().end.at(), claim.hold()->valid_until());
     all.each([&](owner& holder) {
       auto& joint = holder.joint;
-      if (joint.until >= end) return;
-      if (now >= joint.until) return lose(holder);
-      if (!joint.is_end_reported && now >= end_notice(holder)) {
-        joint.is_end_reported = true;
-        gate_.listener.on_at_risk(holder, reason::max_hold);
+      const bool is_noticed = now >= end_notice(holder);
+      if (joint.end.at() < end) {
+        if (now >= joint.end.at()) return lose(holder);
+        if (is_noticed && !std::exchange(joint.is_end_reported, true)) {
+          gate_.listener.on_at_risk(holder, joint.end.why());
+        }
       }
-      next_end_ = std::min(next_end_, joint.is_end_reported ? joint.until : end_notice(holder));
+      // Also of a hold that ends with the claim. The progress of others may prolong the claim.
+      next_end_ = std::min(next_end_, is_noticed ? joint.end.at() : end_notice(holder));
     });
   }
 
@@ -87,8 +105,13 @@ class reader_sharing {
   // When a holder is notified of its near end, like the holder of a claim that is no longer
   // renewed.
   static time_ns end_notice(const owner& holder) noexcept {
-    return holder.joint.until == time_never ? time_never
-                                            : holder.joint.until - to_ns(holder.lease_ms) / 3;
+    const auto end = holder.joint.end.at();
+    return end == time_never ? time_never : end - to_ns(holder.lease_ms) / 3;
+  }
+  // Plans the notice of this end. The next timer checks this holder, and plans the others.
+  void watch_end(owner& holder) noexcept {
+    holder.joint.is_end_reported = false;
+    next_end_ = std::min(next_end_, end_notice(holder));
   }
 
   const gate_context& gate_;

@@ -49,6 +49,7 @@ void an_unlock_tells_what_became_of_it() {
   CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
   CHECK_RESULT(status::not_owner, hold.unlock(std::nothrow));
   CHECK_RESULT(status::not_owner, hold.extend(1s, std::nothrow));
+  CHECK_RESULT(status::not_owner, hold.progress(std::nothrow));
   CHECK_NUMBER(token, hold.token());
   CHECK_NUMBER(0, hold.valid().count());
 
@@ -73,6 +74,7 @@ void an_old_hold_does_not_end_a_new_one() {
     CHECK(!old && fresh);
     CHECK_NUMBER(0, old.valid().count());
     CHECK_RESULT(status::lost, old.extend(1s, std::nothrow));
+    CHECK_RESULT(status::lost, old.progress(std::nothrow));
     CHECK_RESULT(status::lost, old.unlock(std::nothrow));
     CHECK_RESULT(status::not_owner, old.unlock(std::nothrow));
   }
@@ -162,6 +164,8 @@ void times_are_of_the_right_size() {
   CHECK_RESULT(status::ok, hold.extend(2min, std::nothrow));
   CHECK(hold.valid() > 60s && hold.valid() <= 2min);
   CHECK_RESULT(status::ok, lock.extend(3min, std::nothrow));
+  CHECK_RESULT(status::ok, hold.progress(std::nothrow));
+  CHECK_RESULT(status::ok, lock.progress(std::nothrow));
   CHECK(lock.deadline() - mortise::boot_clock::now() > 2min);
   CHECK_RESULT(status::invalid_argument, hold.extend(24h * 367, std::nothrow));
   CHECK_RESULT(status::invalid_argument, hold.extend(-1ns, std::nothrow));

@@ -139,6 +139,7 @@ void what_is_not_to_be_had_is_no_hold() {
   CHECK(thrown_by([&] { hold = lock.acquire(); }) == mortise::status::already_held);
   CHECK(hold);
   hold.extend(1min);
+  hold.progress();
   hold.unlock();
   CHECK(thrown_by([&] { hold.unlock(); }) == mortise::status::not_owner);
   CHECK(thrown_by([&] { hold.extend(1min); }) == mortise::status::not_owner);

@@ -85,6 +85,7 @@ void options_are_laid_over_the_clients() {
                        .renewal(true)
                        .max_hold(mortise::forever)
                        .max_hold(5min)
+                       .progress(5min)
                        .reentrant(true)
                        .reentrant_read(true)
                        .reentrant_write(false)

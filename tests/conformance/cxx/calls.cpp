@@ -50,6 +50,8 @@ void force_release(mortise::named_handle &of, call &made) {
 bool call_common(mortise::handle &of, const std::string &method, call &made) {
   if (method == "extend") {
     made.came_to(of.extend(made.lease(), std::nothrow));
+  } else if (method == "progress") {
+    made.came_to(of.progress(std::nothrow));
   } else if (method == "cancel") {
     made.came_to(of.cancel());
   } else if (method == "interrupt") {
@@ -75,7 +77,7 @@ bool call_named(mortise::named_handle &of, const std::string &method, call &made
   } else if (method == "force_release") {
     force_release(of, made);
   } else if (call_common(of, method, made)) {
-    if (method == "extend") made.token = of.token();
+    if (method == "extend" || method == "progress") made.token = of.token();
   } else {
     return false;
   }
@@ -341,6 +343,8 @@ void make_call(mortise::hold &of, const std::string &method, call &made) {
     made.came_to(of.unlock(std::nothrow));
   } else if (method == "extend") {
     made.came_to(of.extend(made.lease(), std::nothrow));
+  } else if (method == "progress") {
+    made.came_to(of.progress(std::nothrow));
   } else if (method == "upgrade") {
     made.came_to(of.try_upgrade(std::nothrow));
     made.token = of.token();

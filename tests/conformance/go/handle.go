@@ -86,25 +86,26 @@ func (h *handle) watch() {
 }
 
 func (h *handle) follow(hold *mortise.Hold) {
-	report := func(kind string, happened <-chan struct{}) {
+	go h.report(hold, "lost", hold.Lost())
+	go h.report(hold, "at_risk", hold.AtRisk())
+}
+
+func (h *handle) report(hold *mortise.Hold, kind string, happened <-chan struct{}) {
+	select {
+	case <-happened:
+	case <-hold.Context().Done():
 		select {
 		case <-happened:
-		case <-hold.Context().Done():
-			select {
-			case <-happened:
-			default:
-				return
-			}
+		default:
+			return
 		}
-		var over *mortise.Error
-		if !errors.As(hold.Err(), &over) {
-			over = new(mortise.Error)
-		}
-		h.notify(kind, "token=%d reason=%d text=%s", hold.Token(), over.Reason,
-			url.PathEscape(over.Message))
 	}
-	go report("lost", hold.Lost())
-	go report("at_risk", hold.AtRisk())
+	var over *mortise.Error
+	if !errors.As(hold.Err(), &over) {
+		over = new(mortise.Error)
+	}
+	h.notify(kind, "token=%d reason=%d text=%s", hold.Token(), over.Reason,
+		url.PathEscape(over.Message))
 }
 
 // ---- calls
@@ -405,6 +406,26 @@ func (h *handle) extend(ctx context.Context, given arguments) result {
 	return result{err: hold.Extend(ctx, lease), token: hold.Token()}
 }
 
+func (h *handle) progress() result {
+	hold := h.held()
+	if hold == nil {
+		return failed(errNoHold)
+	}
+	return h.progressOf(hold)
+}
+
+// progressOf reports the next risk, too, which has a channel of its own.
+func (h *handle) progressOf(hold *mortise.Hold) result {
+	reported := hold.AtRisk()
+	err := hold.Progress()
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if next := hold.AtRisk(); h.isWatched && next != reported {
+		go h.report(hold, "at_risk", next)
+	}
+	return result{err: err, token: hold.Token()}
+}
+
 func (h *handle) endWait() error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -444,6 +465,8 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		return h.change(ctx, "write", "read")
 	case "extend":
 		return h.extend(ctx, given)
+	case "progress":
+		return h.progress()
 	case "valid_ms":
 		if hold := h.held(); hold != nil {
 			return number(hold.Valid().Milliseconds())

@@ -29,6 +29,8 @@ func (n *named) call(ctx context.Context, method string, given arguments) result
 	case "extend":
 		lease := time.Duration(given.number("lease_ms", 0)) * time.Millisecond
 		return result{err: n.hold.Extend(ctx, lease), token: n.hold.Token()}
+	case "progress":
+		return n.handle.progressOf(n.hold)
 	case "upgrade":
 		return n.turn(ctx, "write", n.handle.object.(*mortise.RW).TryUpgrade)
 	case "downgrade":

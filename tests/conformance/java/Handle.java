@@ -136,6 +136,11 @@ final class Handle implements LossListener {
         if (held == null) return Result.of(Status.NOT_OWNER);
         held.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(held.token());
+      case "progress":
+        Lease working = newest();
+        if (working == null) return Result.of(Status.NOT_OWNER);
+        working.progress();
+        return Result.token(working.token());
       case "upgrade":
         boolean isUpgraded = ((ReadWriteMutex) owner).tryUpgrade();
         return isUpgraded ? move("read", "write") : Result.of(Status.NOT_ACQUIRED);

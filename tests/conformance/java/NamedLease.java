@@ -39,6 +39,9 @@ final class NamedLease {
       case "extend":
         lease.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(lease.token());
+      case "progress":
+        lease.progress();
+        return Result.token(lease.token());
       case "upgrade":
         boolean isUpgraded = ((ReadWriteMutex) lease.owner()).tryUpgrade();
         return isUpgraded ? become("write") : Result.of(Status.NOT_ACQUIRED);

@@ -55,6 +55,8 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   [[nodiscard]] const protocol::key_set& keys() const { return keys_; }
   [[nodiscard]] const std::string& key() const { return keys_.front(); }
   [[nodiscard]] time_ns local_now() const;
+  // The latest deadline that any user of it has asked for by an extension, local.
+  time_ns extended_until = 0;
 
   // lock::lock_io
   bool ask(const lock::step_request& request, const lock::operation* by) noexcept override;

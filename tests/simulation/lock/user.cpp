@@ -21,7 +21,8 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
       is_strict_(is_strict),
       world_(client.around()),
       label_(client.id() + " user " + std::to_string(number) + " of \"" + of.name + "\""),
-      lease_ms_(lease_ms) {
+      lease_ms_(lease_ms),
+      reports_progress_(number % 4 == 3) {
   client_.add(*this);
   renew_handle();
 }
@@ -36,6 +37,7 @@ void user::renew_handle() {
   const bool may_reenter = lock_.kind != lock::lock_kind::semaphore && world_.dice.happens(300);
   owner_->is_reentrant.fill(may_reenter);
   if (world_.dice.happens(200)) owner_->max_hold_ms = lease_ms_ * world_.dice.between(1, 6);
+  if (reports_progress_) owner_->progress_ms = 2 * lease_ms_;
   if (world_.dice.happens(700)) owner_->retain_ms = world_.plan.retain_ms;
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
 }
@@ -113,6 +115,8 @@ void user::acquire() {
   observe(now);
   const bool was_held = is_holding();
   const bool was_lost = hold_.is_active && hold_.is_over;
+  // A reader that joins is granted the lock within the call.
+  if (was_lost) hold_.is_active = false;
   wait_ = &operation;
   const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     operation.accepted_at = world_.time.now();
@@ -123,6 +127,7 @@ void user::acquire() {
   if (!answer.ok()) {
     if (operation.is_finished) violate("an operation was rejected and finished");
     wait_ = nullptr;
+    hold_.is_active = hold_.is_active || was_lost;
     const bool is_above = mode == lock::hold_mode::exclusive && depth(mode) == 0;
     const auto expected = was_held && !is_raising_ && (is_above || !owner_->may_reenter(mode))
                               ? status::already_held
@@ -135,7 +140,6 @@ void user::acquire() {
     return later(ns_per_ms + dice.spread(plan.think_ns),
                  was_held || was_lost ? &user::unlock : &user::act);
   }
-  if (was_lost) hold_.is_active = false;
   if (was_held && !operation.is_finished) violate("a reentrant acquire has to wait");
   if (!is_watched && operation.due < time_never) watch_deadline(operation);
   if (plan.has_oddities && dice.happens(100)) {
@@ -213,6 +217,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& result, std::in
   hold_.start = hold_.granted = world_.time.now();
   hold_.accepted_at = done.accepted_at;
   hold_.valid_until = time_never;  // the gate reports it after this
+  hold_.reported = client_.now();
   live_with_hold();
 }
 

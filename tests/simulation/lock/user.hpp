@@ -89,6 +89,7 @@ class user {
     time_ns granted = 0;      // when all of it began, also before it was raised or lowered
     time_ns valid_until = 0;  // local
     time_ns promised = 0;     // by an extension, local
+    time_ns reported = 0;     // the last progress, local
     std::string claim;        // its owner token, if it is in a trace
   };
   static constexpr std::int64_t poison = -0x7777777777;
@@ -121,6 +122,8 @@ class user {
   void live_with_hold();
   void unlock();
   void extend();
+  void note_progress();
+  void check_progress(time_ns valid_until) const;
   void forget();
   void end_hold(time_ns at);
   void check_sharing();
@@ -134,6 +137,7 @@ class user {
   world& world_;
   const std::string label_;
   const std::int64_t lease_ms_;
+  const bool reports_progress_;
   std::unique_ptr<lock::owner> owner_;
   std::vector<std::unique_ptr<lock::owner>> forgotten_;
   std::vector<std::unique_ptr<acquiring_operation>> acquires_;

@@ -28,6 +28,7 @@ void user::observe(time_ns local_now) {
   if (hold_.valid_until == time_never) check_sharing();
   const auto valid_until = gate.valid_until(*owner_);
   trace_deadline(valid_until);
+  check_progress(valid_until);
   if (hold_.valid_until < time_never && valid_until < hold_.valid_until) {
     violate("the deadline of a hold moved back");
   }
@@ -37,6 +38,26 @@ void user::observe(time_ns local_now) {
   }
   if (owner_->token != hold_.token) violate("the token changed during a hold");
   if (hold_.promised > valid_until) violate("an extension was promised and not given");
+}
+
+// No renewal reaches beyond the last report. Another holder of the claim may have extended it.
+void user::check_progress(time_ns valid_until) const {
+  if (!reports_progress_ || !owner_->renews) return;
+  const auto limit = hold_.reported + (owner_->progress_ms + lease_ms_) * ns_per_ms;
+  if (valid_until > std::max(limit, gate_driver_->extended_until) + ns_per_ms) {
+    violate("renewed without progress");
+  }
+}
+
+void user::note_progress() {
+  if (is_busy()) return;
+  observe(client_.now());
+  const bool was_held = is_holding();
+  if (was_held) hold_.reported = client_.now();
+  const auto answer = gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { return gate.note_progress(*owner_, now); });
+  world_.log("%s: progress: %s", describe().c_str(), status_text(answer.code));
+  if (answer.ok() != was_held) violate("progress of a hold that is over, or not of one that lasts");
 }
 
 // Of a hold that has just begun: readers of a client may share one claim, but none that came after
@@ -110,7 +131,9 @@ void user::on_at_risk() {
     const auto held_for = client_.clock.read(world_.time.now()) - client_.clock.read(hold_.granted);
     const bool is_at_end = owner_->max_hold_ms >= 0 &&
                            held_for + 2 * lease_ms_ * ns_per_ms > owner_->max_hold_ms * ns_per_ms;
-    if (!is_at_end) violate("at risk although nothing was wrong");
+    const bool is_stalled =
+        reports_progress_ && client_.now() >= hold_.reported + owner_->progress_ms * ns_per_ms;
+    if (!is_at_end && !is_stalled) violate("at risk although nothing was wrong");
   }
 }
 
@@ -137,6 +160,7 @@ void user::live_with_hold() {
       later(dice.below(length + 1), &user::change_mode);
     }
   }
+  if (reports_progress_) later(length / 2, &user::note_progress);
   const auto way_out = plan.has_oddities && dice.happens(30) ? &user::forget : &user::unlock;
   later(length, way_out);
 }
@@ -199,6 +223,7 @@ void user::extend() {
   const auto lease = world_.dice.happens(300) ? 0 : world_.dice.between(50, 2 * lease_ms_ + 50);
   operation.target = client_.now() + (lease == 0 ? lease_ms_ : lease) * ns_per_ms;
   operation.hold = hold_.number;
+  gate_driver_->extended_until = std::max(gate_driver_->extended_until, operation.target);
   const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
     operation.accepted_at = world_.time.now();
     auto result = gate.extend(*owner_, lease, operation, at);

@@ -35,33 +35,33 @@ typedef _gostring_ swig_type_5;
 typedef _gostring_ swig_type_6;
 typedef long long swig_type_7;
 typedef long long swig_type_8;
-typedef _gostring_ swig_type_9;
-typedef long long swig_type_10;
+typedef long long swig_type_9;
+typedef _gostring_ swig_type_10;
 typedef long long swig_type_11;
 typedef long long swig_type_12;
-typedef _gostring_ swig_type_13;
-typedef long long swig_type_14;
+typedef long long swig_type_13;
+typedef _gostring_ swig_type_14;
 typedef long long swig_type_15;
-typedef _gostring_ swig_type_16;
+typedef long long swig_type_16;
 typedef _gostring_ swig_type_17;
 typedef _gostring_ swig_type_18;
-typedef long long swig_type_19;
+typedef _gostring_ swig_type_19;
 typedef long long swig_type_20;
 typedef long long swig_type_21;
 typedef long long swig_type_22;
-typedef _gostring_ swig_type_23;
-typedef long long swig_type_24;
+typedef long long swig_type_23;
+typedef _gostring_ swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
 typedef long long swig_type_29;
 typedef long long swig_type_30;
-typedef _gostring_ swig_type_31;
-typedef long long swig_type_32;
+typedef long long swig_type_31;
+typedef _gostring_ swig_type_32;
 typedef long long swig_type_33;
-typedef _gostring_ swig_type_34;
-typedef long long swig_type_35;
+typedef long long swig_type_34;
+typedef _gostring_ swig_type_35;
 typedef long long swig_type_36;
 typedef long long swig_type_37;
 typedef long long swig_type_38;
@@ -78,8 +78,8 @@ typedef long long swig_type_48;
 typedef long long swig_type_49;
 typedef long long swig_type_50;
 typedef long long swig_type_51;
-typedef _gostring_ swig_type_52;
-typedef long long swig_type_53;
+typedef long long swig_type_52;
+typedef _gostring_ swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef long long swig_type_56;
@@ -88,16 +88,16 @@ typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
-typedef _gostring_ swig_type_62;
-typedef long long swig_type_63;
+typedef long long swig_type_62;
+typedef _gostring_ swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
-typedef _gostring_ swig_type_70;
-typedef long long swig_type_71;
+typedef long long swig_type_70;
+typedef _gostring_ swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
@@ -110,8 +110,8 @@ typedef long long swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
-typedef _gostring_ swig_type_84;
-typedef long long swig_type_85;
+typedef long long swig_type_84;
+typedef _gostring_ swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
@@ -124,8 +124,8 @@ typedef long long swig_type_94;
 typedef long long swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
-typedef _gostring_ swig_type_98;
-typedef long long swig_type_99;
+typedef long long swig_type_98;
+typedef _gostring_ swig_type_99;
 typedef long long swig_type_100;
 typedef long long swig_type_101;
 typedef long long swig_type_102;
@@ -138,8 +138,8 @@ typedef long long swig_type_108;
 typedef long long swig_type_109;
 typedef long long swig_type_110;
 typedef long long swig_type_111;
-typedef _gostring_ swig_type_112;
-typedef long long swig_type_113;
+typedef long long swig_type_112;
+typedef _gostring_ swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
 typedef long long swig_type_116;
@@ -187,6 +187,7 @@ typedef long long swig_type_157;
 typedef long long swig_type_158;
 typedef long long swig_type_159;
 typedef long long swig_type_160;
+typedef long long swig_type_161;
 extern void _wrap_Swig_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_92bb9217ba8dd433(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -211,181 +212,186 @@ extern int _wrap_options_set_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_5 a
 extern int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
 extern int _wrap_options_set_renewal_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_progress_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
 extern int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
 extern int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_92bb9217ba8dd433(swig_type_16 arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_92bb9217ba8dd433(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
 extern void _wrap_client_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_client_ping_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_17 arg2, swig_type_18 arg3, uintptr_t arg4);
+extern int _wrap_client_set_credentials_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_client_check_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_last_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern uintptr_t _wrap_client_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_19 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, swig_type_21 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_22 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_23 arg2, swig_type_24 arg3, swig_type_25 arg4, uintptr_t arg5);
+extern int _wrap_client_watch_log_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
 extern void _wrap_listing_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_listing_json_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_26 _wrap_listing_answered_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_27 _wrap_listing_silent_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_28 _wrap_listing_truncated_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_29 _wrap_listing_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_30 arg2, swig_type_31 arg3);
-extern swig_type_32 _wrap_listing_number_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_33 arg2, swig_type_34 arg3);
+extern swig_type_27 _wrap_listing_answered_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_28 _wrap_listing_silent_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_29 _wrap_listing_truncated_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_30 _wrap_listing_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
+extern swig_type_33 _wrap_listing_number_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
 extern void _wrap_stats_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_stats_json_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_stats_prometheus_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_35 _wrap_stats_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_36 arg2);
-extern swig_voidp _wrap_stats_type_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_37 arg2);
-extern double _wrap_stats_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_38 arg2);
-extern swig_type_39 _wrap_stats_label_count_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_40 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_41 arg2, swig_type_42 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_43 arg2, swig_type_44 arg3);
+extern swig_type_36 _wrap_stats_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_37 arg2);
+extern swig_voidp _wrap_stats_type_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_38 arg2);
+extern double _wrap_stats_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_39 arg2);
+extern swig_type_40 _wrap_stats_label_count_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_41 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
 extern void _wrap_health_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_45 _wrap_health_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_46 _wrap_health_count_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_health_worst_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_46 arg2);
-extern int _wrap_health_severity_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_47 arg2);
-extern swig_voidp _wrap_health_server_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_health_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_49 arg2);
-extern swig_voidp _wrap_health_consequence_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_50 arg2);
-extern swig_voidp _wrap_health_remedy_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_47 arg2);
+extern int _wrap_health_severity_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_health_server_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_health_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_50 arg2);
+extern swig_voidp _wrap_health_consequence_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_remedy_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_52 arg2);
 extern swig_voidp _wrap_health_json_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_severity_text_swig_92bb9217ba8dd433(int arg1);
-extern uintptr_t _wrap_lock_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_52 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_lock_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
+extern int _wrap_lock_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_55 _wrap_lock_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_56 _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_57 _wrap_lock_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_58 _wrap_lock_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_60 arg3, swig_type_61 arg4, uintptr_t arg5);
+extern swig_type_56 _wrap_lock_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_57 _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_58 _wrap_lock_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_59 _wrap_lock_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_63 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_74 _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_75 _wrap_rw_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_76 _wrap_rw_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_77 _wrap_rw_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, swig_type_80 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_82 arg3, swig_type_83 arg4, uintptr_t arg5);
+extern swig_type_75 _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_76 _wrap_rw_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_77 _wrap_rw_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_78 _wrap_rw_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, swig_type_81 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_85 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_88 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, swig_type_96 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_98 arg2, swig_type_99 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_99 arg2, swig_type_100 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_100 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_101 arg2, swig_type_102 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_102 arg2, swig_type_103 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_103 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_105 _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_106 _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_107 _wrap_semaphore_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_108 _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_109 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_110 arg3, swig_type_111 arg4, uintptr_t arg5);
+extern swig_type_106 _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_107 _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_108 _wrap_semaphore_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_109 _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, swig_type_112 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_112 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_113 arg3, swig_type_114 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_115 arg3, swig_type_116 arg4, swig_type_117 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_118 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, swig_type_120 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_121 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_113 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, swig_type_118 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_123 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_125 _wrap_multi_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_126 _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_127 _wrap_multi_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
-extern swig_type_131 _wrap_multi_member_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, swig_type_134 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, swig_type_137 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, uintptr_t arg4);
+extern swig_type_126 _wrap_multi_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_127 _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_128 _wrap_multi_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
+extern swig_type_132 _wrap_multi_member_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, swig_type_135 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, swig_type_138 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_92bb9217ba8dd433(void);
 extern void _wrap_info_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_139 _wrap_info_time_left_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_140 _wrap_info_latest_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_141 _wrap_info_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_142 _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_143 _wrap_info_permits_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_144 _wrap_info_permits_in_use_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_145 _wrap_info_waiter_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_146 _wrap_info_entry_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_147 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_148 arg2);
-extern int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_149 arg2);
-extern swig_type_150 _wrap_info_entry_permits_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_151 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_152 arg2);
-extern swig_type_153 _wrap_info_entry_pid_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_154 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_155 arg2);
-extern uintptr_t _wrap_queue_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_156 arg2, uintptr_t arg3);
+extern swig_type_140 _wrap_info_time_left_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_141 _wrap_info_latest_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_142 _wrap_info_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_143 _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_144 _wrap_info_permits_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_145 _wrap_info_permits_in_use_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_146 _wrap_info_waiter_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_147 _wrap_info_entry_count_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_148 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_149 arg2);
+extern int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_150 arg2);
+extern swig_type_151 _wrap_info_entry_permits_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_152 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_153 arg2);
+extern swig_type_154 _wrap_info_entry_pid_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_155 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_156 arg2);
+extern uintptr_t _wrap_queue_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_157 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_92bb9217ba8dd433(uintptr_t arg1);
@@ -393,10 +399,10 @@ extern void _wrap_queue_shutdown_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_92bb9217ba8dd433(void);
 extern void _wrap_event_free_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_kind_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_157 _wrap_event_tag_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_158 _wrap_event_tag_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_status_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_158 _wrap_event_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_159 _wrap_event_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_159 _wrap_event_token_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_160 _wrap_event_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_reason_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_voidp arg2);
@@ -404,7 +410,7 @@ extern int _wrap_event_log_level_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_92bb9217ba8dd433(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_92bb9217ba8dd433(int arg1);
-extern swig_type_160 _wrap_event_dropped_records_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern swig_type_161 _wrap_event_dropped_records_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_92bb9217ba8dd433(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_92bb9217ba8dd433(uintptr_t arg1);
@@ -638,6 +644,15 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	return swig_r
 }
 
+func Options_set_progress_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
 func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -670,7 +685,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_9)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -682,7 +697,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_10(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -691,7 +706,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -709,7 +724,7 @@ func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -718,7 +733,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -730,7 +745,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_14(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -739,7 +754,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -748,7 +763,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_92bb9217ba8dd433(*(*C.swig_type_16)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_92bb9217ba8dd433(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -774,7 +789,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_17)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -815,7 +830,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_19(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -826,7 +841,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.swig_type_21(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -835,7 +850,7 @@ func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintpt
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_list_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_22(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -846,7 +861,7 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_1)), C.swig_type_24(_swig_i_2), C.swig_type_25(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -898,7 +913,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_30(_swig_i_1), *(*C.swig_type_31)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -910,7 +925,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_33(_swig_i_1), *(*C.swig_type_34)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -947,7 +962,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_36(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	return swig_r
 }
 
@@ -955,7 +970,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -963,7 +978,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	return swig_r
 }
 
@@ -971,7 +986,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -980,7 +995,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1), C.swig_type_42(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
 	return swig_r
 }
 
@@ -989,7 +1004,7 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1), C.swig_type_44(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
 	return swig_r
 }
 
@@ -1016,7 +1031,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
@@ -1024,7 +1039,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
@@ -1032,7 +1047,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
@@ -1040,7 +1055,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1048,7 +1063,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1056,7 +1071,7 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
@@ -1080,7 +1095,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_52)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1105,7 +1120,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1122,7 +1137,15 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Lock_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_lock_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1183,7 +1206,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1194,7 +1217,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_60(_swig_i_2), C.swig_type_61(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1212,7 +1235,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_62)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_63)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1225,7 +1248,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_63(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1236,7 +1259,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1246,7 +1269,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1257,7 +1280,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1267,7 +1290,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1277,7 +1300,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1302,7 +1325,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_71(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1327,7 +1350,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1360,7 +1383,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_74(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1370,6 +1393,14 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_rw_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_rw_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1428,7 +1459,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1439,7 +1470,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.swig_type_80(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_type_81(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1448,7 +1479,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1459,7 +1490,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_82(_swig_i_2), C.swig_type_83(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1477,7 +1508,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1490,7 +1521,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_85(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1501,7 +1532,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1511,7 +1542,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_88(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1521,7 +1552,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1532,7 +1563,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1542,7 +1573,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1552,7 +1583,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1562,7 +1593,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1573,7 +1604,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.swig_type_96(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1583,7 +1614,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1594,7 +1625,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_1)), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_99)(unsafe.Pointer(&_swig_i_1)), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1611,7 +1642,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_100(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1621,7 +1652,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1638,7 +1669,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_103(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1647,7 +1678,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1657,6 +1688,14 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_semaphore_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1708,7 +1747,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_109(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1719,7 +1758,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_110(_swig_i_2), C.swig_type_111(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.swig_type_112(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1737,7 +1776,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1751,7 +1790,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_113(_swig_i_2), C.swig_type_114(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1763,7 +1802,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_115(_swig_i_2), C.swig_type_116(_swig_i_3), C.swig_type_117(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.swig_type_118(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1773,7 +1812,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_118(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1784,7 +1823,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.swig_type_120(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1794,7 +1833,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_121(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1844,7 +1883,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1861,7 +1900,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1878,7 +1917,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1888,6 +1927,14 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_multi_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Multi_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_multi_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1932,7 +1979,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_128(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1943,7 +1990,7 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1960,7 +2007,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1971,7 +2018,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.swig_type_134(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.swig_type_135(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1981,7 +2028,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1992,7 +2039,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.swig_type_137(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.swig_type_138(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2002,7 +2049,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2091,7 +2138,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
 	return swig_r
 }
 
@@ -2099,7 +2146,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
 	return swig_r
 }
 
@@ -2107,7 +2154,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
 	return swig_r
 }
 
@@ -2115,7 +2162,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_151(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
 	return swig_r
 }
 
@@ -2123,7 +2170,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
 	return swig_r
 }
 
@@ -2131,7 +2178,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_154(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
 	return swig_r
 }
 
@@ -2139,7 +2186,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1)))
 	return swig_r
 }
 
@@ -2148,7 +2195,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

@@ -548,6 +548,23 @@ int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(mortise_options *_swig_g
 }
 
 
+int _wrap_options_set_progress_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_options *arg1 = (mortise_options *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_options *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_options_set_progress_ms(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
@@ -1463,6 +1480,21 @@ int _wrap_lock_extend_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long 
 }
 
 
+int _wrap_lock_progress_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_lock_progress(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_lock_cancel_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -1923,6 +1955,21 @@ int _wrap_rw_interrupt_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, int _swig_g
   arg3 = (mortise_error *)_swig_go_2; 
   
   result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_progress_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_rw_progress(arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }
@@ -2470,6 +2517,21 @@ int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_
 }
 
 
+int _wrap_semaphore_progress_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_semaphore_progress(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -2901,6 +2963,21 @@ int _wrap_multi_interrupt_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, int _
   arg3 = (mortise_error *)_swig_go_2; 
   
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_progress_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_multi_progress(arg1,arg2);
   _swig_go_result = result; 
   return _swig_go_result;
 }

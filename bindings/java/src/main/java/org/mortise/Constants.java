@@ -26,7 +26,8 @@ final class Constants {
   static final int EVENT_LOST = 4;
   /**
    * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
-   * This event comes once per hold, and before every LOST.
+   * This event comes once per hold, and before every LOST. With the option {@code progress}, it may
+   * come once more after each report of progress.
    */
   static final int EVENT_AT_RISK = 5;
   /** An upgrade ended. On OK the event has the new fencing token. */
@@ -44,6 +45,10 @@ final class Constants {
   static final String OPTION_RENEWAL = "renewal";
   /** How long a hold is renewed at most: a duration or "unlimited". */
   static final String OPTION_MAX_HOLD = "max_hold";
+  /**
+   * How long a hold is renewed after the last report of progress, always unless set: a duration.
+   */
+  static final String OPTION_PROGRESS = "progress";
   /** Whether an owner may acquire again what it holds: "on" or "off". */
   static final String OPTION_REENTRANT = "reentrant";
   /** The same for reading only: "on" or "off". */

@@ -115,6 +115,21 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
+   * Reports that the work under the hold goes on. With the option {@link
+   * MortiseOptions#withProgress}, the client renews the hold only for that time after the last
+   * report. After a risk was reported, a report resumes the renewals if the hold still lasts. It
+   * does not wait for a server, so a loop may call it for each item of work. Call it where work was
+   * done: in a timer it proves nothing. For a {@link Multi} it reports for all members.
+   *
+   * @throws MortiseException with {@link Status#LOST} if the hold was lost before, and {@link
+   *     Status#NOT_OWNER} if it was released
+   */
+  public void progress() {
+    requireCurrent();
+    owner.progress();
+  }
+
+  /**
    * As {@link #extend}, without blocking.
    *
    * @param lease 50 ms to 366 days, or zero for the owner's lease

@@ -22,7 +22,12 @@ public enum LossReason {
   /** The limit of {@link MortiseOptions#withMaxHold} ended the renewals. */
   MAX_HOLD(4),
   /** A client called {@link Owner#forceRelease} for this hold. */
-  FORCED(5);
+  FORCED(5),
+  /**
+   * No {@link Lease#progress} was reported within the time of {@link MortiseOptions#withProgress},
+   * which ended the renewals.
+   */
+  STALLED(6);
 
   private static final LossReason[] ALL = values();
   private final int code;

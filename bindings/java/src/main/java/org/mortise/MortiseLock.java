@@ -79,6 +79,17 @@ public final class MortiseLock extends ThreadOwnedLock {
   }
 
   /**
+   * Reports that the work under this thread's hold goes on, for the option {@link
+   * MortiseOptions#withProgress}. It does not wait for a server.
+   *
+   * @throws IllegalMonitorStateException if this thread does not hold it
+   * @throws MortiseException with {@link Status#LOST} if the hold was lost before
+   */
+  public void progress() {
+    requireHeld().owner().progress();
+  }
+
+  /**
    * The lock's name.
    *
    * @return the name, with a replacement character for bytes that are not UTF-8

@@ -38,6 +38,7 @@ final class MortiseNative {
   public final static native int options_set_lease_ms(long jarg1, long jarg2);
   public final static native int options_set_renewal(long jarg1, int jarg2);
   public final static native int options_set_max_hold_ms(long jarg1, long jarg2);
+  public final static native int options_set_progress_ms(long jarg1, long jarg2);
   public final static native int options_set_reentrant(long jarg1, int jarg2);
   public final static native int options_set_reentrant_read(long jarg1, int jarg2);
   public final static native int options_set_reentrant_write(long jarg1, int jarg2);
@@ -95,6 +96,7 @@ final class MortiseNative {
   public final static native int lock_acquire(long jarg1, long jarg2);
   public final static native int lock_unlock(long jarg1);
   public final static native int lock_extend(long jarg1, long jarg2);
+  public final static native int lock_progress(long jarg1);
   public final static native int lock_cancel(long jarg1);
   public final static native int lock_interrupt(long jarg1, int jarg2);
   public final static native int lock_is_held(long jarg1);
@@ -123,6 +125,7 @@ final class MortiseNative {
   public final static native int rw_downgrade(long jarg1);
   public final static native int rw_extend(long jarg1, long jarg2);
   public final static native int rw_interrupt(long jarg1, int jarg2);
+  public final static native int rw_progress(long jarg1);
   public final static native int rw_cancel(long jarg1);
   public final static native int rw_is_reading(long jarg1);
   public final static native int rw_is_writing(long jarg1);
@@ -154,6 +157,7 @@ final class MortiseNative {
   public final static native int semaphore_resize(long jarg1, long jarg2);
   public final static native int semaphore_extend(long jarg1, long jarg2);
   public final static native int semaphore_interrupt(long jarg1, int jarg2);
+  public final static native int semaphore_progress(long jarg1);
   public final static native int semaphore_cancel(long jarg1);
   public final static native int semaphore_is_held(long jarg1);
   public final static native long semaphore_deadline_ns(long jarg1);
@@ -180,6 +184,7 @@ final class MortiseNative {
   public final static native int multi_unlock(long jarg1);
   public final static native int multi_extend(long jarg1, long jarg2);
   public final static native int multi_interrupt(long jarg1, int jarg2);
+  public final static native int multi_progress(long jarg1);
   public final static native int multi_cancel(long jarg1);
   public final static native int multi_is_held(long jarg1);
   public final static native long multi_valid_ms(long jarg1);

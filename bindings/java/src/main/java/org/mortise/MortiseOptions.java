@@ -79,6 +79,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * How long a hold is renewed after the last {@link Lease#progress}, so that work that hangs loses
+   * the lock. The grant counts as the first report.
+   *
+   * @param progress 1 ms to 366 days, or zero: no report is needed, which is the default
+   * @return options with that value
+   */
+  public MortiseOptions withProgress(Duration progress) {
+    return with(Constants.OPTION_PROGRESS, text(progress, "progress"));
+  }
+
+  /**
    * Removes the limit of {@link #withMaxHold}: a hold is renewed for as long as its client lives.
    * Use it for work that is monitored by other means, such as a leader's.
    *

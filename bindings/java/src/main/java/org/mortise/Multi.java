@@ -23,6 +23,7 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_deadline_ns,
           MortiseNative::multi_extend,
           MortiseNative::multi_extend_async,
+          MortiseNative::multi_progress,
           MortiseNative::multi_cancel,
           MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),

@@ -16,6 +16,7 @@ public final class Mutex extends LeasingOwner {
           MortiseNative::lock_deadline_ns,
           MortiseNative::lock_extend,
           MortiseNative::lock_extend_async,
+          MortiseNative::lock_progress,
           MortiseNative::lock_cancel,
           MortiseNative::lock_interrupt,
           MortiseNative::lock_query,

@@ -366,6 +366,12 @@ public abstract class Owner implements AutoCloseable {
     return start((it, queue, tag) -> calls.extendLater().start(it, queue, tag, leaseMillis));
   }
 
+  /** Reports that the work under its hold goes on. */
+  void progress() {
+    int code = call(calls.progress());
+    if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
+  }
+
   void requireExtended(int code) {
     if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
   }

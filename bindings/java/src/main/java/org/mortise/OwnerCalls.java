@@ -15,6 +15,7 @@ record OwnerCalls(
     LongUnaryOperator deadlineNanos,
     Extend extend,
     ExtendLater extendLater,
+    LongToIntFunction progress,
     LongToIntFunction cancel,
     Interrupt interrupt,
     Query query,

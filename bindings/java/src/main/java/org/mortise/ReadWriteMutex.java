@@ -19,6 +19,7 @@ public final class ReadWriteMutex extends Owner {
           MortiseNative::rw_deadline_ns,
           MortiseNative::rw_extend,
           MortiseNative::rw_extend_async,
+          MortiseNative::rw_progress,
           MortiseNative::rw_cancel,
           MortiseNative::rw_interrupt,
           MortiseNative::rw_query,

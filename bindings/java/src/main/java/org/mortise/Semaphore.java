@@ -17,6 +17,7 @@ public final class Semaphore extends LeasingOwner {
           MortiseNative::semaphore_deadline_ns,
           MortiseNative::semaphore_extend,
           MortiseNative::semaphore_extend_async,
+          MortiseNative::semaphore_progress,
           MortiseNative::semaphore_cancel,
           MortiseNative::semaphore_interrupt,
           MortiseNative::semaphore_query,

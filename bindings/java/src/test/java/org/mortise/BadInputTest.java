@@ -226,6 +226,7 @@ class BadInputTest {
         MortiseOptions.DEFAULTS
             .withLease(Duration.ofSeconds(7))
             .withMaxHold(Duration.ofMinutes(1))
+            .withProgress(Duration.ofMinutes(1))
             .withRenewal(true)
             .withStrictFairness(true)
             .withCommandTimeout(Duration.ofSeconds(2))

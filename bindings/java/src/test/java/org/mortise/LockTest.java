@@ -45,7 +45,9 @@ class LockTest {
     var options = MortiseOptions.DEFAULTS.withLease(Duration.ofMinutes(1)).withRenewal(false);
     MortiseLock lock = client.lock("extended", options);
     assertThrows(IllegalMonitorStateException.class, () -> lock.extend(Duration.ofHours(1)));
+    assertThrows(IllegalMonitorStateException.class, lock::progress);
     lock.lock();
+    lock.progress();
     lock.extend(Duration.ofHours(1));
     assertTrue(lock.validFor().toMillis() > Duration.ofMinutes(30).toMillis());
     lock.extend(Duration.ofSeconds(1));
@@ -56,6 +58,7 @@ class LockTest {
     brief.lock();
     Waiting.until("the lease ends", () -> !brief.isHeldByCurrentThread());
     assertStatus(Status.LOST, () -> brief.extend(Duration.ofHours(1)));
+    assertStatus(Status.LOST, brief::progress);
     assertStatus(Status.LOST, brief::unlock);
   }
 
