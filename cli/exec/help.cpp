@@ -32,6 +32,8 @@ Hold
                                (default: 5s, at most a third of the lease)
       --at-least TIME          keep the lock this long, even if the command ends sooner
       --at-most TIME           end the command after this time
+      --progress TIME          end the command if it reports no progress for this time. It reports
+                               by a write to the file $MORTISE_PROGRESS
       --once-per PERIOD        run only once in this hour, day, ... on all hosts
       --only-success           with --once-per: a run that fails does not count
 
@@ -42,9 +44,9 @@ Other options
       --pass-url               let the command have MORTISE_URL even if it contains a password
   -h, --help                   print this help
 
-The environment of the command has MORTISE_NAME and MORTISE_TOKEN. It has MORTISE_URL unless that
-contains a password. Other users see the command line: keep the password of a URL in MORTISE_URL or
-in a file.
+The environment of the command has MORTISE_NAME and MORTISE_TOKEN, and MORTISE_PROGRESS with
+--progress. It has MORTISE_URL unless that contains a password. Other users see the command line:
+keep the password of a URL in MORTISE_URL or in a file.
 
 Exit codes: that of the command, or 128 + N if signal N ended it; 1 not acquired; 64 wrong usage; 65
 another kind of lock; 69 no server; 71 no resources; 75 outcome unknown; 77 no permission; 79 the

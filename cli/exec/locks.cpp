@@ -56,6 +56,8 @@ options_handle locks::options_of(const plan& request) const {
   const int64_t longest_ms = request.at_most_ms == 0 ? MORTISE_FOREVER : request.at_most_ms;
   check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
+  // An option of the URL is for programs that report by a call.
+  check(mortise_options_set_progress_ms(options.get(), request.progress_ms, error_.get()));
   // No later acquire would use a retained claim. A release must be confirmed before this process
   // ends.
   check(mortise_options_set_retain_ms(options.get(), 0, error_.get()));
@@ -150,6 +152,12 @@ std::vector<int64_t> locks::tokens() const {
   for (const auto& rw : rws_) tokens.push_back(mortise_rw_token(rw.get()));
   for (const auto& one : semaphores_) tokens.push_back(mortise_semaphore_token(one.get()));
   return tokens;
+}
+
+// The turn of a command that hangs ends, too, so that another host runs it in this period.
+void locks::note_progress() {
+  mortise_multi_progress(multi_.get(), nullptr);
+  if (turn_) mortise_lock_progress(turn_.get(), nullptr);
 }
 
 void locks::unlock() { check(mortise_multi_unlock(multi_.get(), error_.get())); }

@@ -48,6 +48,8 @@ class locks {
   // Waits until the locks of an incomplete acquire are being released.
   void close() { client_.reset(); }
 
+  // The command goes on. Events report a loss.
+  void note_progress();
   // Throws a failure if the release is not certain.
   void unlock();
   // Extends the leases to this time from now, without further renewal. Throws a failure.

@@ -15,7 +15,7 @@ struct written {
   bool is_shared = false;
   bool is_exclusive = false;
   bool is_nonblocking = false;
-  std::string wait, lease, grace, at_least, at_most, once_per, shell_command;
+  std::string wait, lease, grace, at_least, at_most, progress, once_per, shell_command;
 };
 
 void add_options(CLI::App& app, plan& result, written& as) {
@@ -31,6 +31,7 @@ void add_options(CLI::App& app, plan& result, written& as) {
   app.add_option("--grace", as.grace);
   app.add_option("--at-least", as.at_least);
   app.add_option("--at-most", as.at_most);
+  app.add_option("--progress", as.progress);
   app.add_option("--once-per", as.once_per);
   app.add_flag("--only-success", result.counts_success_only);
   app.add_option("--on-lost", result.on_lost);
@@ -82,13 +83,15 @@ void read_times(const CLI::App& app, const written& as, plan& result) {
   read("--grace", as.grace, result.grace_ms);
   read("--at-least", as.at_least, result.at_least_ms);
   read("--at-most", as.at_most, result.at_most_ms);
+  read("--progress", as.progress, result.progress_ms);
   read("--once-per", as.once_per, result.once_per_ms);
   if (app.count("--lease") > 0 && result.lease_ms < MORTISE_MIN_LEASE_MS) {
     refuse("--lease " + as.lease + " is too short; give " +
            text_of_milliseconds(MORTISE_MIN_LEASE_MS) + " or more");
   }
   for (const auto& [option, ms] :
-       {std::pair{"--at-most", result.at_most_ms}, std::pair{"--once-per", result.once_per_ms}}) {
+       {std::pair{"--at-most", result.at_most_ms}, std::pair{"--progress", result.progress_ms},
+        std::pair{"--once-per", result.once_per_ms}}) {
     if (app.count(option) > 0 && ms == 0)
       refuse(std::string(option) + " 0 is too short; give a longer time");
   }

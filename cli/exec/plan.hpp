@@ -26,6 +26,7 @@ struct plan {
   int64_t grace_ms = -1;  // -1: derived from the lease
   int64_t at_least_ms = 0;
   int64_t at_most_ms = 0;            // 0: no limit
+  int64_t progress_ms = 0;           // 0: no report is needed
   int64_t once_per_ms = 0;           // 0: every time
   bool counts_success_only = false;  // of once_per_ms
 

@@ -47,6 +47,7 @@ lock_holder::lock_holder(const plan& request, shared_deadline& shared, channel& 
   if (signals_ < 0) {
     throw failure(exit_system, std::string("cannot open a descriptor: ") + std::strerror(errno));
   }
+  if (plan_.progress_ms > 0) reports_.emplace();
 }
 
 lock_holder::~lock_holder() { ::close(signals_); }
@@ -132,6 +133,7 @@ variables lock_holder::variables_of_command() const {
     more.emplace_back("MORTISE_NAMES", names);
     more.emplace_back("MORTISE_TOKENS", lines_of(tokens));
   }
+  if (reports_) more.emplace_back("MORTISE_PROGRESS", reports_->path());
   // The password is for mortise, and environments end up in logs and in reports of crashes.
   const char* const url = std::getenv(url_variable);
   if (url != nullptr && !plan_.passes_url && has_password(url)) {
@@ -172,7 +174,9 @@ bool lock_holder::await_go() {
   }
 }
 
+// The start counts as a report, because the command could not report before.
 void lock_holder::start() {
+  note_progress();
   processes_.set_command(start_program(plan_.command, variables_of_command(), mask_));
   has_started_ = true;
   launcher_.tell(word::started);
@@ -184,6 +188,7 @@ void lock_holder::watch() {
     if (is_over()) return;
     wait(cause_ == cause::none || is_gone_ ? -1 : killing_pause_ms);
     hear();
+    take_reports();
     read_news();
     look_at_time();
     if (launcher_.is_closed()) end_command(cause::launcher_gone, "the launcher was killed");
@@ -216,10 +221,12 @@ bool lock_holder::is_over() {
 void lock_holder::wait(int timeout_ms) {
   // The launcher's end is detected once; a closed socket always polls as readable.
   const int launcher = launcher_.is_closed() ? -1 : launcher_.descriptor();
-  std::array<pollfd, 4> seen = {{{launcher, POLLIN, 0},
+  const int reports = reports_ ? reports_->descriptor() : -1;
+  std::array<pollfd, 5> seen = {{{launcher, POLLIN, 0},
                                  {locks_.descriptor(), POLLIN, 0},
                                  {signals_, POLLIN, 0},
-                                 {timer_.descriptor(), POLLIN, 0}}};
+                                 {timer_.descriptor(), POLLIN, 0},
+                                 {reports, POLLIN, 0}}};
   ::poll(seen.data(), seen.size(), timeout_ms);
   signalfd_siginfo end{};
   while (::read(signals_, &end, sizeof end) > 0) {
@@ -243,6 +250,16 @@ void lock_holder::hear() {
         break;
     }
   }
+}
+
+void lock_holder::note_progress() {
+  reported_at_ns_ = now_ns();
+  locks_.note_progress();
+}
+
+// A command that is being ended is no longer protected for longer.
+void lock_holder::take_reports() {
+  if (reports_ && reports_->take() && cause_ == cause::none) note_progress();
 }
 
 void lock_holder::read_news() {
@@ -280,7 +297,14 @@ void lock_holder::look_at_time() {
   }
   // Unread events contain the cause of the loss. Only the first cause is reported.
   read_news();
-  end_command(cause::lost, "the lock could not be renewed in time");
+  end_command(cause::lost, text_of_end());
+}
+
+const char* lock_holder::text_of_end() const {
+  const bool is_stalled =
+      plan_.progress_ms > 0 && now_ns() >= reported_at_ns_ + plan_.progress_ms * ns_per_ms;
+  return is_stalled ? "the command has reported no --progress in time"
+                    : "the lock could not be renewed in time";
 }
 
 // Asks the command to end. The grace time ends before the lease does. After a loss the command has

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/exec/clock.hpp"
 #include "cli/exec/deadlines.hpp"
@@ -12,6 +13,7 @@
 #include "cli/exec/process/channel.hpp"
 #include "cli/exec/process/processes.hpp"
 #include "cli/exec/process/program.hpp"
+#include "cli/exec/process/progress_pipe.hpp"
 #include "cli/exec/process/stderr_writer.hpp"
 #include "cli/exec/shared_deadline.hpp"
 
@@ -54,6 +56,9 @@ class lock_holder {
   void wait(int timeout_ms);
   void hear();
   void read_news();
+  void note_progress();
+  void take_reports();
+  const char* text_of_end() const;
   void look_at_time();
   void end_command(cause why, const char* text);
   void run_on_lost();
@@ -70,10 +75,12 @@ class lock_holder {
   timer timer_;
   int signals_;  // SIGCHLD, as a descriptor
   processes processes_;
+  std::optional<progress_pipe> reports_;  // none without --progress
   stderr_writer& messages_;
   limits limits_;
   int64_t acquired_at_ns_ = 0;
-  int64_t refresh_ns_ = 0;  // interval between readings of the deadline
+  int64_t reported_at_ns_ = 0;  // the last progress
+  int64_t refresh_ns_ = 0;      // interval between readings of the deadline
   int64_t kill_at_ns_ = 0;
   int64_t kept_until_ns_ = 0;  // 0: no lock is left to release
   bool is_cancelled_ = false;

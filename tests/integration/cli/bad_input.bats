@@ -68,6 +68,8 @@ refused() {
   refused 64 "--once-per" --once-per 0
   refused 64 "--once-per" --once-per 10ms
   refused 64 "--at-most" --at-most 0
+  refused 64 "--progress" --progress 0
+  refused 64 "--progress" --progress soon
   refused 64 "--once-per PERIOD" --only-success
 }
 

@@ -29,6 +29,29 @@ next_finds_nobody() {
   next_finds_nobody "$command"
 }
 
+@test "the command hangs: it has ended before the lease is over, and the next client gets the lock" {
+  local script='echo $$ >"$1"; echo >"$MORTISE_PROGRESS"; exec sleep 100'
+  begin $short --progress 500ms
+  ends_with "$launcher" 79
+  is_gone "$command"
+  grep -q "no --progress in time" "$words"
+  is_free
+}
+
+@test "a command that reports progress goes on, also from a process of its own" {
+  # Twice as long as a hold without reports.
+  local script='echo $$ >"$1"; for i in $(seq 24); do sh -c "echo >\"\$MORTISE_PROGRESS\""; sleep 0.3; done; exit 5'
+  begin $short --progress 500ms
+  ends_with "$launcher" 5
+}
+
+@test "progress in the URL is for programs, and ends no command" {
+  MORTISE_URL="$MORTISE_URL?progress=100ms" begin $short
+  run timeout 6 tail --pid="$launcher" -f /dev/null
+  fails_with 124
+  [ -z "$(tr '\0' '\n' <"/proc/$command/environ" | grep MORTISE_PROGRESS)" ]
+}
+
 # For tests that act between the loss and the end of the grace period.
 patient="--lease 7s --grace 2s"
 
