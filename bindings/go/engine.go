@@ -25,6 +25,7 @@ type engine struct {
 	isClosing     atomic.Bool
 	isDrained     chan struct{}
 	contention    *contention
+	listener      Listener // nil without one
 
 	mutex   sync.Mutex
 	lastTag int64
@@ -46,6 +47,7 @@ func newEngine(url string, options []Option) (*engine, error) {
 		handles:   make(map[int64]*handle),
 
 		contention: newContention(),
+		listener:   listenerOf(options),
 	}
 	e.client.free = swig.Client_free
 	e.queue.free = swig.Queue_free

@@ -30,6 +30,7 @@ type kind struct {
 type mode struct {
 	unlock func(address, queue uintptr, tag, number int64, details uintptr) int32
 	isHeld func(address uintptr) int32
+	kind   LockKind
 }
 
 // submission hands an acquire to C.

@@ -16,6 +16,7 @@ type Hold struct {
 	mode     atomic.Pointer[mode]
 	unlocked atomic.Pointer[Error] // why it was over then; nil before
 	isKept   bool                  // C did not take the unlock; guarded by the handle's mutex
+	report   *holdReport           // nil if no listener follows it
 }
 
 // nowhere is the term of an empty Hold.
@@ -169,5 +170,9 @@ func (h *Hold) Unlock(ctx context.Context) error {
 	if ctx.Value(holdKey{h}) != nil {
 		ctx = context.Background()
 	}
-	return h.core().told(ctx, h.core().unlock(ctx, h))
+	err := h.core().told(ctx, h.core().unlock(ctx, h))
+	if h != nil {
+		h.report.unlock(err)
+	}
+	return err
 }

@@ -27,7 +27,7 @@ var lockKind = &kind{
 	watch:     swig.Lock_watch,
 }
 
-var held = &mode{swig.Lock_unlock_hold_async, swig.Lock_is_held}
+var held = &mode{swig.Lock_unlock_hold_async, swig.Lock_is_held, KindMutex}
 
 // NewLock makes a new owner of the mutex of this name, which is 1 to 1024 bytes of any value. It
 // sends no request. Its options override those of the client.

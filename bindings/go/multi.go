@@ -24,7 +24,7 @@ var multiKind = &kind{
 	extend:    swig.Multi_extend_async,
 }
 
-var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held}
+var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held, KindMulti}
 
 // Member is a member of a Multi: a *Lock, RW.ForRead, RW.ForWrite or Semaphore.ForPermits.
 type Member interface{ asMember() member }

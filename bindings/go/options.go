@@ -14,7 +14,8 @@ const Unlimited time.Duration = -1
 // the URL overrides it. Given to a handle it overrides the client's settings. All other settings
 // remain those of the client.
 type Option struct {
-	apply func(options uintptr) error
+	apply    func(options uintptr) error
+	listener Listener // of WithListener only
 }
 
 // WithLease sets how long a hold lasts unless it is renewed: 50 ms to 366 days, 15 s by default.
@@ -266,7 +267,7 @@ func WithMetricsName(rule string) Option { return WithOption(optionMetricsName, 
 
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
 func WithOption(key, value string) Option {
-	return Option{func(options uintptr) error {
+	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 {
 			return swig.Options_set(options, key, value, details)
 		})
@@ -278,19 +279,19 @@ func switchOption(isOn bool, set func(options uintptr, isOn int32, details uintp
 	if isOn {
 		number = 1
 	}
-	return Option{func(options uintptr) error {
+	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 { return set(options, number, details) })
 	}}
 }
 
 func textOption(text string, set func(options uintptr, text string, details uintptr) int32) Option {
-	return Option{func(options uintptr) error {
+	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 { return set(options, text, details) })
 	}}
 }
 
 func numberOption(number int64, set func(uintptr, int64, uintptr) int32) Option {
-	return Option{func(options uintptr) error {
+	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 { return set(options, number, details) })
 	}}
 }
@@ -299,7 +300,7 @@ func durationOption(
 	key string, value time.Duration, set func(uintptr, int64, uintptr) int32,
 ) Option {
 	if value < 0 {
-		return Option{func(uintptr) error {
+		return Option{apply: func(uintptr) error {
 			return failure(ErrInvalidArgument, key+": "+value.String()+" is negative; give 0 or more")
 		}}
 	}

@@ -26,6 +26,9 @@ func newOwner(client *Client, h *handle) *owner {
 // newNamed makes an owner of a name; the options are laid over those of the client.
 func (c *Client) newNamed(k *kind, name string, options []Option,
 	create func(client, options, details uintptr) uintptr) (*owner, error) {
+	if listenerOf(options) != nil {
+		return nil, failure(ErrInvalidArgument, "option: WithListener is for a client; give it to Open")
+	}
 	h, err := newHandle(c.core(), k, func(client uintptr) (address uintptr, err error) {
 		base := func(details uintptr) uintptr { return swig.Options_new_from(client, details) }
 		err = withOptions(options, base, func(options uintptr) (err error) {
@@ -141,18 +144,28 @@ func (o *owner) acquire(ctx context.Context, how *mode, try, wait submission) (*
 		return nil, o.core().told(ctx, err)
 	}
 	defer runtime.KeepAlive(o)
+	report := o.core().beginWait(ctx, o, how)
+	hold, err := o.acquireUnreported(ctx, how, try, wait)
+	if err != nil {
+		err = o.core().told(ctx, err)
+		report.fail(err)
+		return nil, err
+	}
+	report.grant(hold)
+	return hold, nil
+}
+
+func (o *owner) acquireUnreported(
+	ctx context.Context, how *mode, try, wait submission,
+) (*Hold, error) {
 	h := o.core()
 	if err := h.beginAcquire(ctx); err != nil {
-		return nil, o.core().told(ctx, err)
+		return nil, err
 	}
 	defer h.endAcquire()
-	hold, err := h.acquire(ctx, func() *Hold {
+	return h.acquire(ctx, func() *Hold {
 		hold := &Hold{owner: o}
 		hold.mode.Store(how)
 		return hold
 	}, try, wait)
-	if err != nil {
-		return nil, o.core().told(ctx, err)
-	}
-	return hold, nil
 }

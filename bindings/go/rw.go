@@ -30,8 +30,8 @@ var rwKind = &kind{
 }
 
 var (
-	reading = &mode{swig.Rw_read_unlock_hold_async, isEither}
-	writing = &mode{swig.Rw_write_unlock_hold_async, isEither}
+	reading = &mode{swig.Rw_read_unlock_hold_async, isEither, KindRead}
+	writing = &mode{swig.Rw_write_unlock_hold_async, isEither, KindWrite}
 )
 
 // isEither tells whether a read-write lock is held. C has changed its mode before a Hold knows of
@@ -105,7 +105,12 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 	if err := hold.over(); err != nil {
 		return o.core().told(ctx, err)
 	}
-	return o.handle.told(ctx, turn(o.handle, ctx, hold))
+	before := hold.mode.Load()
+	err := turn(o.handle, ctx, hold)
+	if after := hold.mode.Load(); after != before {
+		hold.report.change(after.kind, hold.Token())
+	}
+	return o.handle.told(ctx, err)
 }
 
 func (r *RW) own() *owner {

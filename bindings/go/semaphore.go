@@ -28,7 +28,7 @@ var semaphoreKind = &kind{
 	watch:     swig.Semaphore_watch,
 }
 
-var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held}
+var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held, KindSemaphore}
 
 // NewSemaphore makes a new owner of permits of the semaphore of this name; see NewLock. The first
 // user of the name sets the number of permits for all, 1 to 1000000. Resize changes it.

@@ -3,6 +3,7 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -33,6 +34,8 @@ final class Core {
   /** By tag. Whoever is told keeps alive what it needs for that, such as the owner that waits. */
   private final Map<Long, CompletableFuture<Event>> waiting = new ConcurrentHashMap<>();
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
+  /** Of owners with holds that a {@link LockListener} follows. */
+  private final Set<HoldReports> openReports = ConcurrentHashMap.newKeySet();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
   /**
@@ -66,6 +69,10 @@ final class Core {
   /** The native client; to be entered around each use, also around each use of the queue. */
   NativeHandle client() {
     return client;
+  }
+
+  Set<HoldReports> openReports() {
+    return openReports;
   }
 
   /** Ends all waiting, and returns when the last event has been told. */
@@ -290,6 +297,7 @@ final class Core {
       for (CompletableFuture<Event> left : waiting.values()) {
         left.completeExceptionally(MortiseException.closed("the client"));
       }
+      for (HoldReports left : openReports) left.close();
       ended.complete(null);
     }
   }

@@ -31,6 +31,8 @@ final class FutureAcquire<T> extends Pending {
   private final Question question;
   private final Function<Event, T> result;
   private final CompletableFuture<T> told = new CompletableFuture<>();
+  /** Null if no listener follows this wait. */
+  private WaitReport report;
   private State state = State.BEHIND;
   /** What was granted; 0 until then. */
   private long holdNumber;
@@ -46,9 +48,12 @@ final class FutureAcquire<T> extends Pending {
 
   /** A future for the user, completed where the user wants it. */
   CompletableFuture<T> begin(long timeoutMillis) {
+    report = owner.beginWait(mode);
     told.whenComplete(
         (value, failure) -> {
-          if (isGivenUp()) end();
+          if (!isGivenUp()) return;
+          if (report != null) report.fail(Status.CANCELLED);
+          end();
         });
     takeTurn(new Countdown(timeoutMillis));
     return told;
@@ -60,7 +65,7 @@ final class FutureAcquire<T> extends Pending {
     try {
       before = owner.turn().take(this);
     } catch (MortiseException busy) {
-      owner.core().callBack(() -> told.completeExceptionally(busy));
+      owner.core().callBack(() -> fail(busy));
       return;
     }
     if (before == null) {
@@ -106,7 +111,7 @@ final class FutureAcquire<T> extends Pending {
                 if (failure == null) {
                   tell(event);
                 } else {
-                  told.completeExceptionally(failure);
+                  fail(failure);
                 }
               });
     } else if (told.isDone()) {
@@ -116,7 +121,13 @@ final class FutureAcquire<T> extends Pending {
     }
   }
 
+  private void fail(Throwable failure) {
+    if (report != null) report.fail(failure);
+    told.completeExceptionally(failure);
+  }
+
   private void tell(Event event) {
+    if (report != null) report.end(event);
     try {
       told.complete(result.apply(event));
     } catch (MortiseException outcome) {
@@ -129,10 +140,12 @@ final class FutureAcquire<T> extends Pending {
       if (state != State.GRANTED) return; // it was given back
       state = State.TELLING;
     }
+    if (report != null) report.end(event);
     granted = result.apply(event);
     if (told.complete(granted)) {
       owner.turn().leave(this);
     } else {
+      if (report != null) report.withdraw();
       mode.forget(granted);
       giveBack();
     }
@@ -167,6 +180,6 @@ final class FutureAcquire<T> extends Pending {
   }
 
   private void giveBack() {
-    mode.unlockLater(holdNumber).whenComplete((event, failure) -> owner.turn().leave(this));
+    mode.startUnlock(holdNumber).whenComplete((event, failure) -> owner.turn().leave(this));
   }
 }

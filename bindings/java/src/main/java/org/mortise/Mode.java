@@ -23,17 +23,23 @@ final class Mode implements Acquirable {
   }
 
   private final Owner owner;
+  private final LockKind kind;
   private final Calls calls;
   private final Join join;
 
-  Mode(Owner owner, Calls calls, Join join) {
+  Mode(Owner owner, LockKind kind, Calls calls, Join join) {
     this.owner = owner;
+    this.kind = kind;
     this.calls = calls;
     this.join = join;
   }
 
   Owner owner() {
     return owner;
+  }
+
+  LockKind kind() {
+    return kind;
   }
 
   int addTo(long multi) {
@@ -44,10 +50,15 @@ final class Mode implements Acquirable {
 
   /** What it has got; null when somebody else holds it. */
   Event tryNow() {
+    WaitReport report = owner.beginWait(this);
+    return ifAcquired(report == null ? tryInTurn() : report.run(this::tryInTurn));
+  }
+
+  private Event tryInTurn() {
     Turn turn = owner.turn();
     turn.takeHere();
     try {
-      return ifAcquired(tryHere());
+      return tryHere();
     } finally {
       turn.leave(Pending.IN_A_CALL);
     }
@@ -55,13 +66,17 @@ final class Mode implements Acquirable {
 
   /** Waits as long as it takes. */
   Event lock() {
+    WaitReport report = owner.beginWait(this);
+    Event end = report == null ? lockInTurn() : report.run(this::lockInTurn);
+    requireAcquired(end.code());
+    return end;
+  }
+
+  private Event lockInTurn() {
     Turn turn = owner.turn();
     turn.takeHere();
     try {
-      Event end =
-          waitsInCall() ? acquireInCall(Times.FOREVER) : Threads.join(waitFor(Times.FOREVER));
-      requireAcquired(end.code());
-      return end;
+      return waitsInCall() ? acquireInCall(Times.FOREVER) : Threads.join(waitFor(Times.FOREVER));
     } finally {
       turn.leave(Pending.IN_A_CALL);
     }
@@ -72,10 +87,18 @@ final class Mode implements Acquirable {
    * returns null when the time has passed.
    */
   Event await(long timeoutMillis) throws InterruptedException {
+    WaitReport report = owner.beginWait(this);
+    return ifAcquired(
+        report == null
+            ? awaitInTurn(timeoutMillis)
+            : report.run(() -> awaitInTurn(timeoutMillis)));
+  }
+
+  private Event awaitInTurn(long timeoutMillis) throws InterruptedException {
     if (Thread.interrupted()) throw new InterruptedException();
     Turn turn = owner.turn();
     long left = turn.takeHere(timeoutMillis);
-    if (left == Turn.TOO_LATE) return null;
+    if (left == Turn.TOO_LATE) return Event.of(Status.TIMED_OUT.code());
     Event end;
     try {
       end = waitsInCall() ? awaitCall(left) : awaitEvent(left);
@@ -86,7 +109,7 @@ final class Mode implements Acquirable {
       throw failed;
     }
     turn.leave(Pending.IN_A_CALL);
-    return ifAcquired(end);
+    return end;
   }
 
   /**
@@ -143,18 +166,48 @@ final class Mode implements Acquirable {
           }
         };
     owner.turn().passTo(givenUp);
-    end.thenCompose(event -> event.isOk() ? unlockLater(event.holdNumber()) : end)
+    end.thenCompose(event -> event.isOk() ? startUnlock(event.holdNumber()) : end)
         .whenComplete((event, failure) -> owner.turn().leave(givenUp));
   }
 
   /** Ends the hold with this number and no other, and says how: OK, LOST or NOT_OWNER. */
   int unlock(long holdNumber) {
-    if (Threads.mustNotBlock()) return Threads.join(unlockLater(holdNumber)).code();
-    return owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
+    int code;
+    try {
+      code =
+          Threads.mustNotBlock()
+              ? Threads.join(startUnlock(holdNumber)).code()
+              : owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
+    } catch (MortiseException failure) {
+      reportUnlock(holdNumber, failure.status());
+      throw failure;
+    }
+    reportUnlock(holdNumber, Status.of(code));
+    return code;
   }
 
-  /** As {@link #unlock}. When the queue is too full for its event, a helper makes the call. */
+  /** As {@link #unlock}, for a hold whose caller has it. */
   CompletableFuture<Event> unlockLater(long holdNumber) {
+    CompletableFuture<Event> end = startUnlock(holdNumber);
+    if (owner.reports() == null) return end;
+    end.whenComplete(
+        (event, failure) -> {
+          Status status =
+              failure instanceof MortiseException refused
+                  ? refused.status()
+                  : event == null ? Status.OTHER : Status.of(event.code());
+          owner.core().callBack(() -> reportUnlock(holdNumber, status));
+        });
+    return end;
+  }
+
+  private void reportUnlock(long holdNumber, Status status) {
+    // After BUSY the hold goes on.
+    if (owner.reports() != null && status != Status.BUSY) owner.reports().end(holdNumber, status);
+  }
+
+  /** Begins an unlock. When the queue is too full for its event, a helper makes the call. */
+  CompletableFuture<Event> startUnlock(long holdNumber) {
     CompletableFuture<Event> end =
         owner.start((it, queue, tag) -> calls.unlockLater.start(it, queue, tag, holdNumber));
     if (!isRefused(end, Status.LIMIT)) return end;

@@ -32,6 +32,7 @@ public final class MortiseClient implements AutoCloseable {
   private final Core core;
   private final Cleaner.Cleanable cleanable;
   private final LossListener lossListener;
+  private final LockListener lockListener;
   private final ThreadHolds<Mutex> mutexHolds = new ThreadHolds<>();
   private final ThreadHolds<ReadWriteMutex> readWriteHolds = new ThreadHolds<>();
   private final OwnerPool<Mutex> mutexes =
@@ -47,6 +48,7 @@ public final class MortiseClient implements AutoCloseable {
             builder.callbackExecutor,
             builder.queueCapacity);
     lossListener = builder.lossListener;
+    lockListener = builder.lockListener;
     cleanable = CLEANER.register(this, core.client());
   }
 
@@ -98,6 +100,7 @@ public final class MortiseClient implements AutoCloseable {
     /** Null for threads of the client's own. */
     private Executor callbackExecutor;
     private LossListener lossListener;
+    private LockListener lockListener;
     private long queueCapacity = Constants.MAX_QUEUE_CAPACITY;
 
     private Builder(String url) {
@@ -148,6 +151,17 @@ public final class MortiseClient implements AutoCloseable {
      */
     public Builder lossListener(LossListener listener) {
       lossListener = Objects.requireNonNull(listener, "listener");
+      return this;
+    }
+
+    /**
+     * Sets a listener for the begin and the end of every wait and every hold of this client.
+     *
+     * @param listener none unless set
+     * @return this
+     */
+    public Builder lockListener(LockListener listener) {
+      lockListener = Objects.requireNonNull(listener, "listener");
       return this;
     }
 
@@ -573,6 +587,10 @@ public final class MortiseClient implements AutoCloseable {
 
   LossListener lossListener() {
     return lossListener;
+  }
+
+  LockListener lockListener() {
+    return lockListener;
   }
 
   ThreadHolds<Mutex> mutexHolds() {

@@ -40,7 +40,7 @@ public final class Multi extends LeasingOwner {
 
   private static final int MOST_SHOWN = 3;
 
-  private final Mode mode = new Mode(this, ALL, null);
+  private final Mode mode = new Mode(this, LockKind.MULTI, ALL, null);
   /** Collected together with this, not before. */
   private final List<Owner> members = new ArrayList<>();
   /** Of each member. */

@@ -31,7 +31,8 @@ public final class Mutex extends LeasingOwner {
           MortiseNative::lock_unlock_hold,
           MortiseNative::lock_unlock_hold_async);
 
-  private final Mode mode = new Mode(this, EXCLUSIVE, MortiseNative::multi_add_lock);
+  private final Mode mode =
+      new Mode(this, LockKind.MUTEX, EXCLUSIVE, MortiseNative::multi_add_lock);
 
   Mutex(MortiseClient client, Name name, MortiseOptions options) {
     super(

@@ -41,6 +41,8 @@ public abstract class Owner implements AutoCloseable {
   private boolean isInterrupted;
   /** The tag of the watch, for the cleaner, which must not know this object. */
   private final AtomicLong watchTag;
+  /** Null without a {@link LockListener}. */
+  private final HoldReports reports;
 
   /**
    * Makes the native object.
@@ -72,6 +74,8 @@ public abstract class Owner implements AutoCloseable {
     turn = new Turn(core, name);
     var tag = new AtomicLong();
     watchTag = tag;
+    HoldReports open = client.lockListener() == null ? null : new HoldReports(core);
+    reports = open;
     handle =
         new NativeHandle(
             address,
@@ -79,6 +83,7 @@ public abstract class Owner implements AutoCloseable {
             freed -> {
               calls.free().accept(freed);
               core.unwatch(tag.get());
+              if (open != null) open.close();
             },
             woken -> wake(calls, woken));
     cleanable = MortiseClient.CLEANER.register(this, handle);
@@ -299,6 +304,15 @@ public abstract class Owner implements AutoCloseable {
     return client.core();
   }
 
+  HoldReports reports() {
+    return reports;
+  }
+
+  /** Null if no listener follows this wait. */
+  WaitReport beginWait(Mode mode) {
+    return reports == null ? null : WaitReport.begin(client.lockListener(), this, mode);
+  }
+
   Turn turn() {
     return turn;
   }
@@ -449,5 +463,6 @@ public abstract class Owner implements AutoCloseable {
   void changeHold(Mode mode) {
     Hold hold = newest.get();
     if (hold != null && isCurrent(hold)) hold.change(mode, token());
+    if (reports != null) reports.change(holdNumber(), mode.kind(), token());
   }
 }

@@ -42,8 +42,10 @@ public final class ReadWriteMutex extends Owner {
           MortiseNative::rw_write_unlock_hold,
           MortiseNative::rw_write_unlock_hold_async);
 
-  private final Mode reading = new Mode(this, READ, MortiseNative::multi_add_reader);
-  private final Mode writing = new Mode(this, WRITE, MortiseNative::multi_add_writer);
+  private final Mode reading =
+      new Mode(this, LockKind.READ, READ, MortiseNative::multi_add_reader);
+  private final Mode writing =
+      new Mode(this, LockKind.WRITE, WRITE, MortiseNative::multi_add_writer);
 
   ReadWriteMutex(MortiseClient client, Name name, MortiseOptions options) {
     super(

@@ -62,6 +62,7 @@ public final class Semaphore extends LeasingOwner {
   private Mode mode(long permits) {
     return new Mode(
         this,
+        LockKind.SEMAPHORE,
         new Mode.Calls(
             it -> MortiseNative.semaphore_try(it, permits),
             (it, queue, tag) -> MortiseNative.semaphore_try_async(it, queue, tag, permits),
