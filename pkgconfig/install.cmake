@@ -42,7 +42,7 @@ install(EXPORT MortiseTargets NAMESPACE Mortise:: DESTINATION ${package_dir} COM
 # As sources, which Go compiles where they are used.
 install(DIRECTORY bindings/go/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go COMPONENT go
         FILES_MATCHING PATTERN "*.go" PATTERN "*.c" PATTERN "go.mod"
-        PATTERN "*_test.go" EXCLUDE)
+        PATTERN "*_test.go" EXCLUDE PATTERN "mortiseotel" EXCLUDE)
 install(FILES bindings/go/example_test.go DESTINATION ${CMAKE_INSTALL_DATADIR}/mortise/go
         COMPONENT go)
 
@@ -59,9 +59,11 @@ foreach(language go java lua)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
 endforeach()
-foreach(part micrometer spring)
+foreach(part boot micrometer opentelemetry spring)
   install(FILES bindings/java/${part}/README.md
           DESTINATION ${doc_dir}/bindings/java/${part} COMPONENT java)
 endforeach()
+install(FILES bindings/go/mortiseotel/README.md DESTINATION ${doc_dir}/bindings/go/mortiseotel
+        COMPONENT go)
 install(FILES bindings/lua/nginx.md DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)
 install(DIRECTORY bindings/lua/examples DESTINATION ${doc_dir}/bindings/lua COMPONENT lua)

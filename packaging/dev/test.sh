@@ -203,6 +203,8 @@ test_packages() {
   part "the jar of all systems is used" tests/packaging/jar "$published"/mortise-*[0-9].jar
   part "the oldest Spring Integration" tests/packaging/older "$unpacked/natives" spring spring-integration 7.0.0
   part "the oldest Micrometer" tests/packaging/older "$unpacked/natives" micrometer micrometer 1.13.0
+  part "the oldest OpenTelemetry" tests/packaging/older "$unpacked/natives" opentelemetry opentelemetry 1.58.0
+  part "the oldest Spring Boot" tests/packaging/older "$unpacked/natives" boot spring-boot 4.0.7
   part "Conan's packages are used" tests/packaging/conan
   part "the RPMs" tests/packaging/rpm
   part "other recipes" tests/packaging/recipes
