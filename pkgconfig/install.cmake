@@ -1,5 +1,5 @@
-# What is installed, in the components runtime, dev, go, java, lua and command. bindings/java,
-# bindings/lua and cli install what they build.
+# What is installed, in the components runtime, dev, go, java, lua, python and command.
+# bindings/java, bindings/lua, bindings/python and cli install what they build.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mortise mortise_static EXPORT MortiseTargets
@@ -49,13 +49,17 @@ install(FILES bindings/go/example_test.go DESTINATION ${CMAKE_INSTALL_DATADIR}/m
 # The license is part of every component. The pages have the same places as in the sources, so that
 # the links between them work.
 set(doc_dir ${CMAKE_INSTALL_DOCDIR})
-foreach(component runtime go java lua)
+set(languages go java lua)
+if(MORTISE_PYTHON)
+  list(APPEND languages python)
+endif()
+foreach(component runtime ${languages})
   install(FILES LICENSE DESTINATION ${doc_dir} COMPONENT ${component})
 endforeach()
 install(FILES README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
         DESTINATION ${doc_dir} COMPONENT dev)
 install(DIRECTORY docs DESTINATION ${doc_dir} COMPONENT dev)
-foreach(language go java lua)
+foreach(language IN LISTS languages)
   install(FILES bindings/${language}/README.md
           DESTINATION ${doc_dir}/bindings/${language} COMPONENT ${language})
 endforeach()

@@ -1,5 +1,5 @@
 /*
- * The one description of the C ABI that Go, Java and Lua share: a flat layer of functions that is
+ * The one description of the C ABI that Go, Java, Lua and Python share: a flat layer of functions that is
  * hidden behind each language's own library. `mortise_lock_try` is `lock_try` here, in the form
  * that the language's typemaps give to handles, names, errors and 64-bit numbers. The typemaps
  * match by type and parameter name, so a new function of mortise.h needs nothing in these files; a
@@ -66,6 +66,8 @@ MACRO(const char *pattern, size_t pattern_len)
 %include "java.i"
 #elif defined(SWIGLUA)
 %include "lua.i"
+#elif defined(SWIGPYTHON)
+%include "python.i"
 #endif
 
 #if defined(SWIGGO) || defined(SWIGJAVA)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 const struct language languages[LANGUAGE_COUNT] = {
-    {"c", "C"}, {"go", "Go"}, {"java", "Java"}, {"lua", "Lua"}};
+    {"c", "C"}, {"go", "Go"}, {"java", "Java"}, {"lua", "Lua"}, {"python", "Python"}};
 
 int language_find(const char *name, size_t length) {
   int i;

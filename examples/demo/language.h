@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { LANGUAGE_COUNT = 4, LANGUAGE_PATH_SIZE = 1024 };
+enum { LANGUAGE_COUNT = 5, LANGUAGE_PATH_SIZE = 1024 };
 
 struct language {
   const char *name; /* as in --languages, and in the program's name */

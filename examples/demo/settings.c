@@ -17,7 +17,7 @@ static void usage(FILE *to) {
       "killed and one is stopped beyond its lease, each while it holds the lock.\n"
       "\n"
       "  --unsafe         run without the lock, to show what is lost; exits with 1\n"
-      "  --languages A,B  languages of the processes: c, go, java, lua; default all that\n"
+      "  --languages A,B  languages of the processes: c, go, java, lua, python; default all that\n"
       "                   were built\n"
       "  --seconds N      duration, 5 to 3600; default 10\n"
       "  --workers N      number of processes, 3 to 64, at least one for each language;\n"
@@ -60,7 +60,7 @@ static int read_value(struct settings *settings, int option, const char *value) 
   switch (option) {
     case 'l':
       if (read_languages(settings, value) == 0) return 0;
-      fprintf(stderr, "demo: --languages %s: give c, go, java or lua, each once\n", value);
+      fprintf(stderr, "demo: --languages %s: give c, go, java, lua or python, each once\n", value);
       return -1;
     case 's':
       if (read_number(value, 5, 3600, &number) == 0) {

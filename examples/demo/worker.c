@@ -1,7 +1,7 @@
 /*
  * One worker of the demo: a process that increments a number in a file, again and again, by read,
- * pause and write. Each time it holds one Mortise lock. The contract of worker.go, Worker.java and
- * worker.lua is the same:
+ * pause and write. Each time it holds one Mortise lock. The contract of worker.go, Worker.java,
+ * worker.lua and worker.py is the same:
  *
  *   demo_worker_LANGUAGE URL LOCK FOLDER RUN_MS LEASE_MS PAUSE_MS MODE
  *

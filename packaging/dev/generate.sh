@@ -10,7 +10,7 @@ command_format() {
 command_generate() {
   local table
   if (($# > 0)); then misuse "generate: takes no argument"; fi
-  need "${packages_library[@]}" "${packages_test[@]}" swig python3 mscgen
+  need "${packages_library[@]}" "${packages_test[@]}" swig python3 python3-pip mscgen
   build release options_of_pages findings_of_pages statistics_of_pages
   for table in options findings statistics; do "build/release/${table}_of_pages" --write; done
   packaging/site/draw

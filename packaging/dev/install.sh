@@ -48,7 +48,7 @@ list_installed() {
 }
 
 command_install() {
-  local folder='' only=c,go,java,lua,command language components=() packages=() stage=$PWD/build/stage
+  local folder='' only=c,go,java,lua,python,command language components=() packages=() stage=$PWD/build/stage
   while (($# > 0)); do
     case $1 in
       --only)
@@ -58,10 +58,11 @@ command_install() {
       -*) misuse "install: unknown argument: $1" ;;
       *) folder=$1 ;;
     esac
-    shift || misuse "install: --only: give c, go, java, lua or command"
+    shift || misuse "install: --only: give c, go, java, lua, python or command"
   done
   set_prefix install "$folder"
-  configure=(-DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_COMMAND=OFF)
+  configure=(-DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_PYTHON=OFF
+    -DMORTISE_COMMAND=OFF)
   for language in ${only//,/ }; do
     case $language in
       c) components+=(runtime dev) ;;
@@ -76,6 +77,11 @@ command_install() {
         packages+=("${packages_lua[@]}")
         configure+=(-DMORTISE_LUA=ON)
         ;;
+      python)
+        components+=(runtime python)
+        packages+=("${packages_python[@]}")
+        configure+=(-DMORTISE_PYTHON=ON)
+        ;;
       command)
         components+=(command)
         packages+=("${packages_command[@]}")
@@ -84,7 +90,7 @@ command_install() {
       *) misuse "install: unknown part: $language" ;;
     esac
   done
-  if ((${#components[@]} == 0)); then misuse "install: --only: give c, go, java, lua or command"; fi
+  if ((${#components[@]} == 0)); then misuse "install: --only: give c, go, java, lua, python or command"; fi
   need_tools
   need "${packages[@]}"
   build library

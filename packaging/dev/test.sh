@@ -128,7 +128,7 @@ test_fuzz() {
 test_on_server() {
   local folder=$PWD/build/servers/$1 except='' without='' regex
   regex='^((single|tls|acks|redlock|sentinel|cluster|local|shard|safety|interop|cli)_tests|capi|interop'
-  regex+='|conformance|bindings|java\.(tests|virtual)|lua|docs|servers|simulation_tests\.redis_comparison)'
+  regex+='|conformance|bindings|java\.(tests|virtual)|lua|python|docs|servers|simulation_tests\.redis_comparison)'
   # Those of TLS itself need a server that is built with it, and a cluster needs sharded pub/sub.
   if [[ $1 != installed ]]; then except='[._]tls|'; fi
   if [[ $1 == redis-6.* ]]; then

@@ -11,7 +11,8 @@ class Mortise < Formula
   depends_on :linux
 
   def install
-    options = %w[-DMORTISE_TESTS=OFF -DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_COMMAND=OFF]
+    options = %w[-DMORTISE_TESTS=OFF -DMORTISE_JAVA=OFF -DMORTISE_LUA=OFF -DMORTISE_PYTHON=OFF
+                 -DMORTISE_COMMAND=OFF]
     system "cmake", "-S", ".", "-B", "build", *options, *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"

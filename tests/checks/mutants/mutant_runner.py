@@ -25,7 +25,7 @@ COPIED = ("src", "capi", "cli", "tests")
 FLAGS = "-O1 -DNDEBUG -g0"
 OPTIONS = ["-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release", "-D", "CMAKE_UNITY_BUILD=OFF",
            "-D", f"CMAKE_CXX_FLAGS_RELEASE={FLAGS}", "-D", f"CMAKE_C_FLAGS_RELEASE={FLAGS}",
-           "-D", "MORTISE_JAVA=OFF", "-D", "MORTISE_LUA=OFF"]
+           "-D", "MORTISE_JAVA=OFF", "-D", "MORTISE_LUA=OFF", "-D", "MORTISE_PYTHON=OFF"]
 SEEDS = {"lock_simulation": 500, "redlock_simulation": 300, "cluster_simulation": 300}
 BASELINE_SEEDS = 20  # the default run plays more of them
 SIMULATION_SECONDS = 600

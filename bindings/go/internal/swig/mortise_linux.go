@@ -188,232 +188,232 @@ typedef long long swig_type_158;
 typedef long long swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
-extern void _wrap_Swig_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_92bb9217ba8dd433(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern swig_type_4 _wrap_boot_now_ns_swig_92bb9217ba8dd433(void);
-extern int _wrap_version_swig_92bb9217ba8dd433(void);
-extern swig_voidp _wrap_version_text_swig_92bb9217ba8dd433(void);
-extern int _wrap_check_abi_swig_92bb9217ba8dd433(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_92bb9217ba8dd433(int arg1);
-extern uintptr_t _wrap_error_new_swig_92bb9217ba8dd433(void);
-extern void _wrap_error_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_error_status_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_92bb9217ba8dd433(void);
-extern uintptr_t _wrap_options_new_from_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_options_set_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_progress_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_92bb9217ba8dd433(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_client_ping_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_check_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_last_health_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_locks_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
-extern void _wrap_listing_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_listing_json_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_27 _wrap_listing_answered_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_28 _wrap_listing_silent_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_29 _wrap_listing_truncated_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_30 _wrap_listing_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
-extern swig_type_33 _wrap_listing_number_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
-extern void _wrap_stats_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_36 _wrap_stats_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_37 arg2);
-extern swig_voidp _wrap_stats_type_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_38 arg2);
-extern double _wrap_stats_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_39 arg2);
-extern swig_type_40 _wrap_stats_label_count_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_41 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
-extern void _wrap_health_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_46 _wrap_health_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_health_worst_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_47 arg2);
-extern int _wrap_health_severity_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_health_server_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_49 arg2);
-extern swig_voidp _wrap_health_value_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_50 arg2);
-extern swig_voidp _wrap_health_consequence_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_51 arg2);
-extern swig_voidp _wrap_health_remedy_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_52 arg2);
-extern swig_voidp _wrap_health_json_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_severity_text_swig_92bb9217ba8dd433(int arg1);
-extern uintptr_t _wrap_lock_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_lock_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
-extern int _wrap_lock_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_56 _wrap_lock_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_57 _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_58 _wrap_lock_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_59 _wrap_lock_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
-extern int _wrap_lock_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_75 _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_76 _wrap_rw_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_77 _wrap_rw_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_78 _wrap_rw_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, swig_type_81 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
-extern int _wrap_rw_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_99 arg2, swig_type_100 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_102 arg2, swig_type_103 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_106 _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_107 _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_108 _wrap_semaphore_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_109 _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, swig_type_112 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_query_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_113 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, swig_type_118 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_92bb9217ba8dd433(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_progress_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_cancel_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_126 _wrap_multi_valid_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_127 _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_128 _wrap_multi_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
-extern swig_type_132 _wrap_multi_member_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, swig_type_135 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, swig_type_138 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_92bb9217ba8dd433(void);
-extern void _wrap_info_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_140 _wrap_info_time_left_ms_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_141 _wrap_info_latest_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_142 _wrap_info_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_143 _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_144 _wrap_info_permits_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_145 _wrap_info_permits_in_use_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_146 _wrap_info_waiter_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_147 _wrap_info_entry_count_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_148 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_149 arg2);
-extern int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_150 arg2);
-extern swig_type_151 _wrap_info_entry_permits_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_152 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_153 arg2);
-extern swig_type_154 _wrap_info_entry_pid_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_155 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_156 arg2);
-extern uintptr_t _wrap_queue_new_swig_92bb9217ba8dd433(uintptr_t arg1, swig_type_157 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_92bb9217ba8dd433(void);
-extern void _wrap_event_free_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_kind_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_158 _wrap_event_tag_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_status_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_159 _wrap_event_token_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_type_160 _wrap_event_hold_number_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_reason_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_92bb9217ba8dd433(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_event_log_level_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_log_subject_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_log_level_text_swig_92bb9217ba8dd433(int arg1);
-extern swig_voidp _wrap_log_subject_text_swig_92bb9217ba8dd433(int arg1);
-extern swig_type_161 _wrap_event_dropped_records_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_92bb9217ba8dd433(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_92bb9217ba8dd433(uintptr_t arg1);
+extern void _wrap_Swig_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_2544bdef4b9f0626(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern swig_type_4 _wrap_boot_now_ns_swig_2544bdef4b9f0626(void);
+extern int _wrap_version_swig_2544bdef4b9f0626(void);
+extern swig_voidp _wrap_version_text_swig_2544bdef4b9f0626(void);
+extern int _wrap_check_abi_swig_2544bdef4b9f0626(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_2544bdef4b9f0626(int arg1);
+extern uintptr_t _wrap_error_new_swig_2544bdef4b9f0626(void);
+extern void _wrap_error_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_error_status_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_2544bdef4b9f0626(void);
+extern uintptr_t _wrap_options_new_from_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_options_set_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_progress_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_2544bdef4b9f0626(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_client_ping_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_check_health_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_last_health_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_watch_log_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_locks_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern void _wrap_listing_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_listing_json_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_27 _wrap_listing_answered_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_28 _wrap_listing_silent_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_29 _wrap_listing_truncated_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_30 _wrap_listing_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
+extern swig_type_33 _wrap_listing_number_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
+extern void _wrap_stats_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_36 _wrap_stats_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_37 arg2);
+extern swig_voidp _wrap_stats_type_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_38 arg2);
+extern double _wrap_stats_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_39 arg2);
+extern swig_type_40 _wrap_stats_label_count_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_41 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
+extern void _wrap_health_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_46 _wrap_health_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_health_worst_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_health_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_47 arg2);
+extern int _wrap_health_severity_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_health_server_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_health_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_50 arg2);
+extern swig_voidp _wrap_health_consequence_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_remedy_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_json_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_severity_text_swig_2544bdef4b9f0626(int arg1);
+extern uintptr_t _wrap_lock_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_lock_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
+extern int _wrap_lock_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_56 _wrap_lock_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_57 _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_58 _wrap_lock_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_59 _wrap_lock_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
+extern int _wrap_lock_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_75 _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_76 _wrap_rw_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_77 _wrap_rw_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_78 _wrap_rw_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, swig_type_81 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern int _wrap_rw_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_99 arg2, swig_type_100 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_102 arg2, swig_type_103 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_106 _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_107 _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_108 _wrap_semaphore_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_109 _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, swig_type_112 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_113 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, swig_type_118 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_126 _wrap_multi_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_127 _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_128 _wrap_multi_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
+extern swig_type_132 _wrap_multi_member_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, swig_type_135 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, swig_type_138 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_info_new_swig_2544bdef4b9f0626(void);
+extern void _wrap_info_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_140 _wrap_info_time_left_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_141 _wrap_info_latest_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_142 _wrap_info_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_143 _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_144 _wrap_info_permits_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_145 _wrap_info_permits_in_use_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_146 _wrap_info_waiter_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_147 _wrap_info_entry_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_148 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_149 arg2);
+extern int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_150 arg2);
+extern swig_type_151 _wrap_info_entry_permits_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_152 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_153 arg2);
+extern swig_type_154 _wrap_info_entry_pid_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_155 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_156 arg2);
+extern uintptr_t _wrap_queue_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_157 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_2544bdef4b9f0626(void);
+extern void _wrap_event_free_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_kind_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_158 _wrap_event_tag_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_status_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_159 _wrap_event_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_160 _wrap_event_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_reason_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_log_level_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_2544bdef4b9f0626(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_2544bdef4b9f0626(int arg1);
+extern swig_type_161 _wrap_event_dropped_records_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_2544bdef4b9f0626(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -467,13 +467,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_92bb9217ba8dd433(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_2544bdef4b9f0626(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -484,25 +484,25 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Boot_now_ns() (_swig_ret int64) {
 	var swig_r int64
-	swig_r = (int64)(C._wrap_boot_now_ns_swig_92bb9217ba8dd433())
+	swig_r = (int64)(C._wrap_boot_now_ns_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_92bb9217ba8dd433())
+	swig_r = (int32)(C._wrap_version_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_92bb9217ba8dd433())
+	swig_r = (*byte)(C._wrap_version_text_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
@@ -510,60 +510,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_92bb9217ba8dd433(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_2544bdef4b9f0626(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_92bb9217ba8dd433())
+	swig_r = (uintptr)(C._wrap_error_new_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Error_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_status_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_status_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -571,20 +571,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_92bb9217ba8dd433())
+	swig_r = (uintptr)(C._wrap_options_new_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
@@ -592,13 +592,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -607,7 +607,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -622,7 +622,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -631,7 +631,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -640,7 +640,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -649,7 +649,7 @@ func Options_set_progress_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -658,7 +658,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -667,7 +667,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -676,7 +676,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -685,7 +685,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -697,7 +697,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -706,7 +706,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -715,7 +715,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -724,7 +724,7 @@ func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -733,7 +733,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -745,7 +745,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -754,7 +754,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -763,7 +763,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_92bb9217ba8dd433(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_2544bdef4b9f0626(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -772,14 +772,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -789,7 +789,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -803,7 +803,7 @@ func Client_check_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_check_health_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_check_health_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -811,7 +811,7 @@ func Client_last_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_last_health_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_last_health_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -819,7 +819,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -830,7 +830,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -841,7 +841,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -850,7 +850,7 @@ func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintpt
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_list_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -861,7 +861,7 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -870,41 +870,41 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 
 func Listing_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_listing_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_listing_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Listing_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_listing_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_listing_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_answered_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_answered_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_silent_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_silent_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_truncated_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_truncated_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -913,7 +913,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -925,7 +925,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -934,27 +934,27 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -962,7 +962,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	return swig_r
 }
 
@@ -970,7 +970,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -978,7 +978,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	return swig_r
 }
 
@@ -986,7 +986,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -995,7 +995,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
 	return swig_r
 }
 
@@ -1004,26 +1004,26 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
 	return swig_r
 }
 
 func Health_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_health_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_health_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Health_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_health_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_health_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Health_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_health_worst_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_health_worst_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1031,7 +1031,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
@@ -1039,7 +1039,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
@@ -1047,7 +1047,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
@@ -1055,7 +1055,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1063,7 +1063,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1071,21 +1071,21 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
 func Health_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_health_json_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_health_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Severity_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_severity_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_severity_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -1095,7 +1095,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1104,14 +1104,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1120,7 +1120,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1128,7 +1128,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1137,7 +1137,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1145,7 +1145,7 @@ func Lock_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1153,7 +1153,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1162,42 +1162,42 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1206,7 +1206,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1217,7 +1217,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1226,7 +1226,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1235,7 +1235,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_63)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_63)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1248,7 +1248,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1259,7 +1259,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1269,7 +1269,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1280,7 +1280,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1290,7 +1290,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1300,7 +1300,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1309,14 +1309,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1325,7 +1325,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1333,7 +1333,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1341,7 +1341,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1350,7 +1350,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1358,7 +1358,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1366,7 +1366,7 @@ func Rw_upgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1374,7 +1374,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1383,7 +1383,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_74(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_74(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1392,7 +1392,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1400,7 +1400,7 @@ func Rw_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1408,49 +1408,49 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1459,7 +1459,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1470,7 +1470,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_type_81(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_type_81(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1479,7 +1479,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1490,7 +1490,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1499,7 +1499,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1508,7 +1508,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1521,7 +1521,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1532,7 +1532,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1542,7 +1542,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1552,7 +1552,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1563,7 +1563,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1573,7 +1573,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1583,7 +1583,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1593,7 +1593,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1604,7 +1604,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1614,7 +1614,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1625,7 +1625,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_99)(unsafe.Pointer(&_swig_i_1)), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_99)(unsafe.Pointer(&_swig_i_1)), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1634,7 +1634,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1642,7 +1642,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1652,7 +1652,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1660,7 +1660,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1669,7 +1669,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1678,7 +1678,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1687,7 +1687,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1695,7 +1695,7 @@ func Semaphore_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1703,42 +1703,42 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1747,7 +1747,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1758,7 +1758,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.swig_type_112(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.swig_type_112(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1767,7 +1767,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1776,7 +1776,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1790,7 +1790,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1802,7 +1802,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.swig_type_118(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.swig_type_118(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1812,7 +1812,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1823,7 +1823,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1833,7 +1833,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1841,13 +1841,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1855,7 +1855,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1864,7 +1864,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1873,7 +1873,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1883,7 +1883,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1891,7 +1891,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1900,7 +1900,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1908,7 +1908,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1917,7 +1917,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1926,7 +1926,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1934,7 +1934,7 @@ func Multi_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_progress_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1942,35 +1942,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1979,7 +1979,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1990,14 +1990,14 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2007,7 +2007,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2018,7 +2018,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.swig_type_135(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.swig_type_135(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2028,7 +2028,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2039,7 +2039,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.swig_type_138(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.swig_type_138(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2049,88 +2049,88 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_92bb9217ba8dd433())
+	swig_r = (uintptr)(C._wrap_info_new_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2138,7 +2138,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
 	return swig_r
 }
 
@@ -2146,7 +2146,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
 	return swig_r
 }
 
@@ -2154,7 +2154,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
 	return swig_r
 }
 
@@ -2162,7 +2162,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
 	return swig_r
 }
 
@@ -2170,7 +2170,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
 	return swig_r
 }
 
@@ -2178,7 +2178,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
 	return swig_r
 }
 
@@ -2186,7 +2186,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1)))
 	return swig_r
 }
 
@@ -2195,89 +2195,89 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_92bb9217ba8dd433())
+	swig_r = (uintptr)(C._wrap_event_new_swig_2544bdef4b9f0626())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
 }
 
 func Event_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_kind_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_kind_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_hold_number_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2285,63 +2285,63 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_log_level(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_level_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_level_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_subject_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_subject_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Log_level_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_level_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_level_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Log_subject_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_subject_text_swig_92bb9217ba8dd433(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Event_dropped_records(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_dropped_records_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_dropped_records_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_92bb9217ba8dd433(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -213,7 +213,7 @@ static int64_t mortise_boot_now_ns(void) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_92bb9217ba8dd433(void *_swig_go_0) {
+void _wrap_Swig_free_swig_2544bdef4b9f0626(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -223,7 +223,7 @@ void _wrap_Swig_free_swig_92bb9217ba8dd433(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_92bb9217ba8dd433(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_2544bdef4b9f0626(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -236,7 +236,7 @@ void *_wrap_Swig_malloc_swig_92bb9217ba8dd433(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -257,7 +257,7 @@ long long _wrap_go_drain_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0, mortis
 }
 
 
-long long _wrap_boot_now_ns_swig_92bb9217ba8dd433() {
+long long _wrap_boot_now_ns_swig_2544bdef4b9f0626() {
   int64_t result;
   long long _swig_go_result;
   
@@ -268,7 +268,7 @@ long long _wrap_boot_now_ns_swig_92bb9217ba8dd433() {
 }
 
 
-int _wrap_version_swig_92bb9217ba8dd433() {
+int _wrap_version_swig_2544bdef4b9f0626() {
   int32_t result;
   int _swig_go_result;
   
@@ -279,7 +279,7 @@ int _wrap_version_swig_92bb9217ba8dd433() {
 }
 
 
-char *_wrap_version_text_swig_92bb9217ba8dd433() {
+char *_wrap_version_text_swig_2544bdef4b9f0626() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -290,7 +290,7 @@ char *_wrap_version_text_swig_92bb9217ba8dd433() {
 }
 
 
-int _wrap_check_abi_swig_92bb9217ba8dd433(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_2544bdef4b9f0626(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -305,7 +305,7 @@ int _wrap_check_abi_swig_92bb9217ba8dd433(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_92bb9217ba8dd433(int _swig_go_0) {
+char *_wrap_status_text_swig_2544bdef4b9f0626(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -318,7 +318,7 @@ char *_wrap_status_text_swig_92bb9217ba8dd433(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_92bb9217ba8dd433() {
+mortise_error *_wrap_error_new_swig_2544bdef4b9f0626() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -329,7 +329,7 @@ mortise_error *_wrap_error_new_swig_92bb9217ba8dd433() {
 }
 
 
-void _wrap_error_free_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -339,7 +339,7 @@ void _wrap_error_free_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_status_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+int _wrap_error_status_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -352,7 +352,7 @@ int _wrap_error_status_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -365,7 +365,7 @@ char *_wrap_error_message_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -378,7 +378,7 @@ char *_wrap_error_server_text_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -391,7 +391,7 @@ int _wrap_error_is_retryable_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -404,7 +404,7 @@ int _wrap_error_is_ambiguous_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_92bb9217ba8dd433(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_2544bdef4b9f0626(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -419,7 +419,7 @@ char *_wrap_error_lock_name_swig_92bb9217ba8dd433(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -432,7 +432,7 @@ int _wrap_error_reason_swig_92bb9217ba8dd433(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_92bb9217ba8dd433() {
+mortise_options *_wrap_options_new_swig_2544bdef4b9f0626() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -443,7 +443,7 @@ mortise_options *_wrap_options_new_swig_92bb9217ba8dd433() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -458,7 +458,7 @@ mortise_options *_wrap_options_new_from_swig_92bb9217ba8dd433(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_92bb9217ba8dd433(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_2544bdef4b9f0626(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -468,7 +468,7 @@ void _wrap_options_free_swig_92bb9217ba8dd433(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -497,7 +497,7 @@ int _wrap_options_set_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -514,7 +514,7 @@ int _wrap_options_set_lease_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -531,7 +531,7 @@ int _wrap_options_set_renewal_swig_92bb9217ba8dd433(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -548,7 +548,7 @@ int _wrap_options_set_max_hold_ms_swig_92bb9217ba8dd433(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_progress_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_progress_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -565,7 +565,7 @@ int _wrap_options_set_progress_ms_swig_92bb9217ba8dd433(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -582,7 +582,7 @@ int _wrap_options_set_reentrant_swig_92bb9217ba8dd433(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_reentrant_read_swig_92bb9217ba8dd433(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_reentrant_write_swig_92bb9217ba8dd433(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -638,7 +638,7 @@ int _wrap_options_set_protocol_swig_92bb9217ba8dd433(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -655,7 +655,7 @@ int _wrap_options_set_poll_interval_ms_swig_92bb9217ba8dd433(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_poll_attempts_swig_92bb9217ba8dd433(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_fair_strict_swig_92bb9217ba8dd433(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_retain_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_retain_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_label_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -728,7 +728,7 @@ int _wrap_options_set_label_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -745,7 +745,7 @@ int _wrap_options_set_command_timeout_ms_swig_92bb9217ba8dd433(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -762,7 +762,7 @@ int _wrap_options_set_drift_ppm_swig_92bb9217ba8dd433(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_92bb9217ba8dd433(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_2544bdef4b9f0626(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -784,7 +784,7 @@ mortise_client *_wrap_client_new_swig_92bb9217ba8dd433(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_92bb9217ba8dd433(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_2544bdef4b9f0626(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -794,7 +794,7 @@ void _wrap_client_free_swig_92bb9217ba8dd433(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -809,7 +809,7 @@ int _wrap_client_ping_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -838,7 +838,7 @@ int _wrap_client_set_credentials_swig_92bb9217ba8dd433(mortise_client *_swig_go_
 }
 
 
-mortise_health *_wrap_client_check_health_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_check_health_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -853,7 +853,7 @@ mortise_health *_wrap_client_check_health_swig_92bb9217ba8dd433(mortise_client *
 }
 
 
-mortise_health *_wrap_client_last_health_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_last_health_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -868,7 +868,7 @@ mortise_health *_wrap_client_last_health_swig_92bb9217ba8dd433(mortise_client *_
 }
 
 
-mortise_stats *_wrap_client_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -883,7 +883,7 @@ mortise_stats *_wrap_client_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go
 }
 
 
-int _wrap_client_watch_log_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_log_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -904,7 +904,7 @@ int _wrap_client_watch_log_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mor
 }
 
 
-int _wrap_client_watch_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -925,7 +925,7 @@ int _wrap_client_watch_stats_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, m
 }
 
 
-mortise_listing *_wrap_client_list_locks_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_listing *_wrap_client_list_locks_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -942,7 +942,7 @@ mortise_listing *_wrap_client_list_locks_swig_92bb9217ba8dd433(mortise_client *_
 }
 
 
-mortise_listing *_wrap_client_scan_locks_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+mortise_listing *_wrap_client_scan_locks_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -968,7 +968,7 @@ mortise_listing *_wrap_client_scan_locks_swig_92bb9217ba8dd433(mortise_client *_
 }
 
 
-void _wrap_listing_free_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+void _wrap_listing_free_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   
   arg1 = (mortise_listing *)_swig_go_0; 
@@ -978,7 +978,7 @@ void _wrap_listing_free_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
 }
 
 
-char *_wrap_listing_json_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+char *_wrap_listing_json_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -991,7 +991,7 @@ char *_wrap_listing_json_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
 }
 
 
-long long _wrap_listing_answered_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+long long _wrap_listing_answered_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1004,7 +1004,7 @@ long long _wrap_listing_answered_swig_92bb9217ba8dd433(mortise_listing *_swig_go
 }
 
 
-long long _wrap_listing_silent_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+long long _wrap_listing_silent_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1017,7 +1017,7 @@ long long _wrap_listing_silent_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0
 }
 
 
-long long _wrap_listing_truncated_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+long long _wrap_listing_truncated_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1030,7 +1030,7 @@ long long _wrap_listing_truncated_swig_92bb9217ba8dd433(mortise_listing *_swig_g
 }
 
 
-long long _wrap_listing_count_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0) {
+long long _wrap_listing_count_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1043,7 +1043,7 @@ long long _wrap_listing_count_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0)
 }
 
 
-char *_wrap_listing_text_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+char *_wrap_listing_text_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1065,7 +1065,7 @@ char *_wrap_listing_text_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0, long
 }
 
 
-long long _wrap_listing_number_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+long long _wrap_listing_number_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1087,7 +1087,7 @@ long long _wrap_listing_number_swig_92bb9217ba8dd433(mortise_listing *_swig_go_0
 }
 
 
-void _wrap_stats_free_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -1097,7 +1097,7 @@ void _wrap_stats_free_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1110,7 +1110,7 @@ char *_wrap_stats_json_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1123,7 +1123,7 @@ char *_wrap_stats_prometheus_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1136,7 +1136,7 @@ long long _wrap_stats_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1151,7 +1151,7 @@ char *_wrap_stats_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1166,7 +1166,7 @@ char *_wrap_stats_type_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1181,7 +1181,7 @@ double _wrap_stats_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1196,7 +1196,7 @@ long long _wrap_stats_label_count_swig_92bb9217ba8dd433(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1213,7 +1213,7 @@ char *_wrap_stats_label_name_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1230,7 +1230,7 @@ char *_wrap_stats_label_value_swig_92bb9217ba8dd433(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_health_free_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+void _wrap_health_free_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   
   arg1 = (mortise_health *)_swig_go_0; 
@@ -1240,7 +1240,7 @@ void _wrap_health_free_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
 }
 
 
-long long _wrap_health_count_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+long long _wrap_health_count_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1253,7 +1253,7 @@ long long _wrap_health_count_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
 }
 
 
-int _wrap_health_worst_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+int _wrap_health_worst_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   mortise_severity result;
   int _swig_go_result;
@@ -1266,7 +1266,7 @@ int _wrap_health_worst_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_health_name_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_name_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1281,7 +1281,7 @@ char *_wrap_health_name_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long l
 }
 
 
-int _wrap_health_severity_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+int _wrap_health_severity_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   mortise_severity result;
@@ -1296,7 +1296,7 @@ int _wrap_health_severity_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_server_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_server_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1311,7 +1311,7 @@ char *_wrap_health_server_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_value_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_value_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1326,7 +1326,7 @@ char *_wrap_health_value_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long 
 }
 
 
-char *_wrap_health_consequence_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_consequence_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1341,7 +1341,7 @@ char *_wrap_health_consequence_swig_92bb9217ba8dd433(mortise_health *_swig_go_0,
 }
 
 
-char *_wrap_health_remedy_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_remedy_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1356,7 +1356,7 @@ char *_wrap_health_remedy_swig_92bb9217ba8dd433(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_json_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
+char *_wrap_health_json_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1369,7 +1369,7 @@ char *_wrap_health_json_swig_92bb9217ba8dd433(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_severity_text_swig_92bb9217ba8dd433(int _swig_go_0) {
+char *_wrap_severity_text_swig_2544bdef4b9f0626(int _swig_go_0) {
   mortise_severity arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1382,7 +1382,7 @@ char *_wrap_severity_text_swig_92bb9217ba8dd433(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1406,7 +1406,7 @@ mortise_lock *_wrap_lock_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1416,7 +1416,7 @@ void _wrap_lock_free_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1431,7 +1431,7 @@ int _wrap_lock_try_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1448,7 +1448,7 @@ int _wrap_lock_acquire_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1463,7 +1463,7 @@ int _wrap_lock_unlock_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1480,7 +1480,7 @@ int _wrap_lock_extend_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_progress_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_progress_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1495,7 +1495,7 @@ int _wrap_lock_progress_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_
 }
 
 
-int _wrap_lock_cancel_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1510,7 +1510,7 @@ int _wrap_lock_cancel_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1527,7 +1527,7 @@ int _wrap_lock_interrupt_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1540,7 +1540,7 @@ int _wrap_lock_is_held_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1553,7 +1553,7 @@ long long _wrap_lock_valid_ms_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1566,7 +1566,7 @@ long long _wrap_lock_deadline_ns_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1579,7 +1579,7 @@ long long _wrap_lock_token_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_hold_number_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0) {
+long long _wrap_lock_hold_number_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1592,7 +1592,7 @@ long long _wrap_lock_hold_number_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0)
 }
 
 
-int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1609,7 +1609,7 @@ int _wrap_lock_unlock_hold_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, long 
 }
 
 
-int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1630,7 +1630,7 @@ int _wrap_lock_unlock_hold_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0,
 }
 
 
-int _wrap_lock_query_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1647,7 +1647,7 @@ int _wrap_lock_query_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_force_release_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_force_release_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1669,7 +1669,7 @@ int _wrap_lock_force_release_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, _go
 }
 
 
-int _wrap_lock_try_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1688,7 +1688,7 @@ int _wrap_lock_try_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1709,7 +1709,7 @@ int _wrap_lock_acquire_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1728,7 +1728,7 @@ int _wrap_lock_unlock_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1749,7 +1749,7 @@ int _wrap_lock_extend_async_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_watch_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1768,7 +1768,7 @@ int _wrap_lock_watch_swig_92bb9217ba8dd433(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1792,7 +1792,7 @@ mortise_rw *_wrap_rw_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1802,7 +1802,7 @@ void _wrap_rw_free_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1817,7 +1817,7 @@ int _wrap_rw_read_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1834,7 +1834,7 @@ int _wrap_rw_read_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1849,7 +1849,7 @@ int _wrap_rw_read_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1864,7 +1864,7 @@ int _wrap_rw_write_try_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1881,7 +1881,7 @@ int _wrap_rw_write_acquire_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1896,7 +1896,7 @@ int _wrap_rw_write_unlock_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1911,7 +1911,7 @@ int _wrap_rw_upgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error
 }
 
 
-int _wrap_rw_downgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1926,7 +1926,7 @@ int _wrap_rw_downgrade_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1943,7 +1943,7 @@ int _wrap_rw_extend_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1960,7 +1960,7 @@ int _wrap_rw_interrupt_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_progress_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_progress_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1975,7 +1975,7 @@ int _wrap_rw_progress_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_cancel_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1990,7 +1990,7 @@ int _wrap_rw_cancel_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2003,7 +2003,7 @@ int _wrap_rw_is_reading_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2016,7 +2016,7 @@ int _wrap_rw_is_writing_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2029,7 +2029,7 @@ long long _wrap_rw_deadline_ns_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2042,7 +2042,7 @@ long long _wrap_rw_valid_ms_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2055,7 +2055,7 @@ long long _wrap_rw_token_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_hold_number_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
+long long _wrap_rw_hold_number_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2068,7 +2068,7 @@ long long _wrap_rw_hold_number_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2085,7 +2085,7 @@ int _wrap_rw_read_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long
 }
 
 
-int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2106,7 +2106,7 @@ int _wrap_rw_read_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0
 }
 
 
-int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2123,7 +2123,7 @@ int _wrap_rw_write_unlock_hold_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, lon
 }
 
 
-int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2144,7 +2144,7 @@ int _wrap_rw_write_unlock_hold_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_
 }
 
 
-int _wrap_rw_query_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2161,7 +2161,7 @@ int _wrap_rw_query_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_force_release_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_force_release_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2183,7 +2183,7 @@ int _wrap_rw_force_release_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, _gostri
 }
 
 
-int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2202,7 +2202,7 @@ int _wrap_rw_read_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2223,7 +2223,7 @@ int _wrap_rw_read_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2242,7 +2242,7 @@ int _wrap_rw_read_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2261,7 +2261,7 @@ int _wrap_rw_write_try_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2282,7 +2282,7 @@ int _wrap_rw_write_acquire_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2301,7 +2301,7 @@ int _wrap_rw_write_unlock_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2320,7 +2320,7 @@ int _wrap_rw_upgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise
 }
 
 
-int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2339,7 +2339,7 @@ int _wrap_rw_downgrade_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2360,7 +2360,7 @@ int _wrap_rw_extend_async_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_watch_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2379,7 +2379,7 @@ int _wrap_rw_watch_swig_92bb9217ba8dd433(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2405,7 +2405,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_92bb9217ba8dd433(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2415,7 +2415,7 @@ void _wrap_semaphore_free_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2432,7 +2432,7 @@ int _wrap_semaphore_try_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2451,7 +2451,7 @@ int _wrap_semaphore_acquire_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2466,7 +2466,7 @@ int _wrap_semaphore_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2483,7 +2483,7 @@ int _wrap_semaphore_resize_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2500,7 +2500,7 @@ int _wrap_semaphore_extend_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2517,7 +2517,7 @@ int _wrap_semaphore_interrupt_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_progress_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_progress_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2532,7 +2532,7 @@ int _wrap_semaphore_progress_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0
 }
 
 
-int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2547,7 +2547,7 @@ int _wrap_semaphore_cancel_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2560,7 +2560,7 @@ int _wrap_semaphore_is_held_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2573,7 +2573,7 @@ long long _wrap_semaphore_deadline_ns_swig_92bb9217ba8dd433(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2586,7 +2586,7 @@ long long _wrap_semaphore_valid_ms_swig_92bb9217ba8dd433(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2599,7 +2599,7 @@ long long _wrap_semaphore_token_swig_92bb9217ba8dd433(mortise_semaphore *_swig_g
 }
 
 
-long long _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2612,7 +2612,7 @@ long long _wrap_semaphore_hold_number_swig_92bb9217ba8dd433(mortise_semaphore *_
 }
 
 
-int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2629,7 +2629,7 @@ int _wrap_semaphore_release_hold_swig_92bb9217ba8dd433(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2650,7 +2650,7 @@ int _wrap_semaphore_release_hold_async_swig_92bb9217ba8dd433(mortise_semaphore *
 }
 
 
-int _wrap_semaphore_query_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2667,7 +2667,7 @@ int _wrap_semaphore_query_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2689,7 +2689,7 @@ int _wrap_semaphore_force_release_swig_92bb9217ba8dd433(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2710,7 +2710,7 @@ int _wrap_semaphore_try_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2733,7 +2733,7 @@ int _wrap_semaphore_acquire_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2752,7 +2752,7 @@ int _wrap_semaphore_release_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2773,7 +2773,7 @@ int _wrap_semaphore_extend_async_swig_92bb9217ba8dd433(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_watch_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2792,7 +2792,7 @@ int _wrap_semaphore_watch_swig_92bb9217ba8dd433(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2807,7 +2807,7 @@ mortise_multi *_wrap_multi_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2817,7 +2817,7 @@ void _wrap_multi_free_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2834,7 +2834,7 @@ int _wrap_multi_add_lock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2851,7 +2851,7 @@ int _wrap_multi_add_reader_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2868,7 +2868,7 @@ int _wrap_multi_add_writer_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -2887,7 +2887,7 @@ int _wrap_multi_add_semaphore_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2902,7 +2902,7 @@ int _wrap_multi_try_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2919,7 +2919,7 @@ int _wrap_multi_acquire_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2934,7 +2934,7 @@ int _wrap_multi_unlock_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2951,7 +2951,7 @@ int _wrap_multi_extend_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2968,7 +2968,7 @@ int _wrap_multi_interrupt_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_progress_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_progress_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2983,7 +2983,7 @@ int _wrap_multi_progress_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_cancel_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2998,7 +2998,7 @@ int _wrap_multi_cancel_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3011,7 +3011,7 @@ int _wrap_multi_is_held_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3024,7 +3024,7 @@ long long _wrap_multi_valid_ms_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3037,7 +3037,7 @@ long long _wrap_multi_deadline_ns_swig_92bb9217ba8dd433(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_hold_number_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+long long _wrap_multi_hold_number_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3050,7 +3050,7 @@ long long _wrap_multi_hold_number_swig_92bb9217ba8dd433(mortise_multi *_swig_go_
 }
 
 
-int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3067,7 +3067,7 @@ int _wrap_multi_unlock_hold_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, lon
 }
 
 
-int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3088,7 +3088,7 @@ int _wrap_multi_unlock_hold_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3101,7 +3101,7 @@ long long _wrap_multi_member_count_swig_92bb9217ba8dd433(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3120,7 +3120,7 @@ int _wrap_multi_try_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3141,7 +3141,7 @@ int _wrap_multi_acquire_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3160,7 +3160,7 @@ int _wrap_multi_watch_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3181,7 +3181,7 @@ int _wrap_multi_extend_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3200,7 +3200,7 @@ int _wrap_multi_unlock_async_swig_92bb9217ba8dd433(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_92bb9217ba8dd433() {
+mortise_info *_wrap_info_new_swig_2544bdef4b9f0626() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -3211,7 +3211,7 @@ mortise_info *_wrap_info_new_swig_92bb9217ba8dd433() {
 }
 
 
-void _wrap_info_free_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -3221,7 +3221,7 @@ void _wrap_info_free_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3234,7 +3234,7 @@ int _wrap_info_is_held_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3247,7 +3247,7 @@ int _wrap_info_is_mine_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3260,7 +3260,7 @@ long long _wrap_info_time_left_ms_swig_92bb9217ba8dd433(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3273,7 +3273,7 @@ long long _wrap_info_latest_token_swig_92bb9217ba8dd433(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3286,7 +3286,7 @@ long long _wrap_info_holder_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3299,7 +3299,7 @@ long long _wrap_info_shown_holder_count_swig_92bb9217ba8dd433(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3312,7 +3312,7 @@ long long _wrap_info_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3325,7 +3325,7 @@ long long _wrap_info_permits_in_use_swig_92bb9217ba8dd433(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3338,7 +3338,7 @@ long long _wrap_info_waiter_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3351,7 +3351,7 @@ long long _wrap_info_entry_count_swig_92bb9217ba8dd433(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3366,7 +3366,7 @@ char *_wrap_info_entry_owner_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3381,7 +3381,7 @@ int _wrap_info_entry_is_exclusive_swig_92bb9217ba8dd433(mortise_info *_swig_go_0
 }
 
 
-int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3396,7 +3396,7 @@ int _wrap_info_entry_is_retained_swig_92bb9217ba8dd433(mortise_info *_swig_go_0,
 }
 
 
-long long _wrap_info_entry_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3411,7 +3411,7 @@ long long _wrap_info_entry_permits_swig_92bb9217ba8dd433(mortise_info *_swig_go_
 }
 
 
-char *_wrap_info_entry_host_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3426,7 +3426,7 @@ char *_wrap_info_entry_host_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3441,7 +3441,7 @@ long long _wrap_info_entry_pid_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3456,7 +3456,7 @@ char *_wrap_info_entry_label_swig_92bb9217ba8dd433(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3473,7 +3473,7 @@ mortise_queue *_wrap_queue_new_swig_92bb9217ba8dd433(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3483,7 +3483,7 @@ void _wrap_queue_free_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3496,7 +3496,7 @@ int _wrap_queue_fd_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3506,7 +3506,7 @@ void _wrap_queue_wake_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3516,7 +3516,7 @@ void _wrap_queue_shutdown_swig_92bb9217ba8dd433(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_92bb9217ba8dd433() {
+mortise_event *_wrap_event_new_swig_2544bdef4b9f0626() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3527,7 +3527,7 @@ mortise_event *_wrap_event_new_swig_92bb9217ba8dd433() {
 }
 
 
-void _wrap_event_free_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3537,7 +3537,7 @@ void _wrap_event_free_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_kind_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_kind_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_kind result;
   int _swig_go_result;
@@ -3550,7 +3550,7 @@ int _wrap_event_kind_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3563,7 +3563,7 @@ long long _wrap_event_tag_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3576,7 +3576,7 @@ int _wrap_event_status_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3589,7 +3589,7 @@ long long _wrap_event_token_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_hold_number_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+long long _wrap_event_hold_number_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3602,7 +3602,7 @@ long long _wrap_event_hold_number_swig_92bb9217ba8dd433(mortise_event *_swig_go_
 }
 
 
-char *_wrap_event_message_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3615,7 +3615,7 @@ char *_wrap_event_message_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -3628,7 +3628,7 @@ int _wrap_event_reason_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_92bb9217ba8dd433(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_2544bdef4b9f0626(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -3643,7 +3643,7 @@ char *_wrap_event_lock_name_swig_92bb9217ba8dd433(mortise_event *_swig_go_0, lon
 }
 
 
-int _wrap_event_log_level_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_log_level_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_level result;
   int _swig_go_result;
@@ -3656,7 +3656,7 @@ int _wrap_event_log_level_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_log_subject_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_log_subject_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_subject result;
   int _swig_go_result;
@@ -3669,7 +3669,7 @@ int _wrap_event_log_subject_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_log_level_text_swig_92bb9217ba8dd433(int _swig_go_0) {
+char *_wrap_log_level_text_swig_2544bdef4b9f0626(int _swig_go_0) {
   mortise_log_level arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3682,7 +3682,7 @@ char *_wrap_log_level_text_swig_92bb9217ba8dd433(int _swig_go_0) {
 }
 
 
-char *_wrap_log_subject_text_swig_92bb9217ba8dd433(int _swig_go_0) {
+char *_wrap_log_subject_text_swig_2544bdef4b9f0626(int _swig_go_0) {
   mortise_log_subject arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3695,7 +3695,7 @@ char *_wrap_log_subject_text_swig_92bb9217ba8dd433(int _swig_go_0) {
 }
 
 
-long long _wrap_event_dropped_records_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+long long _wrap_event_dropped_records_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3708,7 +3708,7 @@ long long _wrap_event_dropped_records_swig_92bb9217ba8dd433(mortise_event *_swig
 }
 
 
-char *_wrap_event_server_text_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3721,7 +3721,7 @@ char *_wrap_event_server_text_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3734,7 +3734,7 @@ int _wrap_event_is_retryable_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_92bb9217ba8dd433(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

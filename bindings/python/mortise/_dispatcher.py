@@ -1,0 +1,210 @@
+"""Readers of completion queues: a thread for callbacks, and an event loop for coroutines."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import os
+import threading
+from typing import Any, Callable, NamedTuple
+
+from mortise import _core
+from mortise._constants import FOREVER, QUEUE_CAPACITY, Status
+from mortise.errors import Closed, Details, Forked, failure
+
+# How many events an event loop handles at once. It also has other work.
+MOST_EVENTS = 256
+
+logger = logging.getLogger("mortise")
+
+
+class Event(NamedTuple):
+    """One event of a queue, in the order of the C layer."""
+
+    kind: int
+    tag: int
+    status: int
+    token: int
+    hold_number: int
+    details: Details | None
+
+    def check(self) -> None:
+        """Raises the failure of the call, if it failed."""
+        if self.status != Status.OK:
+            raise failure(self.status, self.details)
+
+
+Submit = Callable[[Any, int], None]
+Callback = Callable[[Event], object]
+
+
+class Dispatcher:
+    """A queue and what its events are for."""
+
+    def __init__(self, client: Any) -> None:
+        self.queue = _core.queue_new(client, QUEUE_CAPACITY)
+        self._tags = itertools.count(1)
+        self._callbacks: dict[int, Callback] = {}
+
+    def submit(self, submit: Submit, callback: Callback) -> int:
+        """Hands a call or a watch to the C library. The callback gets its events."""
+        tag = next(self._tags)
+        self._callbacks[tag] = callback
+        try:
+            submit(self.queue, tag)
+        except BaseException:
+            self._callbacks.pop(tag, None)
+            raise
+        return tag
+
+    def forget(self, tag: int) -> None:
+        """Drops the later events of this tag."""
+        self._callbacks.pop(tag, None)
+
+    def is_alive(self) -> bool:
+        """Whether its events are read."""
+        raise NotImplementedError
+
+    def shut_down(self) -> None:
+        """Ends the waits of its calls. Its reader then reads the rest and frees the queue."""
+        _core.queue_shutdown(self.queue)
+
+    def read(self, timeout_ms: int) -> bool:
+        """Handles the next events. False after the last one."""
+        records = _core.next_events(self.queue, timeout_ms, MOST_EVENTS)
+        if records is None:
+            return False
+        for record in records:
+            *numbers, details = record
+            event = Event._make((*numbers, details and Details(*details)))
+            callback = self._callbacks.get(event.tag)
+            if callback is not None:
+                self.call(callback, event)
+        return True
+
+    def call(self, callback: Callback, event: Event) -> None:
+        """Calls a program's callback. Its exception must not end the reader."""
+        try:
+            callback(event)
+        except Exception:
+            logger.exception("a callback raised an exception")
+
+
+class ThreadDispatcher(Dispatcher):
+    """A daemon thread that reads the queue and runs callbacks."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self._thread = threading.Thread(target=self._run, name="mortise-dispatcher", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while self.read(FOREVER):
+            pass
+        _core.close(self.queue)
+
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def shut_down(self) -> None:
+        super().shut_down()
+        if self._thread is not threading.current_thread():
+            self._thread.join(1)
+
+
+class LoopDispatcher(Dispatcher):
+    """An event loop that watches the descriptor of the queue."""
+
+    def __init__(self, client: Any, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(client)
+        self._loop = loop
+        self._calls: dict[int, asyncio.Future[Event]] = {}
+        self._descriptor = _core.queue_fd(self.queue)
+        loop.add_reader(self._descriptor, self._read)
+
+    def start(self, submit: Submit) -> asyncio.Future[Event]:
+        """Hands a call to the C library. The result is its only event."""
+        future: asyncio.Future[Event] = self._loop.create_future()
+
+        def finish(event: Event) -> None:
+            self.forget(event.tag)
+            del self._calls[event.tag]
+            if not future.done():
+                future.set_result(event)
+
+        tag = self.submit(submit, finish)
+        self._calls[tag] = future
+        return future
+
+    def _read(self) -> None:
+        if self.read(0):
+            return
+        self._loop.remove_reader(self._descriptor)
+        _core.close(self.queue)
+        for future in self._calls.values():
+            if not future.done():
+                future.set_exception(Closed("the client was closed"))
+        self._calls.clear()
+
+    def is_alive(self) -> bool:
+        return not self._loop.is_closed()
+
+    def shut_down(self) -> None:
+        # The loop reads the end of the queue.
+        super().shut_down()
+        if not self.is_alive():
+            _core.close(self.queue)
+
+
+class Dispatchers:
+    """The dispatchers of one client: a thread at most, and one for each event loop."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._thread: ThreadDispatcher | None = None
+        self._loops: dict[asyncio.AbstractEventLoop, LoopDispatcher] = {}
+        self._is_closed = False
+
+    def check(self) -> None:
+        """A forked child has no thread of the parent, and the lock may be locked for good."""
+        if os.getpid() != self._process:
+            raise Forked("the client was made before fork(); make one in this process")
+        if self._is_closed:
+            raise Closed("this client is closed; make a new one")
+
+    def of_thread(self) -> ThreadDispatcher:
+        """The dispatcher with a thread."""
+        self.check()
+        with self._lock:
+            if self._thread is None:
+                self._thread = ThreadDispatcher(self._client)
+            return self._thread
+
+    def of_loop(self) -> LoopDispatcher:
+        """The dispatcher of the running event loop."""
+        loop = asyncio.get_running_loop()
+        found = self._loops.get(loop)
+        if found is not None and not self._is_closed:
+            return found
+        self.check()
+        with self._lock:
+            for other in [one for one in self._loops if one.is_closed()]:
+                self._loops.pop(other).shut_down()
+            self._loops[loop] = LoopDispatcher(self._client, loop)
+            return self._loops[loop]
+
+    def close(self) -> None:
+        """Ends all of them."""
+        if self._is_closed or os.getpid() != self._process:
+            return
+        self._is_closed = True
+        with self._lock:
+            ended = [*self._loops.values()]
+            if self._thread is not None:
+                ended.append(self._thread)  # type: ignore[arg-type]
+            self._loops.clear()
+        for one in ended:
+            one.shut_down()

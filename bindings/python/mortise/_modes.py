@@ -1,0 +1,67 @@
+"""The functions of the C layer for each kind of lock, and for each way to hold one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mortise import _core
+
+
+def _call(kind: str, name: str) -> Any:
+    return getattr(_core, f"{kind}_{name}")
+
+
+class Calls:
+    """What every kind of lock object has."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.valid_ms = _call(kind, "valid_ms")
+        self.deadline_ns = _call(kind, "deadline_ns")
+        self.hold_number = _call(kind, "hold_number")
+        self.extend = _call(kind, "extend")
+        self.extend_async = _call(kind, "extend_async")
+        self.cancel = _call(kind, "cancel")
+        self.interrupt = _call(kind, "interrupt")
+        self.watch = _call(kind, "watch")
+
+
+class NamedCalls(Calls):
+    """What every kind but a multi has."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.token = _call(kind, "token")
+        self.query = _call(kind, "query")
+        self.force_release = _call(kind, "force_release")
+
+
+class Mode:
+    """A way to hold a lock. A read-write lock has two."""
+
+    def __init__(self, kind: str, prefix: str, ending: str, is_held: str) -> None:
+        self.try_ = _call(kind, f"{prefix}try")
+        self.try_async = _call(kind, f"{prefix}try_async")
+        self.acquire = _call(kind, f"{prefix}acquire")
+        self.acquire_async = _call(kind, f"{prefix}acquire_async")
+        self.release = _call(kind, f"{prefix}{ending}")
+        self.release_async = _call(kind, f"{prefix}{ending}_async")
+        self.release_hold = _call(kind, f"{prefix}{ending}_hold")
+        self.release_hold_async = _call(kind, f"{prefix}{ending}_hold_async")
+        self.is_held = _call(kind, is_held)
+        #: The other mode of a read-write lock.
+        self.other: Mode | None = None
+
+
+LOCK = NamedCalls("lock")
+RW = NamedCalls("rw")
+SEMAPHORE = NamedCalls("semaphore")
+MULTI = Calls("multi")
+
+MUTEX = Mode("lock", "", "unlock", "is_held")
+READ = Mode("rw", "read_", "unlock", "is_reading")
+WRITE = Mode("rw", "write_", "unlock", "is_writing")
+PERMITS = Mode("semaphore", "", "release", "is_held")
+ALL = Mode("multi", "", "unlock", "is_held")
+READ.other = WRITE
+WRITE.other = READ

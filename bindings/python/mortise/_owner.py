@@ -1,0 +1,283 @@
+"""The common part of mutexes, read-write locks, semaphores and multis."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+
+from mortise import _core, _signals
+from mortise._arguments import Seconds, lease_ms, name_bytes
+from mortise._constants import EVENT_LOST, LossReason
+from mortise._dispatcher import Dispatcher, Event
+from mortise._modes import Calls, NamedCalls
+from mortise.errors import Cancelled, Closed, NotWaiting, reason_of
+from mortise.reports import LockInfo, read_info
+
+if TYPE_CHECKING:
+    from mortise.client import Client
+    from mortise.hold import Hold
+
+
+class Notice(NamedTuple):
+    """A loss of a hold, or a risk that comes before it."""
+
+    #: True for a loss, False for a risk.
+    is_loss: bool
+    #: The fencing token of the hold. Of a multi it is the member's.
+    token: int
+    #: The number of the hold. Of a multi it is the member's.
+    hold_number: int
+    reason: LossReason
+    #: The cause in one line.
+    message: str
+    #: The name of the lock, of a multi that of the member.
+    lock_name: bytes
+
+
+class Owner:
+    """One owner of a lock, which holds it or not. Use it in one thread or task at a time."""
+
+    _calls: Calls
+
+    def __init__(self, client: Client, handle: Any) -> None:
+        self._client = client
+        self._handle = handle
+        self._is_closed = False
+        self._is_interrupted = False
+        self._watching: tuple[Dispatcher, int] | None = None
+        self._on_notice: Callable[[Notice], object] | None = None
+        self._watched: list[Hold] = []
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} belongs to one process; make one in each")
+
+    def close(self) -> None:
+        """Releases what is held and frees the object. A waiting call raises `Closed`.
+
+        The garbage collector also closes an object without references.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # A call in another thread may still use the object, and then frees it.
+        self._interrupt(True)
+        _core.close(self._handle)
+
+    # ---- facts by the local clock, without a request --------------------------------------
+
+    @property
+    def valid_for(self) -> float:
+        """How long the hold is still valid, in seconds. 0 if nothing is held.
+
+        After a wait it is at most 1.6 s until the first renewal confirms the grant.
+        """
+        return self._calls.valid_ms(self._handle) / 1000  # type: ignore[no-any-return]
+
+    @property
+    def deadline_ns(self) -> int:
+        """When the hold ends unless it is renewed, in nanoseconds of `time.CLOCK_BOOTTIME`.
+
+        0 if nothing is held.
+        """
+        return self._calls.deadline_ns(self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def hold_number(self) -> int:
+        """The number of the latest hold of this object. The first is 1."""
+        return self._calls.hold_number(self._handle)  # type: ignore[no-any-return]
+
+    # ---- calls ----------------------------------------------------------------------------
+
+    def extend(self, lease: Seconds | None = None) -> None:
+        """Makes the hold last at least `lease` seconds from now, or the lock's lease."""
+        self._calls.extend(self._handle, lease_ms(lease))
+
+    async def extend_async(self, lease: Seconds | None = None) -> None:
+        """As `extend`, without blocking the event loop."""
+        wanted_ms = lease_ms(lease)
+        event = await self._finish(
+            lambda queue, tag: self._calls.extend_async(self._handle, queue, tag, wanted_ms))
+        event.check()
+
+    def cancel(self) -> bool:
+        """Ends the waiting acquire of this object with `Cancelled`. Any thread may call it.
+
+        Returns whether a call was waiting.
+        """
+        try:
+            self._calls.cancel(self._handle)
+        except NotWaiting:
+            return False
+        return True
+
+    def interrupt(self, is_on: bool = True) -> None:
+        """As `cancel`, and blocks later acquires until a call with False."""
+        self._calls.interrupt(self._handle, 1 if is_on else 0)
+        self._is_interrupted = is_on
+
+    def _interrupt(self, is_on: bool) -> None:
+        """Ends a wait for a signal or a close. Afterwards the program's own setting counts."""
+        wanted = is_on or self._is_interrupted or self._is_closed
+        with contextlib.suppress(Closed):
+            self._calls.interrupt(self._handle, 1 if wanted else 0)
+
+    # ---- waiting --------------------------------------------------------------------------
+
+    def _wait(self, call: Callable[..., None], arguments: tuple[int, ...],
+              limit_ms: int | None) -> None:
+        """Makes a call that waits. A signal ends the wait, and its handler runs then.
+
+        The limit is the last argument of the call, or None of a call that does not have it.
+        """
+        begin = time.monotonic()
+        limits = () if limit_ms is None else (limit_ms,)
+        while True:
+            wait = _signals.Wait(self._interrupt)
+            try:
+                wait.begin()
+                call(self._handle, *arguments, *limits)
+                return
+            except Cancelled:
+                if self._is_closed:
+                    raise Closed("this object was closed while the call waited") from None
+                if self._is_interrupted or not wait.is_interrupted:
+                    raise
+            finally:
+                try:
+                    wait.end()
+                except BaseException:
+                    # The handler of a signal raised an exception in it.
+                    wait.end()
+                    raise
+            # The handler raised no exception, so the wait begins again.
+            if limit_ms is not None and limit_ms > 0:
+                passed_ms = int((time.monotonic() - begin) * 1000)
+                limits = (max(1, limit_ms - passed_ms),)
+
+    def _start(self, submit: Callable[[Any, int], None]) -> asyncio.Future[Event]:
+        return self._client._dispatchers.of_loop().start(submit)
+
+    async def _finish(self, submit: Callable[[Any, int], None]) -> Event:
+        """Starts a call and waits for its end, also if the task is cancelled meanwhile.
+
+        The object is busy until then. The option `command_timeout` bounds the time.
+        """
+        return await ended(self._start(submit))
+
+    # ---- losses ---------------------------------------------------------------------------
+
+    def watch(self, callback: Callable[[Notice], object] | None) -> None:
+        """Calls `callback` with each loss or risk of a hold of this object. None ends that.
+
+        It runs in the thread `mortise-dispatcher` of the client, or in the event loop if this is
+        called there.
+        """
+        self._on_notice = callback
+        if callback is not None:
+            self._begin_watch()
+
+    def _begin_watch(self) -> None:
+        watching = self._watching
+        if watching is not None and watching[0].is_alive():
+            return
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            dispatcher: Dispatcher = self._client._dispatchers.of_thread()
+        else:
+            dispatcher = self._client._dispatchers.of_loop()
+        tags: list[int] = []
+
+        def forget(_: object) -> None:
+            for tag in tags:
+                dispatcher.forget(tag)
+
+        this = weakref.ref(self, forget)
+
+        def notify(event: Event) -> None:
+            owner = this()
+            if owner is not None:
+                owner._notify(event)
+
+        tag = dispatcher.submit(
+            lambda queue, tag: self._calls.watch(self._handle, queue, tag), notify)
+        tags.append(tag)
+        self._watching = (dispatcher, tag)
+
+    def _notify(self, event: Event) -> None:
+        details = event.details
+        reason = reason_of(details.reason) if details else LossReason.UNKNOWN
+        if event.kind == EVENT_LOST:
+            for hold in [*self._watched]:
+                hold._note_loss(event.hold_number, reason)
+        callback = self._on_notice
+        if callback is not None:
+            callback(Notice(event.kind == EVENT_LOST, event.token, event.hold_number, reason,
+                            details.message if details else "",
+                            details.lock_name if details else b""))
+
+    def _add_watched(self, hold: Hold) -> None:
+        self._watched.append(hold)
+        self._begin_watch()
+
+    def _is_loss_of(self, hold: Hold, number: int) -> bool:
+        """Whether the loss of the hold with this number is that of this hold."""
+        return hold._number == number
+
+    def _drop_watched(self, hold: Hold) -> None:
+        with contextlib.suppress(ValueError):  # another thread was faster
+            self._watched.remove(hold)
+
+
+class NamedOwner(Owner):
+    """An owner of a lock with a name."""
+
+    _calls: NamedCalls
+
+    def __init__(self, client: Client, handle: Any, name: str | bytes) -> None:
+        super().__init__(client, handle)
+        self._name = name
+
+    def __repr__(self) -> str:
+        state = " (closed)" if self._is_closed else ""
+        return f"<mortise.{type(self).__name__} {self._name!r}{state}>"
+
+    @property
+    def name(self) -> str | bytes:
+        """The name of the lock, as it was given."""
+        return self._name
+
+    @property
+    def token(self) -> int:
+        """The fencing token of the latest hold of this object, or 0 before the first."""
+        return self._calls.token(self._handle)  # type: ignore[no-any-return]
+
+    def query(self) -> LockInfo:
+        """Asks the server for the holders and the waiters of the lock.
+
+        The answer may be old when it arrives. To decide whether to act, use `hold.is_held`.
+        """
+        info = _core.info_new()
+        self._calls.query(self._handle, info)
+        return read_info(info)
+
+    def force_release(self, owner: str | bytes) -> None:
+        """Ends the hold of another owner, whose owner token `query` shows. For operators only."""
+        token = owner.encode("utf-8", "surrogateescape") if isinstance(owner, str) else owner
+        self._calls.force_release(self._handle, name_bytes(token, "owner"))
+
+
+async def ended(future: asyncio.Future[Event]) -> Event:
+    """The event of a call. A cancelled task also waits for it, and is cancelled afterwards."""
+    cancelled: asyncio.CancelledError | None = None
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return future.result()

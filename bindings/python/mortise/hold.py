@@ -1,0 +1,326 @@
+"""The result of an acquire."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
+
+from mortise import _core, _modes
+from mortise._arguments import Seconds, lease_ms
+from mortise._constants import LossReason
+from mortise._dispatcher import Event, logger
+from mortise._modes import Mode
+from mortise.errors import (
+    Busy,
+    Closed,
+    Error,
+    LimitReached,
+    LockLost,
+    NotOwner,
+    OutOfMemory,
+    Unknown,
+    Unreachable,
+)
+
+if TYPE_CHECKING:
+    from mortise._owner import Owner
+
+AnyHold = TypeVar("AnyHold", bound="Hold")
+
+# After these a release did not begin, and the hold is unchanged.
+_NOT_BEGUN = (Busy, LimitReached, OutOfMemory)
+
+
+class Hold:
+    """A granted lock, from the grant until release or loss.
+
+    It ends with its `with` block, or by `release`. A lease cannot stop a paused process from acting
+    after its end. So pass `token` to the resource that the lock protects. The resource must refuse
+    a token below the highest token that it has seen.
+    """
+
+    def __init__(self, owner: Owner, mode: Mode, event: Event | None = None) -> None:
+        self._owner = owner
+        self._mode = mode
+        self._is_over = False
+        self._callbacks: list[Callable[[LossReason], object]] = []
+        if event is not None:
+            self._number, self._token = event.hold_number, event.token
+        else:
+            self._number = owner._calls.hold_number(owner._handle)
+            self._token = self._current_token()
+
+    def __repr__(self) -> str:
+        state = "held" if self.is_held else "ended"
+        return f"<mortise.{type(self).__name__} of {self._owner!r}, token {self._token}, {state}>"
+
+    def __enter__(self: AnyHold) -> AnyHold:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._leave(has_failed=kind is not None)
+
+    async def __aenter__(self: AnyHold) -> AnyHold:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        await self._leave_async(has_failed=kind is not None)
+
+    # ---- facts by the local clock, without a request --------------------------------------
+
+    @property
+    def token(self) -> int:
+        """The fencing token, below 2**53. 0 of a multi, whose members have their own.
+
+        It rises with every grant of a mutex, and of a read-write lock to a writer. Readers of one
+        client may have the same token. Only an upgrade changes it.
+        """
+        return self._token
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the hold lasts, by the local clock. Also right after a suspend of the process."""
+        with contextlib.suppress(Closed):
+            # In this order: what is held after the number was read may be another hold already.
+            return (not self._is_over and self._mode.is_held(self._owner._handle)
+                    and self._is_latest())
+        return False
+
+    @property
+    def valid_for(self) -> float:
+        """How long the hold is still valid without a renewal, in seconds. 0 after its end."""
+        with contextlib.suppress(Closed):
+            valid_ms: int = self._owner._calls.valid_ms(self._owner._handle)
+            if not self._is_over and self._is_latest():
+                return valid_ms / 1000
+        return 0.0
+
+    def _is_latest(self) -> bool:
+        number: int = self._owner._calls.hold_number(self._owner._handle)
+        return number == self._number
+
+    def _current_token(self) -> int:
+        token = getattr(self._owner._calls, "token", None)
+        return token(self._owner._handle) if token else 0
+
+    def _is_lost(self) -> bool:
+        """Whether it has ended without a release. With the option `acks` that is not `is_held`."""
+        try:
+            return not self._owner._calls.deadline_ns(self._owner._handle) or not self._is_latest()
+        except Closed:
+            return False
+
+    # ---- losses ---------------------------------------------------------------------------
+
+    def on_lost(self, callback: Callable[[LossReason], object]) -> None:
+        """Calls `callback(reason)` when the hold is lost. A release is no loss.
+
+        It runs in the thread `mortise-dispatcher` of the client, or in the event loop if this is
+        called there. It runs at once if the hold is lost already, and the reason may be
+        `LossReason.UNKNOWN` then. It must not wait for the work that it stops.
+        """
+        if self._is_over:
+            return
+        self._callbacks.append(callback)
+        if len(self._callbacks) == 1:
+            self._owner._add_watched(self)
+        if self._is_lost():
+            self._note_own_loss(LossReason.UNKNOWN)
+
+    def _note_loss(self, number: int, reason: LossReason) -> None:
+        """The owner has lost the hold with this number."""
+        if self._owner._is_loss_of(self, number):
+            self._note_own_loss(reason)
+
+    def _note_own_loss(self, reason: LossReason) -> None:
+        self._owner._drop_watched(self)
+        while True:
+            try:
+                callback = self._callbacks.pop(0)  # each runs once
+            except IndexError:
+                return
+            try:
+                callback(reason)
+            except Exception:
+                logger.exception("a callback raised an exception")
+
+    # ---- calls ----------------------------------------------------------------------------
+
+    def extend(self, lease: Seconds | None = None) -> None:
+        """Makes the hold last at least `lease` seconds from now. None is the lock's lease.
+
+        It never shortens the hold. Raises `LockLost` if the hold was lost before.
+        """
+        self._check_latest()
+        self._owner.extend(lease)
+        # An acquire in another thread may have replaced the hold, and was extended.
+        self._check_latest()
+
+    async def extend_async(self, lease: Seconds | None = None) -> None:
+        """As `extend`, without blocking the event loop."""
+        self._check_latest()
+        wanted_ms = lease_ms(lease)
+        owner = self._owner
+        event = await owner._finish(
+            lambda queue, tag: owner._calls.extend_async(owner._handle, queue, tag, wanted_ms))
+        event.check()
+        self._check_latest()
+
+    def release(self) -> None:
+        """Ends the hold and lets the next waiter in. It never ends a later hold.
+
+        After `Busy`, `LimitReached` and `OutOfMemory` the hold is unchanged. After any other
+        exception nothing is held. `LockLost` means that the hold was lost before. After `Unknown`
+        and `Unreachable` the client continues to try, and the lease ends the hold at the latest.
+        """
+        self._check_open()
+        try:
+            try:
+                self._mode.release_hold(self._owner._handle, self._number)
+            except NotOwner:
+                if not self._follow_change():
+                    raise
+                self._mode.release_hold(self._owner._handle, self._number)
+        except _NOT_BEGUN:
+            raise
+        except BaseException:
+            self._end()
+            raise
+        self._end()
+
+    async def release_async(self) -> None:
+        """As `release`, without blocking the event loop."""
+        self._check_open()
+        try:
+            try:
+                await self._release_async()
+            except NotOwner:
+                if not self._follow_change():
+                    raise
+                await self._release_async()
+        except _NOT_BEGUN:
+            raise
+        except BaseException:
+            self._end()
+            raise
+        self._end()
+
+    async def _release_async(self) -> None:
+        event = await self._owner._finish(self._begin_release)
+        event.check()
+
+    def _begin_release(self, queue: Any, tag: int) -> None:
+        self._mode.release_hold_async(self._owner._handle, queue, tag, self._number)
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._callbacks.clear()
+        self._owner._drop_watched(self)
+
+    def _check_open(self) -> None:
+        if self._is_over:
+            raise self._failure(NotOwner, "this hold has ended already")
+
+    def _check_latest(self) -> None:
+        self._check_open()
+        if not self._is_latest():
+            raise self._failure(LockLost, "this hold has ended; its lock was acquired again")
+
+    def _failure(self, kind: type[Error], message: str) -> Error:
+        name = getattr(self._owner, "name", b"")
+        error = kind(f"{name!r}: {message}" if name else message)
+        error.lock_name = name.encode() if isinstance(name, str) else name
+        return error
+
+    def _follow_change(self) -> bool:
+        """Whether the hold may have the other mode: it was lost during an upgrade or downgrade."""
+        if self._mode.other is None or self._owner._calls.deadline_ns(self._owner._handle):
+            return False
+        self._mode = self._mode.other
+        return True
+
+    # ---- the end of a block ---------------------------------------------------------------
+
+    def _leave(self, has_failed: bool) -> None:
+        if self._is_over or self._owner._is_closed:
+            return
+        try:
+            self.release()
+        except Error as error:
+            self._consider(error, has_failed)
+
+    async def _leave_async(self, has_failed: bool) -> None:
+        if self._is_over or self._owner._is_closed:
+            return
+        try:
+            await self.release_async()
+        except Error as error:
+            self._consider(error, has_failed)
+
+    def _consider(self, error: Error, has_failed: bool) -> None:
+        """Raises the failure of a release at the end of a block, if the program must know."""
+        if has_failed or isinstance(error, (Unknown, Unreachable)):
+            return  # the exception of the block matters more; the lease ends what is left
+        if isinstance(error, NotOwner) and self._is_lost():
+            return  # the block has released the lock by the lock object
+        raise error
+
+
+class ReadWriteHold(Hold):
+    """A hold of a read-write lock, to read or to write."""
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this is a hold to write."""
+        return self._mode is _modes.WRITE
+
+    def upgrade(self) -> None:
+        """Turns this hold of a reader into one of a writer, if nobody else reads. Never waits.
+
+        The hold gets a new token. `NotAcquired` means that others also read, and after it the hold
+        continues to read.
+        """
+        self._check_latest()
+        _core.rw_upgrade(self._owner._handle)
+        self._change(_modes.WRITE)
+
+    async def upgrade_async(self) -> None:
+        """As `upgrade`, without blocking the event loop."""
+        self._check_latest()
+        event = await self._owner._finish(
+            lambda queue, tag: _core.rw_upgrade_async(self._owner._handle, queue, tag))
+        event.check()
+        self._change(_modes.WRITE)
+
+    def downgrade(self) -> None:
+        """Turns this hold of a writer into one of a reader, without a gap. The token stays.
+
+        From the call on the hold only reads, also after an exception.
+        """
+        self._check_latest()
+        try:
+            _core.rw_downgrade(self._owner._handle)
+        finally:
+            self._settle()
+
+    async def downgrade_async(self) -> None:
+        """As `downgrade`, without blocking the event loop."""
+        self._check_latest()
+        try:
+            event = await self._owner._finish(
+                lambda queue, tag: _core.rw_downgrade_async(self._owner._handle, queue, tag))
+        finally:
+            self._settle()
+        event.check()
+
+    def _change(self, mode: Mode) -> None:
+        self._mode = mode
+        self._token = self._current_token()
+
+    def _settle(self) -> None:
+        handle = self._owner._handle
+        if _modes.READ.is_held(handle) and not _modes.WRITE.is_held(handle):
+            self._change(_modes.READ)

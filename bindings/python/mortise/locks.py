@@ -1,0 +1,352 @@
+"""The kinds of lock."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
+
+from mortise import _core, _modes
+from mortise._arguments import Seconds, count, timeout_ms
+from mortise._dispatcher import Event
+from mortise._modes import Mode
+from mortise._owner import NamedOwner, Owner, ended
+from mortise.errors import Closed, LockLost, NotAcquired
+from mortise.hold import Hold, ReadWriteHold
+
+if TYPE_CHECKING:
+    from mortise.client import Client
+
+HoldType = TypeVar("HoldType", bound=Hold)
+
+
+class _Default:
+    """The timeout of the lock object."""
+
+
+_DEFAULT = _Default()
+Limit = Union[Seconds, None, _Default]
+
+
+class Acquirable(Generic[HoldType]):
+    """What can be acquired, by calls, a `with` block or an `async with` block.
+
+    A timeout is in seconds, or a `timedelta`. None waits as long as necessary, and 0 does not wait.
+    """
+
+    _mode: Mode
+    _new_hold: Any = Hold
+
+    def __init__(self, timeout: Seconds | None, cancel_on_loss: bool) -> None:
+        self._timeout_ms = timeout_ms(timeout)
+        self._cancel_on_loss = cancel_on_loss
+        self._entered: list[tuple[HoldType, _Guard | None]] = []
+        self._arguments: tuple[int, ...] = ()
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        raise NotImplementedError
+
+    # ---- blocking -------------------------------------------------------------------------
+
+    def acquire(self, timeout: Limit = _DEFAULT) -> HoldType:
+        """Waits for the lock, in the order of arrival at the server. Returns the hold.
+
+        Raises `Timeout` after the timeout, which is that of the lock object unless it is given.
+        Other threads run meanwhile. Ctrl-C and other signals end the wait of the main thread.
+        """
+        return self._acquire(self._mode.acquire, self._limit(timeout))
+
+    def try_acquire(self) -> HoldType | None:
+        """Acquires the lock if it is free. Returns the hold, or None."""
+        try:
+            return self._acquire(self._mode.try_, None)
+        except NotAcquired:
+            return None
+
+    def release(self) -> None:
+        """Ends the current hold of the lock object, without the object of the hold."""
+        self._mode.release(self._owner_of_calls._handle)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lock object holds the lock, by the local clock."""
+        return self._mode.is_held(self._owner_of_calls._handle)  # type: ignore[no-any-return]
+
+    def __enter__(self) -> HoldType:
+        hold = self.acquire()
+        self._entered.append((hold, None))
+        return hold
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._entered.pop()[0]._leave(has_failed=kind is not None)
+
+    def _limit(self, timeout: Limit) -> int:
+        return self._timeout_ms if isinstance(timeout, _Default) else timeout_ms(timeout)
+
+    def _acquire(self, call: Any, limit_ms: int | None) -> HoldType:
+        owner = self._owner_of_calls
+        handle = owner._handle
+        grants = _core.grants(handle)
+        try:
+            owner._wait(call, self._arguments, limit_ms)
+            return self._new_hold(owner, self._mode)  # type: ignore[no-any-return]
+        except BaseException:
+            # The handler of a signal raised an exception between the grant and here. Nobody would
+            # release this grant, which other calls of this thread did not make.
+            if _core.grants(handle) not in (0, grants):
+                self._mode.release(handle)
+            raise
+
+    # ---- asyncio --------------------------------------------------------------------------
+
+    async def acquire_async(self, timeout: Limit = _DEFAULT) -> HoldType:
+        """As `acquire`, without blocking the event loop.
+
+        A cancelled task gives its place in the queue back.
+        """
+        arguments = (*self._arguments, self._limit(timeout))
+        return await self._acquire_async(self._mode.acquire_async, arguments)
+
+    async def try_acquire_async(self) -> HoldType | None:
+        """As `try_acquire`, without blocking the event loop."""
+        try:
+            return await self._acquire_async(self._mode.try_async, self._arguments)
+        except NotAcquired:
+            return None
+
+    async def release_async(self) -> None:
+        """As `release`, without blocking the event loop."""
+        owner = self._owner_of_calls
+        event = await owner._finish(
+            lambda queue, tag: self._mode.release_async(owner._handle, queue, tag))
+        event.check()
+
+    async def __aenter__(self) -> HoldType:
+        hold = await self.acquire_async()
+        guard = _Guard(hold)
+        self._entered.append((hold, guard))
+        if self._cancel_on_loss:
+            try:
+                guard.begin()
+            except BaseException:
+                self._entered.pop()
+                await hold._leave_async(has_failed=True)
+                raise
+        return hold
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        hold, guard = self._entered.pop()
+        try:
+            if guard is not None:
+                guard.end(kind)
+        finally:
+            await hold._leave_async(has_failed=kind is not None)
+
+    async def _acquire_async(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
+        owner = self._owner_of_calls
+        future = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
+        try:
+            event = await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if not future.done():
+                owner.cancel()
+            # The wait ends at once, unless the grant came first. Then nobody would release it.
+            await self._give_back(await ended(future))
+            raise
+        if event.status and owner._is_closed:
+            raise Closed("this object was closed while the call waited")
+        event.check()
+        return self._new_hold(owner, self._mode, event)  # type: ignore[no-any-return]
+
+    async def _give_back(self, event: Event) -> None:
+        if event.status == 0:
+            hold = self._new_hold(self._owner_of_calls, self._mode, event)
+            await hold._leave_async(has_failed=True)
+
+
+class _Guard:
+    """Cancels the task of an `async with` block when its hold is lost."""
+
+    def __init__(self, hold: Hold) -> None:
+        self._hold = hold
+        self._task = asyncio.current_task()
+        self._loop = asyncio.get_running_loop()
+        self._is_over = False
+        self._has_cancelled = False
+
+    def begin(self) -> None:
+        """From now on a loss cancels the task."""
+        self._hold.on_lost(lambda _: self._loop.call_soon_threadsafe(self._cancel))
+
+    def _cancel(self) -> None:
+        if self._task is not None and not self._is_over:
+            self._has_cancelled = self._task.cancel()
+
+    def end(self, kind: type[BaseException] | None) -> None:
+        """The block has ended. Raises `LockLost` if this guard has ended it."""
+        self._is_over = True
+        if not self._has_cancelled:
+            return
+        uncancel = getattr(self._task, "uncancel", None)  # from Python 3.11 on
+        others = uncancel() if uncancel else 0
+        if kind is asyncio.CancelledError and others == 0:
+            raise self._hold._failure(LockLost, "the hold was lost")
+
+
+class Lock(NamedOwner, Acquirable[Hold]):
+    """One owner of a mutex, from `Client.lock`.
+
+    Use it in one thread or task at a time: another call raises `Busy` or `AlreadyHeld`. Each thread
+    and each task makes its own lock object with the same name.
+    """
+
+    _calls = _modes.LOCK
+    _mode = _modes.MUTEX
+
+    def __init__(self, client: Client, name: str | bytes, handle: Any,
+                 timeout: Seconds | None, cancel_on_loss: bool) -> None:
+        NamedOwner.__init__(self, client, handle, name)
+        Acquirable.__init__(self, timeout, cancel_on_loss)
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        return self
+
+
+class ReadWriteLock(NamedOwner):
+    """One owner of a read-write lock, from `Client.rw_lock`. It reads or writes.
+
+    Many owners may read at once, and one may write. A waiting writer holds back later readers.
+    """
+
+    _calls = _modes.RW
+
+    def __init__(self, client: Client, name: str | bytes, handle: Any,
+                 timeout: Seconds | None, cancel_on_loss: bool) -> None:
+        super().__init__(client, handle, name)
+        timeout_ms(timeout)
+        self._timeout = timeout
+        self._cancel_on_loss = cancel_on_loss
+
+    def reader(self, timeout: Limit = _DEFAULT) -> Reader:
+        """What is acquired to read. The timeout is that of the lock object unless it is given."""
+        return Reader(self, self._timeout if isinstance(timeout, _Default) else timeout)
+
+    def writer(self, timeout: Limit = _DEFAULT) -> Writer:
+        """What is acquired to write. The timeout is that of the lock object unless it is given."""
+        return Writer(self, self._timeout if isinstance(timeout, _Default) else timeout)
+
+
+class _Side(Acquirable[ReadWriteHold]):
+    _new_hold = ReadWriteHold
+
+    def __init__(self, lock: ReadWriteLock, timeout: Seconds | None) -> None:
+        super().__init__(timeout, lock._cancel_on_loss)
+        self._lock = lock
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        return self._lock
+
+
+class Reader(_Side):
+    """A read-write lock to read, from `ReadWriteLock.reader`."""
+
+    _mode = _modes.READ
+
+
+class Writer(_Side):
+    """A read-write lock to write, from `ReadWriteLock.writer`."""
+
+    _mode = _modes.WRITE
+
+
+class Permits(Acquirable[Hold]):
+    """Some permits of a semaphore, from `Semaphore.permits`."""
+
+    _mode = _modes.PERMITS
+
+    def __init__(self, semaphore: Semaphore, permits: int, timeout: Seconds | None) -> None:
+        super().__init__(timeout, semaphore._cancel_on_loss)
+        self._semaphore = semaphore
+        self._arguments = (count(permits, "permits"),)
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        return self._semaphore
+
+
+class Semaphore(NamedOwner, Acquirable[Hold]):
+    """One owner of permits of a semaphore, from `Client.semaphore`. It acquires one by itself."""
+
+    _calls = _modes.SEMAPHORE
+    _mode = _modes.PERMITS
+
+    def __init__(self, client: Client, name: str | bytes, handle: Any,
+                 timeout: Seconds | None, cancel_on_loss: bool) -> None:
+        NamedOwner.__init__(self, client, handle, name)
+        Acquirable.__init__(self, timeout, cancel_on_loss)
+        self._timeout = timeout
+        self._arguments = (1,)
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        return self
+
+    def permits(self, permits: int, timeout: Limit = _DEFAULT) -> Permits:
+        """So many permits at once. The timeout is that of the semaphore unless it is given."""
+        return Permits(self, permits, self._timeout if isinstance(timeout, _Default) else timeout)
+
+    def resize(self, permits: int) -> None:
+        """Changes the number of permits that all owners share."""
+        _core.semaphore_resize(self._handle, count(permits, "permits"))
+
+
+Member = Union[Lock, Reader, Writer, Semaphore, Permits]
+
+
+class Multi(Owner, Acquirable[Hold]):
+    """Several locks of one client that are acquired all or none, from `Client.multi`."""
+
+    _calls = _modes.MULTI
+    _mode = _modes.ALL
+
+    def __init__(self, client: Client, handle: Any, members: tuple[Member, ...],
+                 timeout: Seconds | None, cancel_on_loss: bool) -> None:
+        Owner.__init__(self, client, handle)
+        Acquirable.__init__(self, timeout, cancel_on_loss)
+        self._members: list[Member] = []
+        for member in members:
+            self._add(member)
+
+    def __repr__(self) -> str:
+        return f"<mortise.Multi of {len(self._members)}>"
+
+    def __len__(self) -> int:
+        """The number of members."""
+        return _core.multi_member_count(self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def _owner_of_calls(self) -> Owner:
+        return self
+
+    def _add(self, member: Member) -> None:
+        if isinstance(member, (Reader, Writer)):
+            add = _core.multi_add_reader if isinstance(member, Reader) else _core.multi_add_writer
+            add(self._handle, member._lock._handle)
+        elif isinstance(member, (Semaphore, Permits)):
+            _core.multi_add_semaphore(
+                self._handle, member._owner_of_calls._handle, *member._arguments)
+        elif isinstance(member, Lock):
+            _core.multi_add_lock(self._handle, member._handle)
+        else:
+            raise TypeError("members: give locks, rw.reader(), rw.writer() and semaphores, "
+                            f"not {type(member).__name__}")
+        self._members.append(member)
+
+    def _is_loss_of(self, hold: Hold, number: int) -> bool:
+        # The number is that of the member's hold.
+        return hold._is_lost()

@@ -1,0 +1,293 @@
+"""Coroutines: blocks, waits, cancellation and losses."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import threading
+from collections.abc import Coroutine
+from typing import Any
+
+import mortise
+from support import PATIENCE_S, Case, main, until
+
+
+class AsyncCase(Case):
+    def run_in_loop(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run(asyncio.wait_for(work, 2 * PATIENCE_S))
+
+    async def await_queue(self, count: int) -> None:
+        await asyncio.to_thread(self.await_waiters, count)
+
+
+class AsyncioTest(AsyncCase):
+    def test_a_block_holds_the_lock(self) -> None:
+        async def work() -> None:
+            async with self.client.lock(self.name, timeout=5) as hold:
+                self.assertTrue(hold.is_held)
+                self.assertIsNone(await self.client.lock(self.name).try_acquire_async())
+                await hold.extend_async(30)
+            self.assertFalse(hold.is_held)
+            hold = await self.client.lock(self.name).acquire_async()
+            await hold.release_async()
+            with self.assertRaises(mortise.NotOwner):
+                await hold.release_async()
+
+        self.run_in_loop(work())
+        self.assert_free()
+
+    def test_each_kind_of_lock_works(self) -> None:
+        async def work() -> None:
+            rw = self.client.rw_lock("rw" + self.name)
+            async with rw.reader() as reading:
+                await reading.upgrade_async()
+                self.assertTrue(reading.is_writing and reading.is_held)
+                await reading.downgrade_async()
+                self.assertTrue(rw.reader().is_held)
+            seats = self.client.semaphore("seats" + self.name, 2)
+            async with seats.permits(2), self.client.lock(self.name):
+                self.assertEqual(seats.query().permits_in_use, 2)
+            async with self.client.multi(self.client.lock(self.name), rw.writer(), seats) as hold:
+                self.assertTrue(hold.is_held)
+
+        self.run_in_loop(work())
+
+    def test_a_failure_is_raised(self) -> None:
+        async def work() -> None:
+            with self.client.lock(self.name):
+                with self.assertRaises(mortise.Timeout) as caught:
+                    await self.client.lock(self.name).acquire_async(timeout=0.05)
+                self.assertIn(self.name, str(caught.exception))
+                with self.assertRaises(mortise.Timeout):
+                    async with self.client.lock(self.name, timeout=0.05):
+                        pass
+
+        self.run_in_loop(work())
+
+    def test_many_coroutines_take_turns(self) -> None:
+        async def turn(count: list[int]) -> None:
+            async with self.client.lock(self.name) as hold:
+                seen = count[0]
+                await asyncio.sleep(0)
+                count[0] = seen + 1
+                self.assertGreater(hold.token, 0)
+
+        async def work() -> None:
+            count = [0]
+            await asyncio.gather(*(turn(count) for _ in range(200)))
+            self.assertEqual(count[0], 200)
+
+        before = threading.active_count()
+        self.run_in_loop(work())
+        self.assertLessEqual(threading.active_count(), before)
+
+    def test_a_cancelled_task_gives_its_place_back(self) -> None:
+        async def work() -> None:
+            waiter = self.client.lock(self.name)
+            async with self.blocker():
+                task = asyncio.create_task(waiter.acquire_async())
+                await self.await_queue(1)
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                await self.await_queue(0)
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(waiter.acquire_async(), 0.05)
+                self.assertIsNone(await waiter.try_acquire_async())
+            async with waiter:
+                pass
+
+        self.run_in_loop(work())
+
+    def test_a_grant_that_comes_with_the_cancel_is_given_back(self) -> None:
+        async def work() -> None:
+            lock = self.client.lock(self.name)
+            for delay in range(40):
+                task = asyncio.create_task(lock.acquire_async())
+                await asyncio.sleep(delay * 2e-5)
+                is_cancelled = task.cancel()
+                try:
+                    hold = await task
+                    await hold.release_async()
+                except asyncio.CancelledError:
+                    self.assertTrue(is_cancelled)
+                self.assertFalse(lock.is_held)
+
+        self.run_in_loop(work())
+        self.assert_free()
+
+    def test_two_tasks_cannot_use_one_lock_object(self) -> None:
+        async def work() -> None:
+            lock = self.client.lock(self.name)
+            async with self.blocker():
+                task = asyncio.create_task(lock.acquire_async())
+                await self.await_queue(1)
+                with self.assertRaises(mortise.Busy) as caught:
+                    await lock.acquire_async()
+                self.assertIn("another call", str(caught.exception))
+            async with await task:
+                pass
+
+        self.run_in_loop(work())
+
+    def test_the_close_of_a_client_ends_waits(self) -> None:
+        async def work() -> None:
+            client = self.new_client()
+            async with self.blocker():
+                task = asyncio.create_task(client.lock(self.name).acquire_async())
+                await self.await_queue(1)
+                client.close()
+                with self.assertRaises(mortise.Closed):
+                    await task
+                await self.await_queue(0)
+                with self.assertRaises(mortise.Closed):
+                    await client.lock(self.name).acquire_async()
+
+        self.run_in_loop(work())
+
+    def test_a_client_serves_several_loops(self) -> None:
+        async def work() -> None:
+            async with self.client.lock(self.name, timeout=PATIENCE_S) as hold:
+                self.assertTrue(hold.is_held)
+
+        threads = [threading.Thread(target=self.run_in_loop, args=(work(),)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.run_in_loop(work())
+        self.run_in_loop(work())
+        self.assertEqual(len(self.client._dispatchers._loops), 1)
+
+    def test_a_loop_that_is_closed_while_a_call_waits_leaves_no_waiter(self) -> None:
+        loop = asyncio.new_event_loop()
+        with self.blocker():
+            waiter = self.client.lock(self.name)
+            future = asyncio.ensure_future(waiter.acquire_async(), loop=loop)
+            loop.run_until_complete(asyncio.sleep(0))
+            self.await_waiters(1)
+            loop.close()
+            waiter.close()
+            self.await_waiters(0)
+        future._log_destroy_pending = False  # type: ignore[attr-defined]
+        future.get_coro().close()
+        del future
+        gc.collect()
+
+
+class LossTest(AsyncCase):
+    def lose(self) -> None:
+        other = self.client.lock(self.name)
+        other.force_release(other.query().holders[0].owner)
+
+    def test_a_loss_cancels_the_task_of_a_block(self) -> None:
+        async def work() -> None:
+            with self.assertRaises(mortise.LockLost) as caught:
+                async with self.client.lock(self.name) as hold:
+                    await asyncio.to_thread(self.lose)
+                    await asyncio.sleep(2 * PATIENCE_S)
+            self.assertFalse(hold.is_held)
+            self.assertEqual(caught.exception.lock_name, self.name.encode())
+            # The task itself is not cancelled.
+            await asyncio.sleep(0)
+            task = asyncio.current_task()
+            assert task is not None
+            self.assertEqual(task.cancelling() if hasattr(task, "cancelling") else 0, 0)
+            async with self.client.lock(self.name):
+                pass
+
+        self.run_in_loop(work())
+
+    def test_a_block_may_refuse_the_cancel(self) -> None:
+        async def work() -> None:
+            lost = asyncio.Event()
+            with self.assertRaises(mortise.LockLost):
+                async with self.client.lock(self.name, cancel_on_loss=False) as hold:
+                    hold.on_lost(lambda _: lost.set())
+                    await asyncio.to_thread(self.lose)
+                    await lost.wait()
+
+        self.run_in_loop(work())
+
+    def test_a_block_that_ignores_the_cancel_raises_the_loss(self) -> None:
+        async def work() -> None:
+            with self.assertRaises(mortise.LockLost):
+                async with self.client.lock(self.name):
+                    await asyncio.to_thread(self.lose)
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await asyncio.sleep(2 * PATIENCE_S)
+            await asyncio.sleep(0)
+
+        self.run_in_loop(work())
+
+    def test_a_block_that_ends_at_the_loss_raises_it(self) -> None:
+        async def work() -> None:
+            for _ in range(10):
+                with self.assertRaises(mortise.LockLost):
+                    async with self.client.lock(self.name):
+                        self.lose()
+                await asyncio.sleep(0)
+                async with self.client.lock(self.name):
+                    pass
+
+        self.run_in_loop(work())
+
+    def test_a_cancel_by_the_program_stays_a_cancel(self) -> None:
+        async def hold_it(begun: asyncio.Event) -> None:
+            async with self.client.lock(self.name):
+                begun.set()
+                await asyncio.sleep(2 * PATIENCE_S)
+
+        async def work() -> None:
+            begun = asyncio.Event()
+            task = asyncio.create_task(hold_it(begun))
+            await begun.wait()
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        self.run_in_loop(work())
+        self.assert_free()
+
+    def test_a_callback_gets_the_reason(self) -> None:
+        reasons: list[mortise.LossReason] = []
+        hold = self.client.lock(self.name).acquire()
+        hold.on_lost(reasons.append)
+        self.lose()
+        until(lambda: reasons == [mortise.LossReason.FORCED])
+        hold.on_lost(reasons.append)
+        self.assertEqual(len(reasons), 2)
+        with self.assertRaises(mortise.LockLost):
+            hold.release()
+
+    def test_a_release_is_no_loss(self) -> None:
+        reasons: list[mortise.LossReason] = []
+        lock = self.client.lock(self.name)
+        hold = lock.acquire()
+        hold.on_lost(reasons.append)
+        hold.release()
+        self.assertEqual(lock._watched, [])
+        with self.assertRaises(mortise.LockLost), lock as second:
+            second.on_lost(reasons.append)
+            self.lose()
+            until(lambda: reasons)
+            self.assertFalse(second.is_held)
+        self.assertEqual(reasons, [mortise.LossReason.FORCED])
+
+    def test_a_watch_reports_losses_of_members(self) -> None:
+        notices: list[mortise.Notice] = []
+        both = self.client.multi(self.client.lock(self.name), self.client.lock("2" + self.name))
+        both.watch(notices.append)
+        reasons: list[mortise.LossReason] = []
+        with self.assertRaises(mortise.LockLost), both as hold:
+            hold.on_lost(reasons.append)
+            self.lose()
+            until(lambda: reasons)
+        lost = [one for one in notices if one.is_loss]
+        self.assertEqual([one.lock_name for one in lost], [self.name.encode()])
+        self.assertEqual(lost[0].reason, mortise.LossReason.FORCED)
+        self.assertFalse(notices[0].is_loss)
+
+
+main()

@@ -1,0 +1,67 @@
+"""The log of a client, and its statistics at an interval."""
+
+from __future__ import annotations
+
+import logging
+
+import mortise
+from support import Case, main, until
+
+
+class ReportTest(Case):
+    def lose(self) -> None:
+        hold = self.client.lock(self.name).acquire()
+        other = self.client.lock(self.name)
+        other.force_release(other.query().holders[0].owner)
+        until(lambda: not hold.is_held)
+
+    def test_the_log_goes_to_logging(self) -> None:
+        self.client.log_to(level=mortise.LogLevel.ERROR)
+        with self.assertLogs("mortise", logging.INFO) as logs:
+            self.lose()
+            until(lambda: logs.records)
+        record, = logs.records
+        self.assertEqual(record.levelno, logging.ERROR)
+        self.assertIn(self.name, record.getMessage())
+        self.assertEqual(record.subject, "lost")  # type: ignore[attr-defined]
+        self.assertEqual(record.lock_name, self.name.encode())  # type: ignore[attr-defined]
+
+    def test_a_log_ends(self) -> None:
+        records: list[mortise.LogRecord] = []
+        self.client.watch_log(records.append)
+        self.lose()
+        until(lambda: records)
+        self.assertEqual(records[0].level, mortise.LogLevel.ERROR)
+        self.assertEqual(records[0].subject, mortise.LogSubject.LOST)
+        self.assertEqual(records[0].reason, mortise.LossReason.FORCED)
+        self.client.watch_log(None)
+        self.client.log_to(None)
+
+    def test_statistics_come_at_an_interval(self) -> None:
+        counted: list[mortise.Stats] = []
+        self.client.watch_stats(counted.append, interval=0.01)
+        until(lambda: len(counted) > 2)
+        self.client.watch_stats(None)
+        self.assertTrue(counted[0].samples)
+
+    def test_a_callback_that_fails_stops_no_other(self) -> None:
+        counted: list[mortise.Stats] = []
+
+        def fail(_: object) -> None:
+            raise ZeroDivisionError
+
+        with self.assertLogs("mortise", logging.ERROR) as logs:
+            self.client.watch_stats(fail, interval=0.01)
+            until(lambda: logs.records)
+        self.assertIn("ZeroDivisionError", logs.output[0])
+        with self.assertLogs("mortise", logging.ERROR):
+            hold = self.client.lock(self.name).acquire()
+            hold.on_lost(fail)
+            hold.on_lost(counted.append)  # type: ignore[arg-type]
+            other = self.client.lock(self.name)
+            other.force_release(other.query().holders[0].owner)
+            until(lambda: counted)
+        self.client.watch_stats(None)
+
+
+main()

@@ -1,0 +1,168 @@
+"""Signals end a wait of the main thread, and leave nothing held."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import threading
+import time
+from types import FrameType
+from unittest import mock
+
+import mortise
+from mortise import _signals
+from support import PATIENCE_S, Background, Case, main, until
+
+
+class Alarm(Exception):
+    """The handler of SIGALRM raises it."""
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+class SignalTest(Case):
+    def after_wait_begins(self, number: int) -> threading.Thread:
+        """Sends a signal once the lock of this test has a waiter."""
+
+        def run() -> None:
+            self.await_waiters(1)
+            send(number)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        self.addCleanup(thread.join)
+        return thread
+
+    def test_ctrl_c_ends_a_wait(self) -> None:
+        waiter = self.client.lock(self.name)
+        with self.blocker():
+            self.after_wait_begins(signal.SIGINT)
+            with self.assertRaises(KeyboardInterrupt):
+                waiter.acquire()
+            self.await_waiters(0)
+            self.assertIsNone(waiter.try_acquire())
+        # The lock object is as before.
+        with waiter:
+            pass
+
+    def test_a_handler_that_returns_does_not_end_a_wait(self) -> None:
+        handled: list[int] = []
+
+        def note(number: int, _: FrameType | None) -> None:
+            handled.append(number)
+
+        before = signal.signal(signal.SIGUSR1, note)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        hold = self.blocker().acquire()
+
+        def run() -> None:
+            self.await_waiters(1)
+            send(signal.SIGUSR1)
+            until(lambda: handled)
+            self.await_waiters(1)
+            hold.release()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        with self.client.lock(self.name, timeout=PATIENCE_S):
+            self.assertEqual(handled, [signal.SIGUSR1])
+        thread.join()
+
+    def test_a_handler_may_use_a_lock(self) -> None:
+        taken = []
+
+        def take(_: int, __: FrameType | None) -> None:
+            with self.client.lock("handler" + self.name) as hold:
+                taken.append(hold.token)
+            raise Alarm
+
+        before = signal.signal(signal.SIGUSR1, take)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        with self.blocker():
+            self.after_wait_begins(signal.SIGUSR1)
+            with self.assertRaises(Alarm):
+                self.client.lock(self.name).acquire()
+            self.assertEqual(len(taken), 1)
+            self.await_waiters(0)
+
+    def test_a_signal_at_any_moment_leaves_nothing_held(self) -> None:
+        def stop(_: int, __: FrameType | None) -> None:
+            raise Alarm
+
+        before = signal.signal(signal.SIGALRM, stop)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        chance = random.Random(7)
+        lock = self.client.lock(self.name)
+        caught = 0
+        for _ in range(400):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 4e-4))
+                with lock:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except Alarm:
+                caught += 1
+            self.assertFalse(lock.is_held)
+            # Nor is it interrupted for other threads.
+            with Background(lock.acquire).result():
+                pass
+        self.assertGreater(caught, 0)
+        self.assert_free()
+
+    def test_a_handler_may_raise_at_the_end_of_a_wait(self) -> None:
+        lock = self.client.lock(self.name)
+        with lock:  # which starts the watcher
+            pass
+        with mock.patch.object(_signals._Watcher, "end", side_effect=Alarm), \
+                self.assertRaises(Alarm):
+            lock.acquire()
+        self.assertFalse(lock.is_held)
+        # As if the handler had raised once.
+        end, calls = _signals._Watcher.end, []
+
+        def raise_first(watcher: _signals._Watcher) -> None:
+            calls.append(watcher)
+            if len(calls) == 1:
+                raise Alarm
+            end(watcher)
+
+        with mock.patch.object(_signals._Watcher, "end", raise_first), self.assertRaises(Alarm):
+            lock.acquire()
+        self.assertFalse(lock.is_held)
+        self.assertIsNone(calls[0].wait)
+
+    def test_an_event_loop_still_gets_its_signals(self) -> None:
+        async def work() -> None:
+            came = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, came.set)
+            with self.blocker():
+                self.after_wait_begins(signal.SIGUSR1)
+                # The wait blocks the loop, which a program should not do.
+                with self.assertRaises(mortise.Timeout):
+                    self.client.lock(self.name).acquire(timeout=0.5)
+            await asyncio.wait_for(came.wait(), PATIENCE_S)
+
+        asyncio.run(work())
+
+    def test_other_threads_run_during_a_wait(self) -> None:
+        with self.client.lock(self.name):
+            ticks: list[float] = []
+
+            def run() -> None:
+                while not ticks or ticks[-1] < end:
+                    time.sleep(0.01)
+                    ticks.append(time.monotonic())
+
+            end = time.monotonic() + 0.2
+            thread = threading.Thread(target=run)
+            thread.start()
+            with self.assertRaises(mortise.Timeout):
+                self.client.lock(self.name).acquire(timeout=0.5)
+            thread.join()
+            self.assertGreater(len(ticks), 2)
+
+
+main()

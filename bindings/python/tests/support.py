@@ -1,0 +1,103 @@
+"""What the tests share: the server that tests/support/with_server started, and names of locks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+import mortise
+
+URL = os.environ["MORTISE_TEST_URL"]
+TCP_URL = os.environ["MORTISE_TEST_TCP_URL"]
+PATIENCE_S = 20
+
+_numbers = itertools.count(1)
+
+
+def new_name() -> str:
+    """A name of a lock that no other test has."""
+    return f"{os.getpid()}-{next(_numbers)}"
+
+
+class Case(unittest.TestCase):
+    """A test with a client and the name of a lock."""
+
+    def setUp(self) -> None:
+        self.name = new_name()
+        self.client = self.new_client()
+
+    def new_client(self, url: str = URL, **options: Any) -> mortise.Client:
+        """A client that is closed after the test."""
+        client = mortise.Client(url, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def blocker(self) -> mortise.Lock:
+        """A lock of another client. The server then knows that this test's client waits."""
+        return self.new_client().lock(self.name)
+
+    def await_waiters(self, count: int) -> None:
+        """Waits until so many clients are queued for the lock of this test."""
+        watcher = self.client.lock(self.name)
+        until(lambda: watcher.query().waiter_count == count)
+
+    def assert_free(self) -> None:
+        """Nobody holds the lock of this test, at once or after a release on its way."""
+        with self.new_client().lock(self.name, timeout=PATIENCE_S):
+            pass
+        self.assertFalse(self.client.lock(self.name).query().is_held)
+
+
+def until(is_so: Callable[[], object]) -> None:
+    """Waits until something is so."""
+    for _ in range(PATIENCE_S * 100):
+        if is_so():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it did not happen in time")
+
+
+class Background:
+    """A call in another thread."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._result: object = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(call,))
+        self._thread.start()
+
+    def _run(self, call: Callable[[], object]) -> None:
+        try:
+            self._result = call()
+        except BaseException as error:  # the caller of `result` gets it
+            self._error = error
+
+    def result(self) -> Any:
+        """The result, or the exception of the call."""
+        self._thread.join(PATIENCE_S)
+        if self._thread.is_alive():
+            raise AssertionError("the call does not end")
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def run_program(code: str, *arguments: str, expect: int = 0) -> str:
+    """Runs a program of its own that may use mortise and URL. Returns what it printed."""
+    head = f"import mortise\nURL = {URL!r}\n"
+    done = subprocess.run([sys.executable, "-B", "-X", "dev", "-W", "error", "-c",
+                           head + textwrap.dedent(code), *arguments],
+                          capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode != expect or done.stderr:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+main = unittest.main
