@@ -317,6 +317,13 @@ std::vector<std::string> lua_command(const std::string& interpreter, const std::
           sources + "/competitor.lua"};
 }
 
+std::vector<std::string> python_command() {
+  const std::string sources = MORTISE_BENCH_SOURCES;
+  const std::string build = MORTISE_BENCH_BUILD;
+  return {"env", "PYTHONPATH=" + build + "/python", "python3", "-B",
+          sources + "/python_competitor.py"};
+}
+
 }  // namespace
 
 const std::vector<experiment>& languages() {
@@ -327,7 +334,8 @@ const std::vector<experiment>& languages() {
                      has_virtual_threads ? "virtual threads" : "futures",
                      has_virtual_threads ? 10'000 : 2000, 18}),
       experiment_of({"lua", "Lua 5.4", lua_command("lua5.4", "5.4"), "coroutines", 10'000, 65}),
-      experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80})};
+      experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80}),
+      experiment_of({"python", "Python", python_command(), "coroutines", 10'000, 90})};
   return all;
 }
 
