@@ -18,7 +18,7 @@ def commands():
     go_module(GO_SQLITE)
     return [built("fence.go", "-tags", "libsqlite3"),
             built("Fence.java", classpath="/usr/share/java/sqlite-jdbc.jar"),
-            built("fence.lua"), built("fence.c", "-lsqlite3"), built("fence.cpp", "-lsqlite3")]
+            built("fence.lua"), built("fence.py"), built("fence.c", "-lsqlite3"), built("fence.cpp", "-lsqlite3")]
 
 
 def a_holder_that_was_replaced_is_refused():

@@ -7,6 +7,7 @@ from stage import Program, built, eventually, redis, run
 LOCK = "{mortise:report}"
 # A virtual machine that was ended by a signal returns this code.
 COMMANDS = [(built("worker.go"), 0), (built("Worker.java"), 143), (built("worker.lua"), 0),
+            (built("worker.py"), 0),
             (built("worker.c"), 0), (built("worker.cpp"), 0)]
 
 

@@ -6,7 +6,9 @@ from stage import Program, built, eventually, redis, run
 
 LOCK = "{mortise:scheduler/leader}"
 COMMANDS = {file.rpartition(".")[2]: built(file)
-            for file in ("leader.go", "Leader.java", "leader.lua", "leader.c", "leader.cpp", "leader.sh")}
+            for file in (
+                "leader.go", "Leader.java", "leader.lua", "leader.py", "leader.c", "leader.cpp",
+                "leader.sh")}
 
 
 class Candidates:
@@ -56,8 +58,8 @@ def a_killed_leader_is_followed():
 
 
 def a_leader_that_ends_gives_the_lead_back():
-    candidates = Candidates(["go", "java", "sh", "lua"], "")
-    for status in (0, 143, 0):
+    candidates = Candidates(["go", "java", "py", "sh", "lua"], "")
+    for status in (0, 143, 0, 0):
         owner = redis("GET", LOCK)
         candidates.leader.send(SIGTERM)
         lines = candidates.leader.end(status)

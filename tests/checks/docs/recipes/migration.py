@@ -10,7 +10,7 @@ from stage import URL, Program, built, eventually, redis, run
 
 NAME = "nightly report"
 COMMANDS = [built(file) for file in (
-    "holder.go", "Holder.java", "holder.lua", "holder.c", "holder.cpp", "holder.sh")]
+    "holder.go", "Holder.java", "holder.lua", "holder.py", "holder.c", "holder.cpp", "holder.sh")]
 PAGE = pathlib.Path(os.environ["PAGE"]).read_text("utf-8")
 SERVER = redis_py.Redis.from_url(URL)
 

@@ -6,7 +6,8 @@ import pathlib
 
 from stage import Program, built, eventually, redis, run
 
-COMMANDS = [built(file) for file in ("once.go", "Once.java", "once.lua", "once.c", "once.cpp")]
+COMMANDS = [built(file) for file in ("once.go", "Once.java", "once.lua", "once.py", "once.c",
+                                   "once.cpp")]
 EACH = 2
 os.environ["LOG"] = "log"
 

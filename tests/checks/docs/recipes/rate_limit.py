@@ -6,9 +6,9 @@ import time
 from stage import Program, built, run
 
 AT_ONCE = [built(file) for file in (
-    "atonce.go", "AtOnce.java", "atonce.lua", "atonce.c", "atonce.cpp", "atonce.sh")]
+    "atonce.go", "AtOnce.java", "atonce.lua", "atonce.py", "atonce.c", "atonce.cpp", "atonce.sh")]
 LIMITED = [built(file) for file in (
-    "limiter.go", "Limiter.java", "limiter.lua", "limiter.c", "limiter.cpp", "limiter.sh")]
+    "limiter.go", "Limiter.java", "limiter.lua", "limiter.py", "limiter.c", "limiter.cpp", "limiter.sh")]
 EACH = 2
 TIMES = 10
 PERMITS = 3

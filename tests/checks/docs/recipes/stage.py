@@ -9,6 +9,8 @@ import threading
 URL = os.environ["MORTISE_TEST_TCP_URL"]
 PREFIX = os.environ["PREFIX"]
 os.environ.update(GOPROXY="off", GOTOOLCHAIN="local", GOFLAGS="-mod=mod")
+# Without a buffer Python writes a line and its end one after the other.
+os.environ.pop("PYTHONUNBUFFERED", None)
 MODULE = "github.com/mortise/mortise-go"
 PATIENCE_S = 60
 STRICT = "-Wall -Wextra -Wshadow -Werror".split()
@@ -56,7 +58,7 @@ def built(file, *flags, classpath=""):
         jars = f"{PREFIX}/share/java/mortise.jar:{classpath}"
         output_of("javac", "-Xlint:all", "-Werror", "-cp", jars, "-d", "classes", file)
         return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"classes:{jars}", name]
-    return [{"lua": "lua5.4", "sh": "bash"}[language], file]
+    return [{"lua": "lua5.4", "py": "/usr/bin/python3", "sh": "bash"}[language], file]
 
 
 class Program:

@@ -30,6 +30,10 @@ def test_lua():
     return output_of("lua5.4", "charges_test.lua")
 
 
+def test_python():
+    return output_of("/usr/bin/python3", "-m", "unittest", "charges_test")
+
+
 def test_c():
     return output_of(*built("charges_test.c", "charges.c"))
 
@@ -51,9 +55,11 @@ def main():
     assert test_go().count("--- PASS: ") == 3
     assert "[         3 tests successful      ]" in test_java()
     test_lua()
+    test_python()
     test_c()
     test_cpp()
     for file, test in (("charges.go", test_go), ("Charges.java", test_java), ("charges.lua", test_lua),
+                       ("charges.py", test_python),
                        ("charges.c", test_c), ("charges.cpp", test_cpp)):
         path = pathlib.Path(file)
         text = path.read_text("utf-8")
