@@ -18,12 +18,11 @@ protects. Timeouts and leases are in seconds.
 
 from __future__ import annotations
 
-import platform
-import sysconfig
+import sys
 
-if platform.python_implementation() != "CPython":
-    raise ImportError(f"mortise needs CPython, not {platform.python_implementation()}")
-if sysconfig.get_config_var("Py_GIL_DISABLED"):
+if sys.implementation.name != "cpython":
+    raise ImportError(f"mortise needs CPython, not {sys.implementation.name}")
+if "t" in getattr(sys, "abiflags", ""):
     raise ImportError("mortise needs a CPython with the GIL, not a free-threaded build")
 
 from mortise import _constants, _core

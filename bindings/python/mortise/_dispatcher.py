@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 import os
+import sys
 import threading
-from typing import Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core
 from mortise._constants import FOREVER, QUEUE_CAPACITY, Status
 from mortise.errors import Closed, Details, Forked, failure
+
+if TYPE_CHECKING:
+    import asyncio
 
 # How many events an event loop handles at once. It also has other work.
 MOST_EVENTS = 256
@@ -157,6 +160,17 @@ class LoopDispatcher(Dispatcher):
             _core.close(self.queue)
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs in this thread. Programs without one need not import asyncio."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return None
+    try:
+        return asyncio.get_running_loop()  # type: ignore[no-any-return]
+    except RuntimeError:
+        return None
+
+
 class Dispatchers:
     """The dispatchers of one client: a thread at most, and one for each event loop."""
 
@@ -185,7 +199,9 @@ class Dispatchers:
 
     def of_loop(self) -> LoopDispatcher:
         """The dispatcher of the running event loop."""
-        loop = asyncio.get_running_loop()
+        loop = running_loop()
+        if loop is None:
+            raise RuntimeError("no event loop of asyncio runs in this thread")
         found = self._loops.get(loop)
         if found is not None and not self._is_closed:
             return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import time
 import weakref
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
 from mortise._constants import EVENT_LOST, LossReason
-from mortise._dispatcher import Dispatcher, Event
+from mortise._dispatcher import Dispatcher, Event, running_loop
 from mortise._modes import Calls, NamedCalls
 from mortise.errors import Cancelled, Closed, NotWaiting, reason_of
 from mortise.reports import LockInfo, read_info
 
 if TYPE_CHECKING:
+    import asyncio
+
     from mortise.client import Client
     from mortise.hold import Hold
 
@@ -183,12 +184,9 @@ class Owner:
         watching = self._watching
         if watching is not None and watching[0].is_alive():
             return
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            dispatcher: Dispatcher = self._client._dispatchers.of_thread()
-        else:
-            dispatcher = self._client._dispatchers.of_loop()
+        dispatchers = self._client._dispatchers
+        dispatcher: Dispatcher = (
+            dispatchers.of_thread() if running_loop() is None else dispatchers.of_loop())
         tags: list[int] = []
 
         def forget(_: object) -> None:
@@ -272,6 +270,8 @@ class NamedOwner(Owner):
 
 async def ended(future: asyncio.Future[Event]) -> Event:
     """The event of a call. A cancelled task also waits for it, and is cancelled afterwards."""
+    import asyncio
+
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
@@ -146,6 +145,8 @@ class Acquirable(Generic[HoldType]):
             await hold._leave_async(has_failed=kind is not None)
 
     async def _acquire_async(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
+        import asyncio
+
         owner = self._owner_of_calls
         future = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
         try:
@@ -171,6 +172,8 @@ class _Guard:
     """Cancels the task of an `async with` block when its hold is lost."""
 
     def __init__(self, hold: Hold) -> None:
+        import asyncio
+
         self._hold = hold
         self._task = asyncio.current_task()
         self._loop = asyncio.get_running_loop()
@@ -187,6 +190,8 @@ class _Guard:
 
     def end(self, kind: type[BaseException] | None) -> None:
         """The block has ended. Raises `LockLost` if this guard has ended it."""
+        import asyncio
+
         self._is_over = True
         if not self._has_cancelled:
             return

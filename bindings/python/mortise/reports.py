@@ -5,16 +5,13 @@ All durations are in seconds.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mortise import _core
 from mortise._constants import LogLevel, LogSubject, LossReason, Severity
 
 
-@dataclass(frozen=True)
-class LockUser:
+class LockUser(NamedTuple):
     """A holder or a waiter of a lock."""
 
     #: The owner token, which `force_release` takes.
@@ -31,8 +28,7 @@ class LockUser:
     is_retained: bool
 
 
-@dataclass(frozen=True)
-class LockInfo:
+class LockInfo(NamedTuple):
     """The server's state of a lock. It may be old when it arrives."""
 
     is_held: bool
@@ -72,8 +68,7 @@ def read_info(info: Any) -> LockInfo:
         users[shown_holders:])
 
 
-@dataclass(frozen=True)
-class ListingEntry:
+class ListingEntry(NamedTuple):
     """The relation of one client to one lock."""
 
     client: str
@@ -102,8 +97,7 @@ class ListingEntry:
     source: str
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """What all live clients hold and wait for, or what a scan found."""
 
     #: How many clients answered. After a scan: servers.
@@ -140,8 +134,7 @@ def read_listing(listing: Any) -> Listing:
         _core.listing_json(listing))
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One finding of a health check."""
 
     name: str
@@ -154,8 +147,7 @@ class Finding:
     remedy: str
 
 
-@dataclass(frozen=True)
-class Health:
+class Health(NamedTuple):
     """The result of a health check of the servers."""
 
     worst: Severity
@@ -174,8 +166,7 @@ def read_health(health: Any) -> Health:
     return Health(Severity(_core.health_worst(health)), findings, _core.health_json(health))
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One number of the statistics."""
 
     name: str
@@ -185,8 +176,7 @@ class Sample:
     labels: dict[str, str]
 
 
-@dataclass(frozen=True)
-class Stats:
+class Stats(NamedTuple):
     """The counters of a client at one moment."""
 
     samples: tuple[Sample, ...]
@@ -196,6 +186,8 @@ class Stats:
 
     def as_dict(self) -> dict[str, Any]:
         """All of them as a dict, in the form that docs/statistics.md describes as JSON."""
+        import json  # which would take a part of the time to import this package
+
         return json.loads(self.json)  # type: ignore[no-any-return]
 
 
