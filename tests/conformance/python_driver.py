@@ -343,6 +343,7 @@ def call_handle(handle, method, given):
         "unlock": lambda: acquirable(handle, mode, {}).release(),
         "release": lambda: lock.release(),
         "extend": lambda: lock.extend(seconds(given, "lease_ms")),
+        "progress": lambda: lock.progress(),
         "interrupt": lambda: lock.interrupt(given.get("is_on", "1") == "1"),
         "resize": lambda: lock.resize(int(given["permits"])),
         "force_release": lambda: force_release(handle, given),
@@ -362,7 +363,7 @@ def call_hold(hold, method, given):
     if method == "extend":
         hold.extend(seconds(given, "lease_ms"))
     else:
-        {"unlock": hold.release, "upgrade": getattr(hold, "upgrade", None),
+        {"unlock": hold.release, "progress": hold.progress, "upgrade": getattr(hold, "upgrade", None),
          "downgrade": getattr(hold, "downgrade", None)}[method]()
     return fields(mortise.Status.OK, token=hold.token)
 

@@ -21,6 +21,7 @@ class Calls:
         self.hold_number = _call(kind, "hold_number")
         self.extend = _call(kind, "extend")
         self.extend_async = _call(kind, "extend_async")
+        self.progress = _call(kind, "progress")
         self.cancel = _call(kind, "cancel")
         self.interrupt = _call(kind, "interrupt")
         self.watch = _call(kind, "watch")

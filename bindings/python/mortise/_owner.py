@@ -103,6 +103,10 @@ class Owner:
             lambda queue, tag: self._calls.extend_async(self._handle, queue, tag, wanted_ms))
         event.check()
 
+    def progress(self) -> None:
+        """Reports that the work under the hold goes on, for the option `progress`. Sends nothing."""
+        self._calls.progress(self._handle)
+
     def cancel(self) -> bool:
         """Ends the waiting acquire of this object with `Cancelled`. Any thread may call it.
 

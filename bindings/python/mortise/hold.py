@@ -169,6 +169,15 @@ class Hold:
         event.check()
         self._check_latest()
 
+    def progress(self) -> None:
+        """Reports that the work under this hold goes on, for the option `progress`.
+
+        Without a report in that time the client stops to renew the hold. Sends nothing.
+        """
+        self._check_latest()
+        self._owner.progress()
+        self._check_latest()
+
     def release(self) -> None:
         """Ends the hold and lets the next waiter in. It never ends a later hold.
 
