@@ -507,6 +507,15 @@ TEST(acquisitions, a_renewal_is_not_repeated_after_a_change_of_the_mode) {
                       {repetition(5), "sent again", granted}}));
 }
 
+// Hazard 16: the caller has given up the upgrade. No vote is requested after the release.
+TEST(acquisitions, a_release_during_an_upgrade_ends_it) {
+  run(3, reader_with({{request(step::raise), "raise to 0 1 2", granted},
+                      {request(step::cancel), "cancel to 0 1 2", returning},
+                      {late_reply(2, 0, answer::not_owner), "", returning},
+                      {late_reply(2, 1, answer::granted), "", returning},
+                      {late_reply(2, 2, answer::granted), "granted", returning}}));
+}
+
 // The caller has given up the first one. Otherwise one could undo what the other has granted
 // (hazard 17).
 TEST(acquisitions, the_last_of_several_upgrades_decides) {

@@ -63,7 +63,8 @@ step_request acquisition::next_request(step_request request, time_ns now) noexce
     release_ = step::release_alone;
   } else if (request.reserve > 0) {
     propose_higher(now, request.reserve);
-  } else if (request.what == step::raise || request.permits < weight_) {
+  } else if (request.what == step::raise ||
+             (request.what == step::renew && request.permits < weight_)) {
     // A change of the mode also has a proposal of its own. A late request of before it changes
     // nothing after it (hazard 16).
     propose_higher(now);
