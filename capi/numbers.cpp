@@ -60,6 +60,7 @@ static_assert(is_same(MORTISE_EVENT_UPGRADED, event_kind::upgraded));
 static_assert(is_same(MORTISE_EVENT_DOWNGRADED, event_kind::downgraded));
 static_assert(is_same(MORTISE_EVENT_LOG, event_kind::log));
 static_assert(is_same(MORTISE_EVENT_STATS, event_kind::stats));
+static_assert(is_same(MORTISE_EVENT_CONTENDED, event_kind::contended));
 
 static_assert(is_same(MORTISE_LOG_LEVEL_NONE, log_level::none));
 static_assert(is_same(MORTISE_LOG_LEVEL_ERROR, log_level::error));

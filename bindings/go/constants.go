@@ -130,6 +130,8 @@ const (
 	eventLog = 8
 	// eventStats: a client's statistics are due: see StatsEvery.
 	eventStats = 9
+	// eventContended: others wait for the lock of a hold: see Hold.Contended.
+	eventContended = 10
 )
 
 // The keys of options.
@@ -160,6 +162,8 @@ const (
 	optionRetain = "retain"
 	// optionLabel: a text that queries show for the handle.
 	optionLabel = "label"
+	// optionContended: whether a watch also reports that others wait for the lock: "on" or "off".
+	optionContended = "contended"
 	// optionProtocol: how locks are stored at the server, such as "queued".
 	optionProtocol = "protocol"
 	// optionPollInterval: the mean pause between two attempts of an acquire that polls: a duration.

@@ -137,7 +137,7 @@ func (e *engine) deliver(kind, tag int64, told event) {
 		e.report(tag, told.line)
 		return
 	}
-	if kind == eventLost || kind == eventAtRisk {
+	if kind == eventLost || kind == eventAtRisk || kind == eventContended {
 		e.mutex.Lock()
 		h := e.handles[tag]
 		e.mutex.Unlock()

@@ -222,7 +222,7 @@ func (h *handle) dropTerm(reason *Error) {
 	}
 }
 
-// notice is that a hold is lost or at risk.
+// notice is that a hold is lost or at risk, or that others wait for it.
 type notice struct {
 	kind   int64
 	number int64
@@ -230,14 +230,17 @@ type notice struct {
 }
 
 func (n notice) tell(t *term) {
-	if n.kind == eventAtRisk {
-		t.risk()
-		return
+	switch n.kind {
+	case eventAtRisk:
+		t.give(riskOf)
+	case eventContended:
+		t.give(contentionOf)
+	default:
+		t.end(n.lost)
 	}
-	t.end(n.lost)
 }
 
-// notice takes note of a loss or a risk; called by the dispatcher. It may be of a hold before the
+// notice takes note of a notice of C; called by the dispatcher. It may be of a hold before the
 // last, which the grant of that has ended, or faster than the grant, which a quick call tells.
 func (h *handle) notice(kind int64, told event) {
 	n := notice{kind, told.number, told.failure}

@@ -85,7 +85,13 @@ func (h *Hold) Lost() <-chan struct{} { return h.during().whenLost() }
 // AtRisk returns a channel that is closed when a third of the lease is left and the hold is not
 // being renewed. It is closed before Lost at the latest. A closed channel stays closed: after
 // Progress, AtRisk returns a new one.
-func (h *Hold) AtRisk() <-chan struct{} { return h.during().whenAtRisk() }
+func (h *Hold) AtRisk() <-chan struct{} { return h.during().when(riskOf) }
+
+// Contended returns a channel that is closed when others wait for the lock, if the handle has
+// WithContended. The work can then end early and unlock. It is a hint: all waiters may have given
+// up meanwhile, and a lost message delays it until the next renewal. The channel of a Multi is
+// closed when others wait for any member.
+func (h *Hold) Contended() <-chan struct{} { return h.during().when(contentionOf) }
 
 // holdKey marks the contexts that end with a hold, and keeps it from being collected meanwhile.
 type holdKey struct{ hold *Hold }

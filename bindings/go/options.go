@@ -98,6 +98,15 @@ func WithRetain(retain time.Duration) Option {
 // WithLabel sets a text that Query shows for the handle: UTF-8, at most 64 bytes.
 func WithLabel(label string) Option { return textOption(label, swig.Options_set_label) }
 
+// WithContended sets whether Hold.Contended reports that others wait for the lock. The default is
+// false.
+func WithContended(isOn bool) Option {
+	if isOn {
+		return WithOption(optionContended, "on")
+	}
+	return WithOption(optionContended, "off")
+}
+
 // WithProtocol sets how the locks are stored at the server. The default is "queued".
 func WithProtocol(protocol string) Option { return textOption(protocol, swig.Options_set_protocol) }
 

@@ -16,12 +16,22 @@ type term struct {
 	mutex    sync.Mutex
 	multi    *term // that of the multi which this is a part of
 	over     *Error
-	isAtRisk bool
 	ctx      context.Context
 	lost     chan struct{}
-	atRisk   chan struct{}
+	atRisk   signal
+	wanted   signal
 	bindings []*binding // until it is over
 }
+
+// signal is a notice that a term gets at most once; guarded by its mutex.
+type signal struct {
+	isGiven bool
+	channel chan struct{} // nil until it is asked for
+}
+
+// A notice of a term, for give and when.
+func riskOf(t *term) *signal       { return &t.atRisk }
+func contentionOf(t *term) *signal { return &t.wanted }
 
 // binding is something that is cancelled with a term.
 type binding struct {
@@ -40,7 +50,7 @@ func newTerm(token, number int64) *term {
 func (t *term) end(reason *Error) {
 	isLoss := reason.Status == ErrLost
 	if isLoss {
-		t.risk() // also where that notice comes later
+		t.give(riskOf) // also where that notice comes later
 	}
 	t.mutex.Lock()
 	if t.over != nil && !(isLoss && t.over.Status == ErrNotOwner) {
@@ -62,19 +72,19 @@ func (t *term) end(reason *Error) {
 	}
 }
 
-func (t *term) risk() {
+// give passes a notice to the term and to its multi, once.
+func (t *term) give(which func(*term) *signal) {
 	t.mutex.Lock()
-	isFirst := !t.isAtRisk
-	if isFirst {
-		t.isAtRisk = true
-		if t.atRisk != nil {
-			close(t.atRisk)
-		}
+	given := which(t)
+	isFirst := !given.isGiven
+	given.isGiven = true
+	if isFirst && given.channel != nil {
+		close(given.channel)
 	}
 	multi := t.multi
 	t.mutex.Unlock()
 	if isFirst && multi != nil {
-		multi.risk()
+		multi.give(which)
 	}
 }
 
@@ -82,9 +92,8 @@ func (t *term) risk() {
 func (t *term) progresses() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if t.over == nil && t.isAtRisk {
-		t.isAtRisk = false
-		t.atRisk = nil
+	if t.over == nil && t.atRisk.isGiven {
+		t.atRisk = signal{}
 	}
 }
 
@@ -95,11 +104,12 @@ func (t *term) whenLost() chan struct{} {
 	return madeOnce(&t.lost, t.over != nil && t.over.Status == ErrLost)
 }
 
-// whenAtRisk is closed when it is at risk.
-func (t *term) whenAtRisk() chan struct{} {
+// when is closed at a notice of the term.
+func (t *term) when(which func(*term) *signal) chan struct{} {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return madeOnce(&t.atRisk, t.isAtRisk)
+	asked := which(t)
+	return madeOnce(&asked.channel, asked.isGiven)
 }
 
 func madeOnce(channel *chan struct{}, isClosed bool) chan struct{} {
@@ -171,10 +181,13 @@ func (t *term) bounds(parent context.Context) (context.Context, context.CancelFu
 func (t *term) joins(multi *term) {
 	t.mutex.Lock()
 	t.multi = multi
-	over, isAtRisk := t.over, t.isAtRisk
+	over, isAtRisk, isWanted := t.over, t.atRisk.isGiven, t.wanted.isGiven
 	t.mutex.Unlock()
 	if isAtRisk {
-		multi.risk()
+		multi.give(riskOf)
+	}
+	if isWanted {
+		multi.give(contentionOf)
 	}
 	if over != nil && over.Status == ErrLost {
 		multi.end(over)

@@ -146,7 +146,7 @@ func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	lock.owner.handle.notice(eventLost, event{number: 2})
 	later := lock.owner.handle.grant(hold.Token(), 2)
 	receive(t, "the loss is known", later.whenLost())
-	receive(t, "the risk is known", later.whenAtRisk())
+	receive(t, "the risk is known", later.when(riskOf))
 	if next := lock.owner.handle.grant(hold.Token(), 3); next.reason() != nil {
 		t.Fatal("a later hold is lost with an earlier one")
 	}

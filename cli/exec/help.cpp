@@ -40,6 +40,7 @@ Hold
 Other options
   -c, --command TEXT           run TEXT by /bin/sh
       --on-lost TEXT           run TEXT by /bin/sh when the lock is lost
+      --on-contended TEXT      run TEXT by /bin/sh, once, when others wait for the lock
       --token-file FILE        write the fencing token to FILE before the command starts
       --pass-url               let the command have MORTISE_URL even if it contains a password
   -h, --help                   print this help

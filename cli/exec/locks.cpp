@@ -61,10 +61,12 @@ options_handle locks::options_of(const plan& request) const {
   // No later acquire would use a retained claim. A release must be confirmed before this process
   // ends.
   check(mortise_options_set_retain_ms(options.get(), 0, error_.get()));
-  const std::string_view key = MORTISE_OPTION_RELEASE;
-  const std::string_view value = "answered";
-  check(mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(),
-                            error_.get()));
+  const auto set = [&](std::string_view key, std::string_view value) {
+    check(mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(),
+                              error_.get()));
+  };
+  set(MORTISE_OPTION_RELEASE, "answered");
+  set(MORTISE_OPTION_CONTENDED, request.on_contended.empty() ? "off" : "on");
   if (request.lease_ms != 0) {
     check(mortise_options_set_lease_ms(options.get(), request.lease_ms, error_.get()));
   }

@@ -35,6 +35,7 @@ void add_options(CLI::App& app, plan& result, written& as) {
   app.add_option("--once-per", as.once_per);
   app.add_flag("--only-success", result.counts_success_only);
   app.add_option("--on-lost", result.on_lost);
+  app.add_option("--on-contended", result.on_contended);
   app.add_option("--token-file", result.token_file);
   app.add_option("--label", result.label);
   app.add_option("--url", result.url);

@@ -31,6 +31,7 @@ struct plan {
   bool counts_success_only = false;  // of once_per_ms
 
   std::string on_lost;
+  std::string on_contended;
   std::string token_file;
   bool passes_url = false;  // a URL with a password, to the command
   bool is_verbose = false;

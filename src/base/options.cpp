@@ -212,6 +212,8 @@ constexpr option option_table[] = {
     {"label", taker::every_lock,
      option::text{&settings::label, longest_label, "printable UTF-8", fault_of_label}, "",
      "A text that queries show for the handle"},
+    {"contended", taker::every_lock, option::toggle{&settings::contended}, "off",
+     "Whether a watch also reports that others wait for the lock"},
     {"protocol", taker::mutex_and_rw, option::choice{&settings::protocol, protocols}, "queued",
      "How locks are stored at the server"},
     {"poll_interval", taker::mutex_and_rw,

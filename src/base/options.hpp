@@ -69,6 +69,12 @@ struct ending_settings {
   bool releases_on_death = false;
 };
 
+// What a handle shows and reports.
+struct report_settings {
+  std::string label;
+  bool contended = false;
+};
+
 // The position of a server in a list of URLs. No option sets it.
 struct list_place {
   bool votes = false;        // the server is one of a quorum
@@ -90,7 +96,8 @@ struct settings : login_settings,
                   acknowledgement_settings,
                   renewal_settings,
                   unlock_settings,
-                  ending_settings {
+                  ending_settings,
+                  report_settings {
   settings();
   // The names of the client's own keys and channels begin with it. Empty without a namespace.
   [[nodiscard]] std::string key_prefix() const;
@@ -99,7 +106,6 @@ struct settings : login_settings,
   bool reentrant_read = false;
   bool reentrant_write = false;  // also for a mutex
   bool fair_strict = false;
-  std::string label;
   std::string protocol;
   std::int64_t poll_interval_ms = 0;  // for protocols without a queue
   std::int64_t poll_attempts = 0;     // -1: no limit

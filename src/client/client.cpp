@@ -94,6 +94,10 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
                        " with release_on_death; give a shorter name");
   }
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
+  if (terms.contended && !rules->facts.notifies_holders) {
+    return outcome::of(status::unsupported, "contended: the protocol ", rules->facts.name,
+                       " does not report waiters; omit the option, or give protocol=queued");
+  }
   if (kind == lock::lock_kind::mutex) capacity = 1;
   if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;
   load_scripts(*rules);

@@ -198,6 +198,10 @@ void gate_driver::on_at_risk(lock::owner& holder, reason why) noexcept {
   lock_handle::handle_of(holder).notice_at_risk(why);
 }
 
+void gate_driver::on_contended(lock::owner& holder) noexcept {
+  lock_handle::handle_of(holder).notice_contended();
+}
+
 void gate_driver::on_not_released(const outcome& error) noexcept {
   client_.log().note(subject_of(error.code), error, name_);
 }

@@ -98,6 +98,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   // lock::gate_listener
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
+  void on_contended(lock::owner& holder) noexcept override;
   void on_not_released(const outcome& error) noexcept override;
   // deployment::lock_requester
   void on_result(deployment::lock_request& request, const lock::step_result& result,

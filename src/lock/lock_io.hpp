@@ -46,7 +46,7 @@ class operation {
 // token, and notify the claim's client when they wait.
 enum class claim_reuse : std::uint8_t {
   none,
-  shared,    // other readers of this client may share it
+  shared,    // other readers of this client may share it, or its holders report waiters
   retained,  // it may stay without a holder, and may also be shared
 };
 

@@ -24,6 +24,8 @@ struct protocol_facts {
   bool is_plain_string = false;
   // Whether a renewal draws fencing tokens, so that a lock can pass within a client.
   bool can_pass = false;
+  // Whether waiters notify a holder that asks for it.
+  bool notifies_holders = false;
   // Whether a shared hold can be upgraded to exclusive mode.
   bool can_raise = false;
 };

@@ -305,6 +305,8 @@ static const char *notice_of(const mortise_event *event) {
       return "stats";
     case MORTISE_EVENT_LOST:
       return "lost";
+    case MORTISE_EVENT_CONTENDED:
+      return "contended";
     default:
       return "at_risk";
   }

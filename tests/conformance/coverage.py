@@ -128,7 +128,7 @@ def check(header_path, scenarios):
     seen = shown(scenarios)
     required = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
               "protocols": protocols_of(header), "calls": calls_of(header) | CALLS_OF_HOLDS,
-              "flags": FLAGS, "notices": {"lost", "at_risk"}, "getters": getters_of(header)}
+              "flags": FLAGS, "notices": {"lost", "at_risk", "contended"}, "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in required.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None

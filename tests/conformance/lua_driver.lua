@@ -277,7 +277,8 @@ local function pump(timeout_ms)
         mortise.log_subject_text(event.subject), event.level, event.reason or 0,
         encode(event.message)))
     elseif event.tag < FIRST_CALL then
-      local kinds = {[mortise.EVENT_LOST] = "lost", [mortise.EVENT_STATS] = "stats"}
+      local kinds = {[mortise.EVENT_LOST] = "lost", [mortise.EVENT_STATS] = "stats",
+                     [mortise.EVENT_CONTENDED] = "contended"}
       print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag],
         kinds[event.kind] or "at_risk", event.token, event.reason or 0,
         encode(event.message or "")))

@@ -61,6 +61,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
     ++risks_;
   }
 
+  void on_contended(lock::owner& holder) noexcept override { contended_.push_back(&holder); }
   void on_not_released(const outcome& result) noexcept override {
     ++failed_releases_;
     failed_release_ = result;
@@ -76,6 +77,7 @@ class gate_test : public ::testing::Test, private lock::gate_listener {
   lock::owner* at_risk_ = nullptr;
   reason risk_ = reason::none;
   int risks_ = 0;
+  std::vector<lock::owner*> contended_;
   int failed_releases_ = 0;
   outcome failed_release_;
 };

@@ -55,6 +55,7 @@ class gate_modes_test : public ::testing::Test, private lock::gate_listener {
   }
   void on_lost(owner& /*owner*/) noexcept override { ++losses_; }
   void on_at_risk(owner& /*owner*/, reason /*why*/) noexcept override {}
+  void on_contended(owner& /*owner*/) noexcept override {}
   void on_not_released(const outcome& /*result*/) noexcept override {}
 
   scripted_lock_io io_;

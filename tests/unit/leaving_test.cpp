@@ -206,6 +206,7 @@ class leaving_gate_test : public ::testing::Test, private lock::gate_listener {
   }
   void on_lost(lock::owner& /*owner*/) noexcept override {}
   void on_at_risk(lock::owner& /*owner*/, reason /*why*/) noexcept override {}
+  void on_contended(lock::owner& /*owner*/) noexcept override {}
   void on_not_released(const outcome& /*result*/) noexcept override {}
 
   scripted_lock_io io_;

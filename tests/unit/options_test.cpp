@@ -271,6 +271,15 @@ TEST(options, label) {
   EXPECT_EQ(values.label, longest);
 }
 
+TEST(options, contended) {
+  settings values;
+  EXPECT_FALSE(values.contended);
+  EXPECT_EQ(set(values, "contended", "on"), "");
+  EXPECT_TRUE(values.contended);
+  EXPECT_NE(set(values, "contended", "yes"), "");
+  EXPECT_TRUE(values.contended);
+}
+
 TEST(options, client_name) {
   settings values;
   EXPECT_EQ(set(values, "client_name", "worker-7!~"), "");
@@ -351,7 +360,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
         "option: " + printable(key) +
             " is not known; give one of lease, renewal, max_hold, progress, "
             "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
-            "protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
+            "contended, protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
             "command_timeout, client_name, password_file, peer_user, busy_poll, release_at_exit, "
             "release_on_death, drift, "
             "connect, "

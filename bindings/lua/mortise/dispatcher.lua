@@ -112,7 +112,8 @@ function dispatcher:await(object, method, ...)
   end)
 end
 
---- Calls fn with each event about a loss or a risk of this lock. Replaces an earlier watch. Without
+--- Calls fn with each event about a loss or a risk of this lock, and with the option `contended`
+-- about waiters. Replaces an earlier watch. Without
 -- fn it only ends the earlier watch.
 function dispatcher:watch(owner, fn)
   local watch = type(owner) == "table" and owner.calls and owner.calls.watch

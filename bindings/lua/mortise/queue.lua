@@ -28,12 +28,13 @@ local function read(event)
   local reason = core.event_reason(event)
   if reason ~= core.REASON_NONE then result.reason = reason end
   local is_line = result.kind == core.EVENT_LOG
+  local is_wanted = result.kind == core.EVENT_CONTENDED
   if is_line then
     result.level = core.event_log_level(event)
     result.subject = core.event_log_subject(event)
     result.dropped_records = core.event_dropped_records(event)
   end
-  if status ~= core.OK or result.reason or is_line then
+  if status ~= core.OK or result.reason or is_line or is_wanted then
     local message = core.event_message(event)
     result.message = message ~= "" and message or core.status_text(status)
     local name = core.event_lock_name(event)

@@ -93,8 +93,8 @@ class handle {
     return detail::to_status(calls().interrupt(raw(), is_on ? 1 : 0, nullptr));
   }
   /**
-   * Reports losses and risks as events on this queue, each with this tag. See `mortise_lock_watch`
-   * and `mortise_multi_watch`.
+   * Reports losses and risks as events on this queue, each with this tag, and with the option
+   * `contended` that others wait. See `mortise_lock_watch` and `mortise_multi_watch`.
    * @return done, or an error:
    * - status::limit: the queue is full.
    * - status::shut_down: the queue was shut down.

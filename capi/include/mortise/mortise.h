@@ -135,6 +135,8 @@
 #define MORTISE_OPTION_RETAIN "retain"
 /** A text that queries show for the handle. */
 #define MORTISE_OPTION_LABEL "label"
+/** Whether a watch also reports that others wait for the lock: "on" or "off". */
+#define MORTISE_OPTION_CONTENDED "contended"
 /** How locks are stored at the server, such as "queued". */
 #define MORTISE_OPTION_PROTOCOL "protocol"
 /** The mean pause between two attempts of an acquire that polls: a duration. */
@@ -267,7 +269,12 @@ enum mortise_kind_code {
   /** A record of a client's log: see `mortise_client_watch_log`. */
   MORTISE_EVENT_LOG = 8,
   /** A client's statistics are due: see `mortise_client_watch_stats`. */
-  MORTISE_EVENT_STATS = 9
+  MORTISE_EVENT_STATS = 9,
+  /**
+   * Others wait for the lock of a watched hold, whose handle has the option `contended`. It is a
+   * hint, and ignoring it is allowed: see `mortise_lock_watch`.
+   */
+  MORTISE_EVENT_CONTENDED = 10
 };
 /** A value of `enum mortise_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_kind;
@@ -1014,7 +1021,7 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_severity_text(mortise_severit
  * @return the handle, or NULL. Free it with `mortise_lock_free`. NULL has these causes:
  * - MORTISE_INVALID_ARGUMENT: an argument or option is wrong. With `redlock:`, also a lease that
  *   the option `quarantine` does not allow.
- * - MORTISE_UNSUPPORTED: mutexes lack the option's protocol.
+ * - MORTISE_UNSUPPORTED: mutexes lack the option's protocol, or the protocol lacks an option.
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_NO_MEMORY: memory ran out.
@@ -1315,6 +1322,17 @@ MORTISE_API mortise_status mortise_lock_extend_async(mortise_lock *lock, mortise
 /**
  * Reports the losses and risks of this handle as events on a queue. The queue reserves room for
  * them, so they are never dropped. A new watch replaces the old one, and a NULL queue ends it.
+ *
+ * With the option `contended`, a MORTISE_EVENT_CONTENDED also reports that others wait for the
+ * lock: another handle of this or another client is in an acquire that waits. The holder can then
+ * end its work early, and unlock. There is at most one such event per hold, when the client first
+ * learns of a waiter. That can be right after the grant. Later waiters cause no further event
+ * during this hold, unless a new watch is set, and the next hold has its own.
+ *
+ * The event is a hint. A holder may ignore it. All waiters may have given up meanwhile. The event
+ * may come late: when a message is lost, the next renewal reports the waiters. It never comes if
+ * the queue was full when the acquire began, or before a renewal if the hold is not renewed. With
+ * `redlock:` it reports waiters that a server has refused because of its vote for this hold.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
  * @return
@@ -1348,7 +1366,8 @@ MORTISE_API mortise_status mortise_lock_watch(mortise_lock *lock, mortise_queue 
  * @param options NULL for the client's. See `mortise_options_new_from`.
  * @return the handle, or NULL. Free it with `mortise_rw_free`. NULL has the causes of
  *   `mortise_lock_new`, and:
- * - MORTISE_UNSUPPORTED: read-write locks lack the option's protocol.
+ * - MORTISE_UNSUPPORTED: read-write locks lack the option's protocol, or the protocol lacks an
+ *   option.
  */
 MORTISE_NODISCARD MORTISE_API mortise_rw *mortise_rw_new(mortise_client *client, const char *name,
                                                          size_t name_len,
@@ -1642,7 +1661,8 @@ MORTISE_API mortise_status mortise_rw_extend_async(mortise_rw *rw, mortise_queue
                                                    int64_t tag, int64_t lease_ms,
                                                    mortise_error *error);
 /**
- * Reports the losses and risks of this reader or writer as events on a queue. NULL ends the watch.
+ * Reports the losses and risks of this reader or writer as events on a queue, and with the option
+ * `contended` that others wait. NULL ends the watch.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
  * @return the statuses of `mortise_lock_watch`.
@@ -1853,7 +1873,8 @@ MORTISE_API mortise_status mortise_semaphore_extend_async(mortise_semaphore *sem
                                                           mortise_queue *queue, int64_t tag,
                                                           int64_t lease_ms, mortise_error *error);
 /**
- * Reports the losses and risks of this handle's permits as events on a queue. NULL ends the watch.
+ * Reports the losses and risks of this handle's permits as events on a queue, and with the option
+ * `contended` that others wait. NULL ends the watch.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
  * @return the statuses of `mortise_lock_watch`.
@@ -2048,7 +2069,8 @@ MORTISE_API mortise_status mortise_multi_acquire_async(mortise_multi *multi, mor
                                                        mortise_error *error);
 /**
  * Watches every member, which replaces its own `mortise_lock_watch`. The losses and risks of
- * members are events on the queue. Each event has this tag and the member's token.
+ * members are events on the queue, and so are the waiters for members with the option `contended`.
+ * Each event has this tag and the member's token.
  * `mortise_event_lock_name` and the message have its name. After a failure no member is watched. A
  * member that is added later is not watched. A NULL queue ends the watch.
  * @param queue the queue that receives the events, or NULL.
@@ -2224,24 +2246,25 @@ MORTISE_API void mortise_event_free(mortise_event *event);
 MORTISE_API mortise_kind mortise_event_kind(const mortise_event *event);
 /** The tag of the call or watch. */
 MORTISE_API int64_t mortise_event_tag(const mortise_event *event);
-/** The result of the call. MORTISE_LOST for a loss, MORTISE_OK for a risk. */
+/** The result of the call. MORTISE_LOST for a loss, MORTISE_OK for a risk and for waiters. */
 MORTISE_API mortise_status mortise_event_status(const mortise_event *event);
 /** The fencing token of the event's hold, or 0 without a hold. */
 MORTISE_API int64_t mortise_event_token(const mortise_event *event);
 /**
- * The number of the event's hold, as `mortise_lock_hold_number`, or 0 without a hold. For a loss or
- * a risk of a watched multi, it is the member's number.
+ * The number of the event's hold, as `mortise_lock_hold_number`, or 0 without a hold. For a notice
+ * of a watched multi, it is the member's number.
  */
 MORTISE_API int64_t mortise_event_hold_number(const mortise_event *event);
 /**
- * The cause and the remedy of a failure, or the log record, in one line. "" if the call succeeded.
+ * The cause and the remedy of a failure, a notice in words, or the log record, in one line. "" if
+ * the call succeeded.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_message(const mortise_event *event);
 /** The reason of a loss or a risk, otherwise MORTISE_REASON_NONE. The message has it in words. */
 MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
 /**
- * The name of the lock that a failure, a loss or a risk is about: any bytes, followed by a NUL.
- * Otherwise "".
+ * The name of the lock that a failure or a notice of a watch is about: any bytes, followed by a
+ * NUL. Otherwise "".
  * @param name_len receives the number of bytes. May be NULL.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,

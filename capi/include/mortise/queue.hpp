@@ -22,13 +22,13 @@ class event {
   event_kind kind() const noexcept { return static_cast<event_kind>(mortise_event_kind(raw())); }
   /** The tag of the call or the watch. */
   std::int64_t tag() const noexcept { return mortise_event_tag(raw()); }
-  /** The result of the call. status::lost for a loss, status::ok for a risk. */
+  /** The result of the call. status::lost for a loss, status::ok for a risk and for waiters. */
   mortise::status status() const noexcept { return detail::to_status(mortise_event_status(raw())); }
   /** The fencing token of the event's hold, or 0 without a hold. */
   std::int64_t token() const noexcept { return mortise_event_token(raw()); }
   /** The number of the event's hold among the holds of its handle, or 0 without a hold. */
   std::int64_t hold_number() const noexcept { return mortise_event_hold_number(raw()); }
-  /** The cause and the remedy of a failure, or the log record. "" if there is none. */
+  /** The cause and the remedy of a failure, a notice, or the log record. "" if there is none. */
   std::string_view message() const noexcept { return mortise_event_message(raw()); }
   /** The reason of a loss or a risk. */
   mortise::reason reason() const noexcept {

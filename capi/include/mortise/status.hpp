@@ -49,7 +49,8 @@ enum class event_kind : std::int32_t {
   upgraded = MORTISE_EVENT_UPGRADED,
   downgraded = MORTISE_EVENT_DOWNGRADED,
   log = MORTISE_EVENT_LOG,
-  stats = MORTISE_EVENT_STATS
+  stats = MORTISE_EVENT_STATS,
+  contended = MORTISE_EVENT_CONTENDED
 };
 
 /** Severity of a log record, as `mortise_log_level`. Lower values are more severe. */

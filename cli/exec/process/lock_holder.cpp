@@ -82,6 +82,7 @@ bool lock_holder::await_grant() {
     hear();
     if (launcher_.is_closed()) locks_.cancel();
     const auto seen = locks_.next();
+    if (seen) note_contention(*seen);
     if (!seen || seen->what != MORTISE_EVENT_ACQUIRED) continue;
     if (seen->status == MORTISE_OK) return true;
     const int code = exit_code_of(seen->status, seen->server_text);
@@ -148,8 +149,7 @@ bool lock_holder::is_time_over() const {
 
 // Reads the events of the hold. Throws a failure if the command must no longer be started.
 void lock_holder::check_before_start() {
-  while (locks_.next()) {
-  }
+  while (const auto seen = locks_.next()) note_contention(*seen);
   if (is_time_over()) {
     throw failure(exit_at_most,
                   "--at-most was over before the command was started; raise --at-most");
@@ -180,6 +180,7 @@ void lock_holder::start() {
   processes_.set_command(start_program(plan_.command, variables_of_command(), mask_));
   has_started_ = true;
   launcher_.tell(word::started);
+  report_contention();
 }
 
 void lock_holder::watch() {
@@ -264,6 +265,7 @@ void lock_holder::take_reports() {
 
 void lock_holder::read_news() {
   while (const auto seen = locks_.next()) {
+    note_contention(*seen);
     if (seen->what != MORTISE_EVENT_LOST) continue;
     is_lost_ = true;
     // The library's limit of a hold is also --at-most. The library may report it first.
@@ -273,6 +275,7 @@ void lock_holder::read_news() {
       end_command(cause::lost, seen->text.c_str());
     }
   }
+  report_contention();
 }
 
 deadlines lock_holder::publish_deadlines() {
@@ -324,16 +327,31 @@ void lock_holder::end_command(cause why, const char* text) {
   // A stopped process handles SIGTERM after SIGCONT.
   processes_.send_to_all(SIGCONT);
   messages_.complain({text, "; ending \"", plan_.command.front(), "\""});
-  if (why == cause::lost && !plan_.on_lost.empty()) run_on_lost();
+  if (why == cause::lost && !plan_.on_lost.empty()) {
+    processes_.spare(run_next_to_command("--on-lost", plan_.on_lost));
+  }
 }
 
-void lock_holder::run_on_lost() {
+// 0 if no process could be started.
+pid_t lock_holder::run_next_to_command(const char* option, const std::string& text) {
   try {
-    processes_.spare(
-        start_program({"/bin/sh", "-c", plan_.on_lost}, variables_of_command(), mask_));
+    return start_program({"/bin/sh", "-c", text}, variables_of_command(), mask_);
   } catch (const failure& problem) {
-    messages_.complain({"--on-lost: ", problem.what()});
+    messages_.complain({option, ": ", problem.what()});
+    return 0;
   }
+}
+
+void lock_holder::note_contention(const news& seen) {
+  const bool is_first = contention_ == contention::none;
+  if (is_first && seen.what == MORTISE_EVENT_CONTENDED) contention_ = contention::seen;
+}
+
+// Once for each hold, while the command runs. The text ends with all other descendants at a loss.
+void lock_holder::report_contention() {
+  if (contention_ != contention::seen || cause_ != cause::none) return;
+  contention_ = contention::reported;
+  run_next_to_command("--on-contended", plan_.on_contended);
 }
 
 message lock_holder::give_back() {

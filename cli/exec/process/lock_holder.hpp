@@ -40,6 +40,8 @@ class lock_holder {
  private:
   // Why mortise ends the command.
   enum class cause { none, lost, at_most, launcher_gone };
+  // Whether others wait, and whether --on-contended was run for them.
+  enum class contention { none, seen, reported };
 
   bool await_grant();
   void set_limits();
@@ -61,7 +63,9 @@ class lock_holder {
   const char* text_of_end() const;
   void look_at_time();
   void end_command(cause why, const char* text);
-  void run_on_lost();
+  pid_t run_next_to_command(const char* option, const std::string& text);
+  void note_contention(const news& seen);
+  void report_contention();
   message give_back();
   void keep_at_least(int64_t until_ns);
   bool has_succeeded() const;
@@ -89,6 +93,7 @@ class lock_holder {
   bool is_lost_ = false;
   bool is_gone_ = false;  // all processes that had to end have ended
   cause cause_ = cause::none;
+  contention contention_ = contention::none;
   std::optional<state> ended_;
 };
 

@@ -84,9 +84,7 @@ bool event_queue::is_shut_down() {
 std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> ended) noexcept {
   const std::lock_guard guard(mutex_);
   auto* const node = ended.get();
-  const bool is_notice =
-      node->content.kind == event_kind::lost || node->content.kind == event_kind::at_risk;
-  if (!is_notice) --open_calls_;
+  if (!is_notice(node->content.kind)) --open_calls_;
   if (node->is_waiting_acquire_) waiting_.erase(node->waiting_position_);
   node->is_waiting_acquire_ = false;
   if (is_freed_) return ended;

@@ -40,7 +40,13 @@ enum class event_kind : std::int32_t {
   downgraded = 7,
   log = 8,
   stats = 9,
+  contended = 10,
 };
+
+// Whether a watched handle reports it. Every other kind ends a call or comes from the client.
+constexpr bool is_notice(event_kind kind) noexcept {
+  return kind == event_kind::lost || kind == event_kind::at_risk || kind == event_kind::contended;
+}
 
 struct event {
   event_kind kind = event_kind::none;
@@ -52,10 +58,9 @@ struct event {
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
   std::int64_t dropped_records = 0;
-  // Completes the message on the reader's thread. An at_risk event has a message although nothing
-  // failed.
+  // Completes the message on the reader's thread. A notice has a message although nothing failed.
   void complete_message(const std::string& name) noexcept {
-    if (kind == event_kind::at_risk)
+    if (is_notice(kind) && error.ok())
       error.message = joined({error.cause != nullptr ? error.cause : ""});
     if (!error.words().empty()) error.name(name);
   }

@@ -77,6 +77,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.is_strict = terms.fair_strict;
   owner_.unlocks_by_sending = terms.unlocks_by_sending;
   owner_.retain_ms = terms.retain_ms;
+  owner_.reports_contention = terms.contended;
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.capacity = capacity;
@@ -397,6 +398,7 @@ outcome lock_handle::watch(std::shared_ptr<event_queue> queue, std::int64_t tag)
     notices_.tag = tag;
     auto armed = arm_notices();
     if (!armed.ok()) end_watch();
+    gate.repeat_contention(owner_);
     return armed;
   });
 }
@@ -426,23 +428,30 @@ outcome lock_handle::arm_notices() {
     notices_.at_risk = std::move(node);
     notices_.at_risk->uses_capacity = false;  // a watch takes one place
   }
+  // Unlike a loss, a missed hint never fails an acquire.
+  if (owner_.reports_contention && !notices_.contended) {
+    auto node = std::make_unique<event_node>();
+    node->lock = name_;
+    if (notices_.queue->reserve().ok()) notices_.contended = std::move(node);
+  }
   return {};
 }
 
 void lock_handle::end_watch() noexcept {
   if (notices_.lost) notices_.queue->unreserve();
+  if (notices_.contended) notices_.queue->unreserve();
   notices_ = {};
 }
 
 void lock_handle::notice(std::unique_ptr<event_node>& slot, event_kind kind, status code,
-                         reason why) noexcept {
+                         reason why, const char* words) noexcept {
   if (!slot) return;
   slot->content.kind = kind;
   slot->content.tag = notices_.tag;
   describe(slot->content, owner_.token);
   slot->content.error.code = code;
   slot->content.error.why = why;
-  slot->content.error.cause = reason_text(why);
+  slot->content.error.cause = words;
   auto unread = notices_.queue->deliver(std::move(slot));
   if (unread) keep_unread(std::move(unread));
 }
@@ -458,11 +467,16 @@ void lock_handle::describe(event& target, std::int64_t token) const noexcept {
 }
 
 void lock_handle::notice_lost() noexcept {
-  notice(notices_.lost, event_kind::lost, status::lost, owner_.loss);
+  notice(notices_.lost, event_kind::lost, status::lost, owner_.loss, reason_text(owner_.loss));
 }
 
 void lock_handle::notice_at_risk(reason why) noexcept {
-  notice(notices_.at_risk, event_kind::at_risk, status::ok, why);
+  notice(notices_.at_risk, event_kind::at_risk, status::ok, why, reason_text(why));
+}
+
+void lock_handle::notice_contended() noexcept {
+  notice(notices_.contended, event_kind::contended, status::ok, reason::none,
+         "others wait for the lock");
 }
 
 // ---- queries --------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome cancel() override;
   // The same for every acquire, until interrupt(false).
   outcome interrupt(bool is_on);
-  // Reports losses and risks to this queue. nullptr ends the watch.
+  // Reports losses, risks and waiters to this queue. nullptr ends the watch.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag);
   // The user freed the handle: ends its waits and releases its hold.
   void release() noexcept;
@@ -106,6 +106,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   void describe(event& target, std::int64_t token) const noexcept;
   void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
+  void notice_contended() noexcept;
   // Keeps a finished node of a freed queue.
   void keep_unread(std::unique_ptr<event_node> node) noexcept;
   [[nodiscard]] const std::string& key() const noexcept;
@@ -120,6 +121,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
     std::int64_t tag = 0;
     std::unique_ptr<event_node> lost;
     std::unique_ptr<event_node> at_risk;
+    std::unique_ptr<event_node> contended;  // a hint: nullptr while the queue is full
   };
 
   template <class Operation, class Start>
@@ -134,7 +136,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome ask(const protocol::command& request, time_ns deadline);
   outcome rearm(lock::gate& gate, time_ns now);
   outcome arm_notices();
-  void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why) noexcept;
+  void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why,
+              const char* words) noexcept;
   void end_watch() noexcept;
   [[nodiscard]] std::int64_t command_timeout_ms() const;
 

@@ -116,13 +116,16 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
     }
     // The quorum tolerates a lost vote. on_up() leads to a new request for the vote.
     void on_unacknowledged(const name_set& /*names*/, time_ns /*now*/) noexcept override {}
-    // Votes are not grants: messages about a quorum only report that a lock is free. Listing
-    // messages concern no lock. A receiver of a forced release asks all servers.
+    // Votes are not grants: messages about a quorum only report that a lock is free, or that a
+    // client waits for it. Listing messages concern no lock. A receiver of a forced release asks
+    // all servers.
     void on_message(std::string_view text, time_ns now) noexcept override {
       const auto message = protocol::read_message(text);
       const bool is_of_force = message && message->kind == protocol::message_kind::forced;
+      const bool is_of_waiter = message && message->kind == protocol::message_kind::wanted;
       if (is_of_force) all->coordinator_.on_forced(message->owner);
-      if (is_of_force || protocol::is_listing_message(text)) all->listener_.on_message(text, now);
+      if (!is_of_force && !is_of_waiter && !protocol::is_listing_message(text)) return;
+      all->listener_.on_message(text, now);
     }
     void on_channel_message(std::string_view channel) noexcept override {
       all->on_channel_message(number, channel);

@@ -87,6 +87,16 @@ claim_phase claim::phase() const noexcept {
   return std::holds_alternative<lock::hold>(phase_) ? claim_phase::held : claim_phase::releasing;
 }
 
+outcome claim::failure_of_request() const {
+  auto result = requests_.details();
+  if (result.ok()) {
+    result = outcome::of(status::unknown, "the connection broke before the answer");
+    result.is_retryable = true;
+  }
+  result.is_ambiguous = result.code == status::unknown;
+  return result;
+}
+
 bool claim::is_settled(time_ns now) const noexcept {
   const auto* const held = std::get_if<lock::hold>(&phase_);
   return held != nullptr && now < held->rests_until() && is_acknowledged() && !others_wait_ &&

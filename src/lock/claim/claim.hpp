@@ -40,7 +40,7 @@ class claim {
   claim_event on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
                        time_ns now);
   // The message "others wait for the release". It can overtake the reply that grants (RESP2).
-  void on_waiter() noexcept { others_wait_ = true; }
+  void on_waiter() noexcept { others_wait_ = has_known_waiter_ = true; }
   // The hold is not reliable until the servers execute a later request, because the previous server
   // may still answer an earlier one (hazard 7).
   void on_unacknowledged() noexcept { unacknowledged_since_ = requests_.serial(); }
@@ -69,9 +69,14 @@ class claim {
     if (amount.permits == exclusive_permits) return hold_mode::exclusive;
     return amount.permits == amount.capacity ? amount.mode : hold_mode::shared;
   }
+  // The result of a renewal or an upgrade with an inconclusive reply, or with none.
+  [[nodiscard]] outcome failure_of_request() const;
   // The round trip of the last reply.
   [[nodiscard]] time_ns trip_ns() const noexcept { return trip_ns_; }
+  // Whether others wait, or may wait: a quorum never knows that no client waits. The second is
+  // true only after a message or a local waiter.
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
+  [[nodiscard]] bool has_known_waiter() const noexcept { return has_known_waiter_; }
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
   // Whether no other client is known to wait, and at least half of a lease is certain. The claim
   // may then serve another reader, or be retained without a holder.
@@ -89,6 +94,7 @@ class claim {
   std::variant<lock::attempt, lock::hold, lock::release_phase> phase_;
   bool is_over_ = false;
   bool others_wait_ = false;
+  bool has_known_waiter_ = false;
   // The last request to a server whose acknowledgements are no longer valid.
   std::optional<std::uint32_t> unacknowledged_since_;
   contention next_contention_;

@@ -179,6 +179,12 @@ void gate::interrupt(lock::owner& owner, bool is_on, time_ns now) {
   if (is_on && owner.pending != nullptr) abandon(*owner.pending, status::cancelled, now);
 }
 
+void gate::repeat_contention(lock::owner& owner) {
+  if (owner.state() != owner_state::held) return;
+  owner.is_contention_due = owner.reports_contention;
+  owner.queue->report_contention();
+}
+
 void gate::forget(lock::owner& owner, time_ns now) {
   if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
   if (owner.state() == owner_state::held) {

@@ -52,6 +52,8 @@ class gate {
   void abandon(operation& given_up, status why, time_ns now);
   // Ends the wait of this handle, and rejects its acquires until `is_on` is false again.
   void interrupt(owner& owner, bool is_on, time_ns now);
+  // Reports the waiters for its hold again, because of a new watch.
+  void repeat_contention(owner& owner);
   // The handle is being freed: releases its hold and ends its wait.
   void forget(owner& owner, time_ns now);
   // Ends all operations, releases all holds, and rejects all later calls. The gate then refers to

@@ -12,6 +12,8 @@ class gate_listener {
   virtual ~gate_listener() = default;
   virtual void on_lost(owner& loser) noexcept = 0;
   virtual void on_at_risk(owner& holder, reason why) noexcept = 0;
+  // Others wait for the lock of this hold. Once for each hold, as a hint.
+  virtual void on_contended(owner& holder) noexcept = 0;
   // The failure of an unlock that had ended when it was sent. Its handle may be freed.
   virtual void on_not_released(const outcome& error) noexcept = 0;
 };

@@ -64,14 +64,15 @@ struct hold_limits {
   std::int64_t progress_ms = 0;          // after the last report of progress; 0: not needed
 };
 
-struct owner : hold_limits {
-  // Terms; fixed when the handle is made, also the limits.
+// The terms of a handle, fixed when it is made.
+struct owner_terms : hold_limits {
   std::int64_t lease_ms = 30'000;
   std::int64_t drift_ppm = default_drift_ppm;
   bool renews = true;
   bool is_strict = false;                      // competes alone, also within its client
   bool unlocks_by_sending = false;             // an unlock does not wait for the reply
   std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: never
+  bool reports_contention = false;             // its holds are notified of waiters
   std::array<bool, 2> is_reentrant{};          // by mode
   std::int64_t capacity = 1;                   // the capacity of the lock; 1 for a mutex
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
@@ -81,8 +82,10 @@ struct owner : hold_limits {
   // The statistics that count this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
                                                      &statistics::uncounted()};
+};
 
-  // Kept by the gate.
+// The gate keeps its fields.
+struct owner : owner_terms {
   claim_queue* queue = nullptr;  // of its wait or hold
   joint_hold joint;
   std::array<std::int64_t, 2> hold_counts{};  // by mode
@@ -91,6 +94,7 @@ struct owner : hold_limits {
   acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // rejects new acquires
+  bool is_contention_due = false;             // for the present hold, until it is reported
   time_ns held_since = 0;                     // of the present hold, in its present mode
   statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // for this hold
 

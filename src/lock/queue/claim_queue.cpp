@@ -28,14 +28,16 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   owner.queue = this;
   acquire.place_ = place.begin();
   waiters_.splice(waiters_.end(), place);
-  if (holds_now) return grant(acquire, now, now);
-  if (takes_up) {
+  if (holds_now) {
+    grant(acquire, now, now);
+  } else if (takes_up) {
     // Works like a pass: the hold has its own fencing token and deadline, and counts as a new hold.
     // Readers get the token of the claim.
     retention_.end();
     if (!pass_to_next(now)) release_claim(now);
   }
   start_next(now);
+  report_contention();
 }
 
 // The count is local. The server does not need it.
@@ -356,9 +358,9 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
   const lock::amount requested{first.amount.mode, first.amount.permits, owner.capacity};
   retention_.begin_claim(owner);
   sharing_.begin_claim(first);
-  const auto reuse = retention_.is_possible() ? claim_reuse::retained
-                     : sharing_.is_on()       ? claim_reuse::shared
-                                              : claim_reuse::none;
+  const auto reuse = retention_.is_possible()                       ? claim_reuse::retained
+                     : sharing_.is_on() || owner.reports_contention ? claim_reuse::shared
+                                                                    : claim_reuse::none;
   auto token = gate_.io.new_owner_token(
       owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
   return std::make_unique<lock::claim>(
@@ -404,7 +406,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::renew_failed:
       note_renewal(false);
-      calls_.finish(failure_of_request());
+      calls_.finish(current_->failure_of_request());
       if (is_refilling_) replace_claim(now);
       break;
     case claim_event::raised:
@@ -414,7 +416,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       calls_.finish_upgrade(outcome::of(status::not_acquired, "other holders share the lock"));
       break;
     case claim_event::raise_failed:
-      calls_.finish_upgrade(failure_of_request());
+      calls_.finish_upgrade(current_->failure_of_request());
       break;
     case claim_event::lost:
       lose(now);
@@ -432,17 +434,6 @@ void claim_queue::note_renewal(bool is_ok) noexcept {
   if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
 }
 
-// The result of a renewal or an upgrade with an inconclusive reply, or with none.
-outcome claim_queue::failure_of_request() const {
-  auto result = current_->requests().details();
-  if (result.ok()) {
-    result = outcome::of(status::unknown, "the connection broke before the answer");
-    result.is_retryable = true;
-  }
-  result.is_ambiguous = result.code == status::unknown;
-  return result;
-}
-
 void claim_queue::grant_to_next(time_ns now) {
   // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
@@ -456,12 +447,14 @@ void claim_queue::grant_to_next(time_ns now) {
   while (sharing_.is_on() && !waiters_.empty() && suits(*waiters_.front())) {
     grant(*waiters_.front(), from, now);
   }
+  report_contention();
 }
 
 void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   auto& owner = *next.owner;
   owner.token = sharing_.next_token(hold());
   ++owner.hold_number;
+  owner.is_contention_due = owner.reports_contention;
   passes_.note_handed_out();
   owner.hold_once(next.amount.mode);
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
@@ -472,6 +465,14 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   terms.end = sharing_.join(owner, terms.end, holders_, *current_);
   holders_.add(owner);
   hold().keep(terms, now);
+}
+
+// It is a hint: all waiters may have given up, and any publisher can send the message (hazard 32).
+void claim_queue::report_contention() noexcept {
+  if (!current_ || !is_wanted()) return;
+  holders_.each([&](lock::owner& holder) {
+    if (std::exchange(holder.is_contention_due, false)) gate_.listener.on_contended(holder);
+  });
 }
 
 void claim_queue::refuse_next(time_ns now) {
@@ -555,6 +556,7 @@ void claim_queue::on_answer(std::uint32_t serial, const step_result& result, tim
   handle(what, now);
   // A renewal in flight reports waiters like "W" (hazard 24).
   if (current_ && is_retained() && current_->others_wait()) release_claim(now);
+  report_contention();
 }
 
 void claim_queue::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
@@ -564,8 +566,10 @@ void claim_queue::on_grant(std::int64_t last_token, std::int64_t server_us, bool
 }
 
 void claim_queue::on_waiter(time_ns now) {
-  if (current_->others_wait()) return;
+  const bool was_known = current_->others_wait();
   current_->on_waiter();
+  report_contention();
+  if (was_known) return;
   if (is_retained()) return release_claim(now);
   passes_.begin(now);
 }

@@ -62,8 +62,12 @@ class claim_queue {
   [[nodiscard]] bool admits(const acquire_operation& reader, time_ns now) const noexcept;
   // From now on no reader joins the holders or waiters of this claim queue.
   void admit_no_more() noexcept {
-    if (sharing_.is_on() && current_) current_->on_waiter();
+    if (!sharing_.is_on() || !current_) return;
+    current_->on_waiter();
+    report_contention();
   }
+  // Reports waiters to each holder that asks for it and was not notified during its hold.
+  void report_contention() noexcept;
   // Whether the acquire may take the retained claim; and the end of the retention.
   [[nodiscard]] bool may_take_up(const acquire_operation& next, time_ns now) const noexcept;
   void end_retention(time_ns now) {
@@ -127,6 +131,11 @@ class claim_queue {
   void grant_to_next(time_ns now);
   void grant(acquire_operation& next, time_ns from, time_ns now);
   void refuse_next(time_ns now);
+  // Whether others are known to wait for the release of this hold.
+  [[nodiscard]] bool is_wanted() const noexcept {
+    return !waiters_.empty() || current_->has_known_waiter() ||
+           (gate_.reports_waiters() && current_->others_wait());
+  }
   void note_renewal(bool is_ok) noexcept;
   void raised(time_ns now);
   void lose(time_ns now);
@@ -136,7 +145,6 @@ class claim_queue {
   // starts the claim of the next waiter.
   void release_claim(time_ns now, pending_release release = {});
   void replace_claim(time_ns now, pending_release release = {});
-  [[nodiscard]] outcome failure_of_request() const;
   void finish(acquire_operation& ended, const outcome& result, time_ns now);
 
   gate_context& gate_;

@@ -25,13 +25,14 @@ std::string ballot_channel(std::string_view key) {
   return std::string("mortise:free:").append(key);
 }
 
-// A waiter sends `acquire`. `release_alone` returns the votes of a lost round. It notifies nobody,
+// A waiter sends `acquire`, and a server that has voted for another owner notifies that owner.
+// `release_alone` returns the votes of a lost round. It notifies nobody,
 // because the waiters had lost the round, too.
 row_set ballot_rows() {
   const row take{&scripts::ballot_take, 4, 3, "take", true};
   const row give_back{&scripts::ballot_release, 2, 3, "quiet", true};
   return {.try_take = take,
-          .acquire = take,
+          .acquire = {&scripts::ballot_take, 4, 3, "wait", true},
           .reacquire = take,
           .retake = take,
           .renew = {&scripts::ballot_renew, 2, 2, "", true},
@@ -64,7 +65,10 @@ row_set ballot_rw_rows() {
 
 const table& ballot() {
   static const table protocol = {
-      .facts = {.name = "queued", .wait = lock::wait_method::channel, .can_pass = true},
+      .facts = {.name = "queued",
+                .wait = lock::wait_method::channel,
+                .can_pass = true,
+                .notifies_holders = true},
       .keys = ballot_keys,
       .channel = ballot_channel,
       .owner_token = make_owner_token,
@@ -78,7 +82,10 @@ const table& ballot() {
 const table& ballot_token() {
   static const table protocol = {
       // Other programs do not publish their releases.
-      .facts = {.name = "token", .wait = lock::wait_method::polling, .can_pass = true},
+      .facts = {.name = "token",
+                .wait = lock::wait_method::polling,
+                .can_pass = true,
+                .notifies_holders = true},
       .keys = ballot_token_keys,
       .channel = ballot_channel,
       .owner_token = make_owner_token,
@@ -94,6 +101,7 @@ const table& ballot_rw() {
       .facts = {.name = "queued",
                 .kind = lock::lock_kind::rw,
                 .wait = lock::wait_method::channel,
+                .notifies_holders = true,
                 .can_raise = true},
       .has_permits = true,
       .keys = ballot_rw_keys,

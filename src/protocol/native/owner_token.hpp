@@ -28,7 +28,8 @@ constexpr std::string_view reuse_text(lock::claim_reuse reuse) noexcept {
 }
 
 // The sequence is `<gate id>.<attempt>`, unique within the client. A suffix `r` means that the
-// client may retain the claim. Otherwise a suffix `s` means that its readers may share the claim.
+// client may retain the claim. Otherwise a suffix `s` means that its readers may share the claim,
+// or that its holders report waiters.
 inline std::string make_owner_token(const owner_seed& seed) {
   const decimal gate_id(seed.gate_id);
   const decimal attempt(seed.attempt);

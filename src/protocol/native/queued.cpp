@@ -22,7 +22,8 @@ const table& queued() {
       .facts = {.name = "queued",
                 .wait = lock::wait_method::queue,
                 .is_plain_string = true,
-                .can_pass = true},
+                .can_pass = true,
+                .notifies_holders = true},
       .keys = queued_keys,
       .owner_token = make_owner_token,
       .rows =

@@ -142,6 +142,7 @@ void do_call(call &made) {
 std::string_view notice_of(const mortise::event &event) {
   if (event.kind() == mortise::event_kind::log) return text(event.subject());
   if (event.kind() == mortise::event_kind::stats) return "stats";
+  if (event.kind() == mortise::event_kind::contended) return "contended";
   return event.kind() == mortise::event_kind::lost ? "lost" : "at_risk";
 }
 

@@ -88,6 +88,7 @@ func (h *handle) watch() {
 func (h *handle) follow(hold *mortise.Hold) {
 	go h.report(hold, "lost", hold.Lost())
 	go h.report(hold, "at_risk", hold.AtRisk())
+	go h.report(hold, "contended", hold.Contended())
 }
 
 func (h *handle) report(hold *mortise.Hold, kind string, happened <-chan struct{}) {

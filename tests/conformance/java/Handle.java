@@ -54,6 +54,11 @@ final class Handle implements LossListener {
     Driver.notify(madeIn, name + " at_risk token=" + token);
   }
 
+  @Override
+  public void contended(String lock, long token) {
+    Driver.notify(madeIn, name + " contended token=" + token);
+  }
+
   private synchronized Deque<Lease> leases(String mode) {
     return leases.computeIfAbsent(mode, ignored -> new ArrayDeque<>());
   }

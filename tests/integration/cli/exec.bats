@@ -33,6 +33,37 @@ load helpers
   [ -s "$folder/second" ]
 }
 
+@test "--on-contended is run once when others wait, and the command continues" {
+  begin --on-contended 'echo "$MORTISE_NAME" >>"$folder/wanted"'
+  mortise exec -w 60 "$name" -- true 3>&- &
+  first=$!
+  until_it is_there "$folder/wanted"
+  mortise exec -w 60 "$name" -- true 3>&- &
+  second=$!
+  started+=("$first" "$second")
+  until_it waits
+  kill -0 "$command"
+  kill "$command"
+  ends_with "$first" 0
+  ends_with "$second" 0
+  [ "$(cat "$folder/wanted")" = "$name" ]
+}
+
+@test "--on-contended is run after the start for those that waited before" {
+  begin
+  mortise exec --on-contended 'echo wanted >"$folder/wanted"' "$name" -- \
+    sh -c 'while ! [ -s "$folder/wanted" ]; do sleep 0.05; done' 3>&- &
+  next=$!
+  until_it waits
+  mortise exec -w 60 "$name" -- true 3>&- &
+  last=$!
+  started+=("$next" "$last")
+  until_it two_wait
+  kill "$command"
+  ends_with "$next" 0
+  ends_with "$last" 0
+}
+
 @test "-n does not wait, and ends with 1" {
   begin
   run mortise exec -n "$name" -- touch "$folder/ran"

@@ -54,6 +54,8 @@ is_free() { mortise exec -n "$name" -- true; }
 # The lock has a waiter.
 waits() { mortise show "$name" | grep -q waits; }
 
+two_wait() { [ "$(redis-cli -s "${MORTISE_TEST_URL#unix://}" llen "{mortise:$name}:q")" = 2 ]; }
+
 # ends_with <process> <code>: waits for it.
 ends_with() {
   local code=0

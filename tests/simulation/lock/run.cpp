@@ -178,6 +178,12 @@ void run::watch_name(watched_name& watched) {
     world_.violate("\"" + watched.name + "\": nobody gets the lock for " +
                    std::to_string(stall / ns_per_ms) + " ms although somebody waits");
   }
+  if (world_.plan.has_faults()) return;
+  for (const auto& who : users_) {
+    const bool is_late = now - std::max(waits_since, who->uncontended_since()) > bound;
+    if (is_late && who->name() == watched.name)
+      world_.violate(who->describe() + ": a holder has no report of waiters");
+  }
 }
 
 // A gate that is at rest has left nothing behind.

@@ -68,6 +68,7 @@ class simulated_gate_driver final : public std::enable_shared_from_this<simulate
   // lock::gate_listener
   void on_lost(lock::owner& who) noexcept override;
   void on_at_risk(lock::owner& who, reason /*why*/) noexcept override;
+  void on_contended(lock::owner& holder) noexcept override;
   void on_not_released(const outcome& /*result*/) noexcept override {}
 
   std::atomic<int> handles{0};  // the registry's

@@ -156,6 +156,10 @@ void simulated_gate_driver::on_at_risk(lock::owner& who, reason /*why*/) noexcep
   user_of(who).on_at_risk();
 }
 
+void simulated_gate_driver::on_contended(lock::owner& holder) noexcept {
+  user_of(holder).on_contended();
+}
+
 void simulated_gate_driver::observe() {
   if (client_.is_dead_) return;
   const auto now = local_now();

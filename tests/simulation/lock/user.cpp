@@ -22,7 +22,8 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
       world_(client.around()),
       label_(client.id() + " user " + std::to_string(number) + " of \"" + of.name + "\""),
       lease_ms_(lease_ms),
-      reports_progress_(number % 4 == 3) {
+      reports_progress_(number % 4 == 3),
+      reports_contention_(number % 2 == 0) {
   client_.add(*this);
   renew_handle();
 }
@@ -40,6 +41,7 @@ void user::renew_handle() {
   if (reports_progress_) owner_->progress_ms = 2 * lease_ms_;
   if (world_.dice.happens(700)) owner_->retain_ms = world_.plan.retain_ms;
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
+  owner_->reports_contention = reports_contention_;
 }
 
 void user::violate(const std::string& what) const { world_.violate(describe() + ": " + what); }

@@ -31,6 +31,7 @@ class user {
   void observe(time_ns local_now);
   void on_lost();
   void on_at_risk();
+  void on_contended();
   // The process died or the client was freed: whatever was held is over.
   void on_end();
 
@@ -51,6 +52,12 @@ class user {
   // Waits with an acquire that the gate has accepted, and since when (true time).
   [[nodiscard]] bool is_waiting() const { return is_busy() && !wait_->is_try; }
   [[nodiscard]] time_ns waiting_since() const { return wait_->accepted_at; }
+  // Since when it has held without the report of waiters that it asks for (true time); time_never
+  // after the report and without such a hold.
+  [[nodiscard]] time_ns uncontended_since() const {
+    const bool is_due = is_holding() && owner_->reports_contention && !hold_.is_contended;
+    return is_due ? hold_.granted : time_never;
+  }
   [[nodiscard]] const std::string& describe() const { return label_; }
   [[nodiscard]] bool is_settled() const;
   void check_poison();
@@ -80,6 +87,7 @@ class user {
     bool is_active = false;
     bool is_over = false;  // by its deadline, its loss or its unlock
     bool is_loss_reported = false;
+    bool is_contended = false;   // waiters were reported
     std::array<int, 2> depth{};  // by mode
     std::int64_t number = 0;
     std::int64_t permits = 1;
@@ -138,6 +146,7 @@ class user {
   const std::string label_;
   const std::int64_t lease_ms_;
   const bool reports_progress_;
+  const bool reports_contention_;
   std::unique_ptr<lock::owner> owner_;
   std::vector<std::unique_ptr<lock::owner>> forgotten_;
   std::vector<std::unique_ptr<acquiring_operation>> acquires_;

@@ -137,6 +137,13 @@ void user::on_at_risk() {
   }
 }
 
+void user::on_contended() {
+  ++world_.seen[count::contended];
+  if (!owner_->reports_contention) violate("waiters were reported without a request");
+  if (!hold_.is_active) violate("waiters were reported without a hold");
+  if (std::exchange(hold_.is_contended, true)) violate("waiters were reported twice in a hold");
+}
+
 void user::on_end() {
   if (hold_.is_active) {
     observe(client_.now());

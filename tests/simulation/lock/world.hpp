@@ -85,6 +85,7 @@ enum class count : std::uint8_t {
   cancelled,
   lost,
   at_risk,
+  contended,
   unknown,
   unreachable,
   refused,

@@ -71,6 +71,7 @@ class user final : public deployment::lock_requester,
   [[nodiscard]] outcome problem() const override;
   void on_lost(lock::owner& loser) noexcept override;
   void on_at_risk(lock::owner& /*holder*/, reason /*why*/) noexcept override {}
+  void on_contended(lock::owner& /*holder*/) noexcept override {}
   void on_not_released(const outcome& /*result*/) noexcept override {}
   void finish(const outcome& result, std::int64_t token) noexcept override;
 

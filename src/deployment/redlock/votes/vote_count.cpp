@@ -111,7 +111,7 @@ step_result vote_count::agreement() const noexcept {
   if (is_grantable(what_) || what_ == step::renew) {
     result.last_token = ballot_;
     result.token_count = 1;
-    result.others_wait = true;  // votes do not report waiters
+    result.others_wait = true;  // votes do not show whether any client waits
   }
   return result;
 }

@@ -12,8 +12,9 @@
 -- A waiting writer blocks later readers while it repeats its requests.
 --
 -- KEYS  1 votes, 2 ballot (the highest proposal), 3 waiting writer, 4 fence, 5 quarantine
--- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (blocks readers), or `again`: a quorum has
---       voted for it already, so a waiting writer does not exclude it, 4 weight, 5 proposal
+-- ARGV  1 owner token, 2 ttl in ms, 3 `take`, `wait` (blocks readers, and notifies the owners of
+--       votes that exclude it, if they ask for that), or `again`: a quorum has voted for it
+--       already, so a waiting writer does not exclude it, 4 weight, 5 proposal
 -- Reply {1, its proposal or the lowest sufficient one, server time in us, ttl in ms, 0}   voted
 --       {0, a proposal, server time in us, ms until the present votes end, -1}   not voted; the
 --       proposal is the holder's, 0 when a waiting writer blocks; the time is -2 when there is no
@@ -42,6 +43,12 @@ local holder, left = excluded_by(owner, weight)
 if holder then
   if is_writer and mode == 'wait' and (not waiting or waiting == owner) then
     redis.call('SET', KEYS[3], owner, 'PX', WRITER_LIFE)
+  end
+-- Included after the common case, which does not need it.
+-- #include "inbox.lua"
+  for other, vote in pairs(mode == 'wait' and votes or {}) do
+    local is_wanted = other ~= owner and (is_writer or vote.weight == WHOLE)
+    if is_wanted and gives_way(other) then notify(other, 'W') end
   end
   return {0, holder, NOW_US, left, -1}
 end

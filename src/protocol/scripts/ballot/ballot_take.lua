@@ -6,7 +6,8 @@
 -- server in common, so each grant's token is above that of every earlier grant.
 --
 -- KEYS  1 lock, 2 ballot (the highest proposal), 3 fence, 4 quarantine
--- ARGV  1 owner token, 2 ttl in ms, 3 `take` (unused), 4 proposal
+-- ARGV  1 owner token, 2 ttl in ms, 3 `take`, or `wait` (notifies the owner of the vote, if it asks
+--       for that), 4 proposal
 -- Reply {1, proposal, server time in us, ttl in ms, 0}   voted
 --       {0, highest proposal, server time in us, rest of the present lease in ms, -1}   not voted;
 --       the rest is -2 when there is no vote and the proposal is too low; the proposal is 0
@@ -30,7 +31,10 @@ if problem then return problem end
 local function read_fence() return redis.call('GET', KEYS[3]) end
 local highest = highest_proposal(redis.call('GET', KEYS[2]), read_fence, quarantine_ends, now)
 if held and held ~= ARGV[1] then
+-- Included after the common case, which does not need it.
+-- #include "inbox.lua"
   if not string.find(held, '^m1:') then highest = 0 end
+  if ARGV[3] == 'wait' and gives_way(held) then notify(held, 'W') end
   return {0, highest, now, redis.call('PTTL', KEYS[1]), -1}
 end
 problem = clock_error(proposal, now)

@@ -22,8 +22,8 @@ local function owner_in(waiter)
   return owner or waiter, ttl or 1
 end
 
--- Whether its client gives way to waiters, and so gets a message: it may retain an unused claim, or
--- let more readers share the claim.
+-- Whether its client gets a message about waiters: it may retain an unused claim, let more readers
+-- share the claim, or report the waiters to its user.
 local function gives_way(owner)
   return string.find(owner, '^m1:[^:]+:%d+%.%d+[rs]:')
 end

@@ -38,6 +38,8 @@ final class Constants {
   static final int EVENT_LOG = 8;
   /** A client's statistics are due: see {@link MortiseClient#watchStats}. */
   static final int EVENT_STATS = 9;
+  /** Others wait for the lock of a hold: see {@link Lease#contended}. */
+  static final int EVENT_CONTENDED = 10;
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";
@@ -65,6 +67,8 @@ final class Constants {
   static final String OPTION_RETAIN = "retain";
   /** A text that queries show for the owner. */
   static final String OPTION_LABEL = "label";
+  /** Whether a watch also reports that others wait for the lock: "on" or "off". */
+  static final String OPTION_CONTENDED = "contended";
   /** How locks are stored at the server, such as "queued". */
   static final String OPTION_PROTOCOL = "protocol";
   /** The mean pause between two attempts of an acquire that polls: a duration. */

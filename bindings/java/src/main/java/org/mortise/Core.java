@@ -325,11 +325,10 @@ final class Core {
       tellReport(statistics.get(), tag, null);
       return;
     }
-    if (kind == Constants.EVENT_LOST || kind == Constants.EVENT_AT_RISK) {
+    if (Watch.isNotice(kind)) {
       Watch watch = watches.get(tag);
       LossReason reason = LossReason.of((int) records[at + 4]);
-      boolean isLost = kind == Constants.EVENT_LOST;
-      if (watch != null) callBack(() -> watch.tell(token, holdNumber, isLost, reason));
+      if (watch != null) callBack(() -> watch.tell(kind, token, holdNumber, reason));
       return;
     }
     CompletableFuture<Event> future = waiting.remove(tag);

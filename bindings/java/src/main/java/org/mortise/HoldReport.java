@@ -9,7 +9,7 @@ final class HoldReport {
   private final AtomicBoolean isOver = new AtomicBoolean();
   private volatile LockKind kind;
   /** Kept here, because a {@link Watch} does not keep it. */
-  private final LossFuture loss = new LossFuture(null);
+  private final HoldFuture<LossReason> loss = new HoldFuture<>(null);
 
   HoldReport(long number, LockKind kind, LockListener.Hold listener) {
     this.number = number;
@@ -21,7 +21,7 @@ final class HoldReport {
     return number;
   }
 
-  LossFuture loss() {
+  HoldFuture<LossReason> loss() {
     return loss;
   }
 

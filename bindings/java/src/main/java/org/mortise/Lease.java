@@ -14,8 +14,11 @@ public final class Lease implements AutoCloseable {
   private final Hold hold;
   private volatile Mode mode;
   private final AtomicBoolean isReleased = new AtomicBoolean();
-  /** Null until somebody asks; guarded by this. */
-  private LossFuture loss;
+  /** Null until it is asked for; guarded by this. */
+  private HoldFuture<LossReason> loss;
+
+  /** Null until it is asked for; guarded by this. */
+  private HoldFuture<Void> contention;
 
   Lease(Owner owner, Hold hold, Mode mode) {
     this.owner = owner;
@@ -86,12 +89,32 @@ public final class Lease implements AutoCloseable {
    */
   public synchronized CompletableFuture<LossReason> lost() {
     if (loss != null) return loss;
-    var asked = new LossFuture(this);
+    var asked = new HoldFuture<LossReason>(this);
     if (!isReleased.get()) {
       owner.addLoss(asked, hold);
       if (isLost()) owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
     }
     loss = asked;
+    return asked;
+  }
+
+  /**
+   * A future that completes when others wait for the lock, if the owner has {@link
+   * MortiseOptions#withContended}. The work can then end early and release the lease. It completes
+   * at most once per hold, and the hold of a {@link Multi} with the first contended member.
+   *
+   * <p>It is a hint: all waiters may have given up meanwhile, and a lost message delays it until
+   * the next renewal. A reference to the future keeps the lease and its owner from being collected.
+   *
+   * @return completed on the client's callback executor; the same future each time
+   * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
+   *     Status#CLOSED}
+   */
+  public synchronized CompletableFuture<Void> contended() {
+    if (contention != null) return contention;
+    var asked = new HoldFuture<Void>(this);
+    if (!isReleased.get()) owner.addContention(asked, hold);
+    contention = asked;
     return asked;
   }
 
@@ -213,12 +236,13 @@ public final class Lease implements AutoCloseable {
       isReleased.set(false);
     } else {
       hold.remove(this);
-      forgetLoss();
+      forgetNotices();
     }
   }
 
-  private synchronized void forgetLoss() {
+  private synchronized void forgetNotices() {
     if (loss != null) owner.removeLoss(loss);
+    if (contention != null) owner.removeContention(contention);
   }
 
   private void requireCurrent() {

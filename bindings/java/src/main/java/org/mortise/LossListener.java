@@ -1,9 +1,9 @@
 package org.mortise;
 
 /**
- * Receives losses and risks of holds, once for each hold. Several holds of a reader can have the
- * same token. The listener runs on the client's callback executor. Its exceptions go to that
- * thread's uncaught exception handler.
+ * Receives losses and risks of holds, and that others wait, once for each hold. Several holds of a
+ * reader can have the same token. The listener runs on the client's callback executor. Its
+ * exceptions go to that thread's uncaught exception handler.
  */
 @FunctionalInterface
 public interface LossListener {
@@ -46,4 +46,13 @@ public interface LossListener {
   default void atRisk(String name, long token, LossReason reason) {
     atRisk(name, token);
   }
+
+  /**
+   * Others wait for the lock, and its owner has {@link MortiseOptions#withContended}. It is a hint,
+   * as {@link Lease#contended}, and does nothing unless overridden.
+   *
+   * @param name the lock's name
+   * @param token the fencing token of the hold
+   */
+  default void contended(String name, long token) {}
 }

@@ -228,6 +228,17 @@ public final class MortiseOptions {
   }
 
   /**
+   * Whether {@link Lease#contended} and {@link LossListener#contended} report that others wait for
+   * the lock. The default is off.
+   *
+   * @param isOn true: they report it
+   * @return options with that value
+   */
+  public MortiseOptions withContended(boolean isOn) {
+    return with(Constants.OPTION_CONTENDED, isOn ? "on" : "off");
+  }
+
+  /**
    * The deadline of every call that takes no timeout. For clients only.
    *
    * @param timeout 10 ms to 60 s

@@ -133,13 +133,24 @@ public final class Multi extends LeasingOwner {
 
   /** It is lost with the first of its members. */
   @Override
-  void addLoss(LossFuture loss, Hold hold) {
+  void addLoss(HoldFuture<LossReason> loss, Hold hold) {
     for (Hold.Part part : hold.parts()) part.member().addLoss(loss, part.number());
   }
 
   @Override
-  void removeLoss(LossFuture loss) {
+  void removeLoss(HoldFuture<LossReason> loss) {
     for (Owner member : members()) member.removeLoss(loss);
+  }
+
+  /** It is contended with the first of its members. */
+  @Override
+  void addContention(HoldFuture<Void> contention, Hold hold) {
+    for (Hold.Part part : hold.parts()) part.member().addContention(contention, part.number());
+  }
+
+  @Override
+  void removeContention(HoldFuture<Void> contention) {
+    for (Owner member : members()) member.removeContention(contention);
   }
 
   private static int unsupported() {

@@ -265,17 +265,33 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /** From now on this is told of the loss of that hold. */
-  void addLoss(LossFuture loss, Hold hold) {
+  void addLoss(HoldFuture<LossReason> loss, Hold hold) {
     addLoss(loss, hold.number());
   }
 
-  void addLoss(LossFuture loss, long holdNumber) {
+  void addLoss(HoldFuture<LossReason> loss, long holdNumber) {
     watched().add(loss, holdNumber);
   }
 
-  void removeLoss(LossFuture loss) {
+  void removeLoss(HoldFuture<LossReason> loss) {
     synchronized (watchTag) {
       if (watch != null) watch.remove(loss);
+    }
+  }
+
+  /** From now on this is told that others wait for that hold. */
+  void addContention(HoldFuture<Void> contention, Hold hold) {
+    addContention(contention, hold.number());
+  }
+
+  void addContention(HoldFuture<Void> contention, long holdNumber) {
+    boolean isKnown = watched().addContention(contention, holdNumber);
+    if (isKnown) core().callBack(() -> contention.complete(null));
+  }
+
+  void removeContention(HoldFuture<Void> contention) {
+    synchronized (watchTag) {
+      if (watch != null) watch.removeContention(contention);
     }
   }
 

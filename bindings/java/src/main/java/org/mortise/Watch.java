@@ -9,15 +9,40 @@ final class Watch {
   private final Name name;
   private final List<LossListener> listeners = new CopyOnWriteArrayList<>();
   /** Of leases that are not released. */
-  private final List<Loss> losses = new CopyOnWriteArrayList<>();
+  private final Notices<LossReason> losses = new Notices<>();
 
-  /** The loss of one hold. The future keeps the lease and its owner, so it is not kept here. */
-  private static final class Loss extends WeakReference<LossFuture> {
-    private final long holdNumber;
+  private final Notices<Void> contentions = new Notices<>();
+  /** The last hold with a report of waiters. */
+  private volatile long contendedHold;
 
-    Loss(LossFuture future, long holdNumber) {
-      super(future);
-      this.holdNumber = holdNumber;
+  /** The futures for one kind of notice. A future keeps its lease, so it is not kept here. */
+  private static final class Notices<T> {
+    private static final class Place<T> extends WeakReference<HoldFuture<T>> {
+      private final long holdNumber;
+
+      Place(HoldFuture<T> future, long holdNumber) {
+        super(future);
+        this.holdNumber = holdNumber;
+      }
+    }
+
+    private final List<Place<T>> places = new CopyOnWriteArrayList<>();
+
+    void add(HoldFuture<T> future, long holdNumber) {
+      places.removeIf(known -> known.refersTo(null));
+      places.add(new Place<>(future, holdNumber));
+    }
+
+    void remove(HoldFuture<T> future) {
+      places.removeIf(known -> known.refersTo(future));
+    }
+
+    void complete(long holdNumber, T value) {
+      for (Place<T> known : places) {
+        // News of an earlier hold may come late, and that hold may have had the same token.
+        HoldFuture<T> future = known.holdNumber == holdNumber ? known.get() : null;
+        if (future != null) future.complete(value);
+      }
     }
   }
 
@@ -29,32 +54,49 @@ final class Watch {
     listeners.add(listener);
   }
 
-  void add(LossFuture loss, long holdNumber) {
-    losses.removeIf(known -> known.refersTo(null));
-    losses.add(new Loss(loss, holdNumber));
+  void add(HoldFuture<LossReason> loss, long holdNumber) {
+    losses.add(loss, holdNumber);
   }
 
-  void remove(LossFuture loss) {
-    losses.removeIf(known -> known.refersTo(loss));
+  void remove(HoldFuture<LossReason> loss) {
+    losses.remove(loss);
   }
 
-  void tell(long token, long holdNumber, boolean isLost, LossReason reason) {
+  /** True if waiters for this hold were reported before. */
+  boolean addContention(HoldFuture<Void> contention, long holdNumber) {
+    contentions.add(contention, holdNumber);
+    return contendedHold == holdNumber;
+  }
+
+  void removeContention(HoldFuture<Void> contention) {
+    contentions.remove(contention);
+  }
+
+  void tell(int kind, long token, long holdNumber, LossReason reason) {
     for (LossListener listener : listeners) {
       try {
-        if (isLost) {
-          listener.lost(name.toString(), token, reason);
-        } else {
-          listener.atRisk(name.toString(), token, reason);
-        }
+        tell(listener, kind, token, reason);
       } catch (Throwable thrown) {
         Core.report(thrown);
       }
     }
-    if (!isLost) return;
-    for (Loss known : losses) {
-      // News of an earlier hold may come late, and that hold may have had the same token.
-      LossFuture loss = known.holdNumber == holdNumber ? known.get() : null;
-      if (loss != null) loss.complete(reason);
+    if (kind == Constants.EVENT_LOST) losses.complete(holdNumber, reason);
+    if (kind != Constants.EVENT_CONTENDED) return;
+    contendedHold = holdNumber;
+    contentions.complete(holdNumber, null);
+  }
+
+  private void tell(LossListener listener, int kind, long token, LossReason reason) {
+    switch (kind) {
+      case Constants.EVENT_LOST -> listener.lost(name.toString(), token, reason);
+      case Constants.EVENT_CONTENDED -> listener.contended(name.toString(), token);
+      default -> listener.atRisk(name.toString(), token, reason);
     }
+  }
+
+  static boolean isNotice(int kind) {
+    return kind == Constants.EVENT_LOST
+        || kind == Constants.EVENT_AT_RISK
+        || kind == Constants.EVENT_CONTENDED;
   }
 }

@@ -118,13 +118,13 @@ class LostLeaseTest {
     try (Lease second = owner.acquire()) {
       long number = owner.holdNumber();
       var watch = new Watch(owner.ownName());
-      var lost = new LossFuture(second);
+      var lost = new HoldFuture<LossReason>(second);
       watch.add(lost, number);
       // Readers of one client have the same token.
-      watch.tell(second.token(), number - 1, true, LossReason.EXPIRED);
-      watch.tell(second.token(), number, false, LossReason.EXPIRED);
+      watch.tell(Constants.EVENT_LOST, second.token(), number - 1, LossReason.EXPIRED);
+      watch.tell(Constants.EVENT_AT_RISK, second.token(), number, LossReason.EXPIRED);
       assertFalse(lost.isDone());
-      watch.tell(second.token(), number, true, LossReason.SERVER_LOST);
+      watch.tell(Constants.EVENT_LOST, second.token(), number, LossReason.SERVER_LOST);
       assertEquals(LossReason.SERVER_LOST, result(lost));
     }
   }

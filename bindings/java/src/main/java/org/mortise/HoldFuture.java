@@ -1,0 +1,13 @@
+package org.mortise;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A notice about one lease. The future keeps the lease, and the watch keeps neither. */
+final class HoldFuture<T> extends CompletableFuture<T> {
+  /** Only kept; null for a {@link HoldReport}. */
+  private final Lease lease;
+
+  HoldFuture(Lease lease) {
+    this.lease = lease;
+  }
+}
