@@ -232,6 +232,13 @@ static const mortise_api table = {
     mortise_rw_progress,
     mortise_semaphore_progress,
     mortise_multi_progress,
+    mortise_lock_set_value,
+    mortise_lock_set_value_async,
+    mortise_rw_set_value,
+    mortise_rw_set_value_async,
+    mortise_semaphore_set_value,
+    mortise_semaphore_set_value_async,
+    mortise_info_entry_value,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

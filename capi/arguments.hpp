@@ -173,6 +173,23 @@ struct owner {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
+// The value of a hold.
+struct hold_value {
+  const char* bytes;
+  std::size_t length;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr && length > 0) return is_null("value");
+    if (length > MORTISE_MAX_VALUE_LEN) {
+      return bad_argument("value", std::to_string(length) + " bytes; give at most " +
+                                       std::to_string(MORTISE_MAX_VALUE_LEN));
+    }
+    const auto fault = fault_of_value(value());
+    return fault.empty() ? outcome{}
+                         : bad_argument("value", fault + "; give UTF-8 without zero bytes");
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, bytes == nullptr ? 0 : length}; }
+};
+
 // The user of a login, as any bytes. Error messages do not show it.
 struct user {
   const char* bytes;

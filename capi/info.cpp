@@ -60,6 +60,11 @@ const char* mortise_info_entry_label(const mortise_info* info, int64_t index) {
   return found == nullptr ? "" : found->label.c_str();
 }
 
+const char* mortise_info_entry_value(const mortise_info* info, int64_t index) {
+  const auto* const found = entry(info, index);
+  return found == nullptr ? "" : found->value.c_str();
+}
+
 int64_t mortise_info_holder_count(const mortise_info* info) {
   return info == nullptr ? 0 : info->content.holder_count;
 }

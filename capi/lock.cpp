@@ -114,3 +114,15 @@ int64_t mortise_lock_deadline_ns(const mortise_lock* lock) {
 int64_t mortise_lock_hold_number(const mortise_lock* lock) {
   return look(lock, &lock_handle::hold_number);
 }
+
+mortise_status mortise_lock_set_value(mortise_lock* lock, const char* value, size_t value_len,
+                                      mortise_error* error) {
+  return call(lock, error, &lock_handle::set_value, argument::hold_value{value, value_len});
+}
+
+mortise_status mortise_lock_set_value_async(mortise_lock* lock, mortise_queue* queue, int64_t tag,
+                                            const char* value, size_t value_len,
+                                            mortise_error* error) {
+  return call(lock, error, &lock_handle::set_value_async, argument::handle{queue}, tag,
+              argument::hold_value{value, value_len});
+}

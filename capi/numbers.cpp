@@ -61,6 +61,7 @@ static_assert(is_same(MORTISE_EVENT_DOWNGRADED, event_kind::downgraded));
 static_assert(is_same(MORTISE_EVENT_LOG, event_kind::log));
 static_assert(is_same(MORTISE_EVENT_STATS, event_kind::stats));
 static_assert(is_same(MORTISE_EVENT_CONTENDED, event_kind::contended));
+static_assert(is_same(MORTISE_EVENT_VALUE_SET, event_kind::value_set));
 
 static_assert(is_same(MORTISE_LOG_LEVEL_NONE, log_level::none));
 static_assert(is_same(MORTISE_LOG_LEVEL_ERROR, log_level::error));
@@ -84,6 +85,7 @@ static_assert(is_same(MORTISE_SEVERITY_BAD, finding_severity::bad));
 static_assert(MORTISE_MAX_MS == mortise::longest_ms);
 static_assert(MORTISE_MIN_LEASE_MS == mortise::shortest_lease_ms);
 static_assert(MORTISE_MAX_LABEL_LEN == mortise::longest_label);
+static_assert(MORTISE_MAX_VALUE_LEN == mortise::longest_value);
 static_assert(MORTISE_MAX_MEMBERS == mortise::client::multi_handle::most_members);
 
 static_assert(MORTISE_VERSION_NUMBER == MORTISE_VERSION_MAJOR * 1000000 +

@@ -175,3 +175,15 @@ const char* mortise_rw_name(const mortise_rw* rw, size_t* name_len) {
 int64_t mortise_rw_deadline_ns(const mortise_rw* rw) { return look(rw, &lock_handle::deadline_ns); }
 
 int64_t mortise_rw_hold_number(const mortise_rw* rw) { return look(rw, &lock_handle::hold_number); }
+
+mortise_status mortise_rw_set_value(mortise_rw* rw, const char* value, size_t value_len,
+                                    mortise_error* error) {
+  return call(rw, error, &lock_handle::set_value, argument::hold_value{value, value_len});
+}
+
+mortise_status mortise_rw_set_value_async(mortise_rw* rw, mortise_queue* queue, int64_t tag,
+                                          const char* value, size_t value_len,
+                                          mortise_error* error) {
+  return call(rw, error, &lock_handle::set_value_async, argument::handle{queue}, tag,
+              argument::hold_value{value, value_len});
+}

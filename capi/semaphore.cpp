@@ -138,3 +138,15 @@ int64_t mortise_semaphore_deadline_ns(const mortise_semaphore* semaphore) {
 int64_t mortise_semaphore_hold_number(const mortise_semaphore* semaphore) {
   return look(semaphore, &lock_handle::hold_number);
 }
+
+mortise_status mortise_semaphore_set_value(mortise_semaphore* semaphore, const char* value,
+                                           size_t value_len, mortise_error* error) {
+  return call(semaphore, error, &lock_handle::set_value, argument::hold_value{value, value_len});
+}
+
+mortise_status mortise_semaphore_set_value_async(mortise_semaphore* semaphore, mortise_queue* queue,
+                                                 int64_t tag, const char* value, size_t value_len,
+                                                 mortise_error* error) {
+  return call(semaphore, error, &lock_handle::set_value_async, argument::handle{queue}, tag,
+              argument::hold_value{value, value_len});
+}

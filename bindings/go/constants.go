@@ -132,6 +132,8 @@ const (
 	eventStats = 9
 	// eventContended: others wait for the lock of a hold: see Hold.Contended.
 	eventContended = 10
+	// eventValueSet: a change of the value of a hold ended.
+	eventValueSet = 11
 )
 
 // The keys of options.
@@ -162,6 +164,8 @@ const (
 	optionRetain = "retain"
 	// optionLabel: a text that queries show for the handle.
 	optionLabel = "label"
+	// optionValue: a text that queries show for each hold, until the holder changes it.
+	optionValue = "value"
 	// optionContended: whether a watch also reports that others wait for the lock: "on" or "off".
 	optionContended = "contended"
 	// optionProtocol: how locks are stored at the server, such as "queued".

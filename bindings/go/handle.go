@@ -20,6 +20,7 @@ type kind struct {
 	token     func(address uintptr) int64
 	number    func(address uintptr) int64
 	extend    func(address, queue uintptr, tag, leaseMs int64, details uintptr) int32
+	setValue  func(address, queue uintptr, tag int64, value string, details uintptr) int32
 	query     func(address, info, details uintptr) int32
 	force     func(address uintptr, owner string, details uintptr) int32
 	watch     func(address, queue uintptr, tag int64, details uintptr) int32
@@ -290,6 +291,24 @@ func (h *handle) progress(number int64) error {
 	h.expectRisk(number) // before C may report it
 	err = checked(func(details uintptr) int32 { return h.kind.progress(address, details) })
 	if err == nil && h.kind.number(address) != number {
+		return h.lost()
+	}
+	return err
+}
+
+// setValue changes the value of the hold that C has; it is an error if that is not the one with
+// this number.
+func (h *handle) setValue(ctx context.Context, value string, number int64) error {
+	if h.kind.setValue == nil {
+		return failure(ErrUnsupported, "a multi has no value; set those of its members")
+	}
+	var changed int64
+	c := h.engine.newQuickCall(func(told event) { changed = told.number })
+	defer c.done(h.engine)
+	err := h.call(ctx, c, func(address, queue uintptr, tag int64, details uintptr) int32 {
+		return h.kind.setValue(address, queue, tag, value, details)
+	})
+	if err == nil && changed != number {
 		return h.lost()
 	}
 	return err

@@ -162,6 +162,18 @@ func (h *Hold) Progress() error {
 	return h.core().named(h.core().progress(h.term.number))
 }
 
+// SetValue sets the value of the hold: UTF-8 without zero bytes, at most 1024 bytes, which Query
+// and ListLocks show to everybody. An empty value removes it. It ends with the hold. Only the owner
+// of a hold in force can set it, so it never appears for a later hold. Readers that share a hold,
+// and holds of a quorum, have no value.
+func (h *Hold) SetValue(ctx context.Context, value string) error {
+	if err := h.over(); err != nil {
+		return h.core().told(ctx, err)
+	}
+	defer runtime.KeepAlive(h)
+	return h.core().told(ctx, h.core().setValue(ctx, value, h.term.number))
+}
+
 // Unlock releases the lock. It never ends a later hold of the same handle. First it cancels the
 // contexts of the hold, so that they are over before another client holds the lock. The context
 // bounds only the wait for the reply: the lock is also released when the context is over or nil. A

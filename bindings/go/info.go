@@ -32,6 +32,8 @@ type Person struct {
 	// unknown.
 	Label, Host string
 	PID         int64
+	// Value is what the holder has set with SetValue or WithValue.
+	Value string
 	// IsExclusive reports whether the hold excludes all others: a Lock, or a writer.
 	IsExclusive bool
 	// Permits is the number of permits of a semaphore, otherwise 1.
@@ -59,6 +61,7 @@ func readInfo(info uintptr) *Info {
 			Owner:       swig.Text(swig.Info_entry_owner(info, index)),
 			Label:       swig.Text(swig.Info_entry_label(info, index)),
 			Host:        swig.Text(swig.Info_entry_host(info, index)),
+			Value:       swig.Text(swig.Info_entry_value(info, index)),
 			PID:         swig.Info_entry_pid(info, index),
 			IsExclusive: swig.Info_entry_is_exclusive(info, index) != 0,
 			Permits:     swig.Info_entry_permits(info, index),

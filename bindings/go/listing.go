@@ -26,7 +26,9 @@ type ListingEntry struct {
 	// Client identifies the client, Host and Pid its process. Label is the label of its handle.
 	Client, Host, Label string
 	Pid                 int64
-	Name                string
+	// Value is that of the hold; see Hold.SetValue.
+	Value string
+	Name  string
 	// Kind is "mutex", "rw" or "semaphore".
 	Kind string
 	// Mode is "exclusive" or "shared", for the hold, or without a hold for the first waiter. It is
@@ -162,7 +164,8 @@ func readListingEntry(address uintptr, index int64) ListingEntry {
 	span := func(key string) time.Duration { return time.Duration(number(key)) * time.Millisecond }
 	return ListingEntry{
 		Client: text("client"), Host: text("host"), Label: text("label"), Pid: number("pid"),
-		Name: text("name"), Kind: text("kind"), Mode: text("mode"),
+		Value: text("value"),
+		Name:  text("name"), Kind: text("kind"), Mode: text("mode"),
 		Holds: number("holds"), Token: number("token"), Held: span("held_ms"),
 		TimeLeft: span("time_left_ms"), Permits: number("permits"),
 		Waiters: number("waiters"), Waited: span("waited_ms"),

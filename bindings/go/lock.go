@@ -22,6 +22,7 @@ var lockKind = &kind{
 	token:     swig.Lock_token,
 	number:    swig.Lock_hold_number,
 	extend:    swig.Lock_extend_async,
+	setValue:  swig.Lock_set_value_async,
 	query:     swig.Lock_query,
 	force:     swig.Lock_force_release,
 	watch:     swig.Lock_watch,

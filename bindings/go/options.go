@@ -98,6 +98,9 @@ func WithRetain(retain time.Duration) Option {
 // WithLabel sets a text that Query shows for the handle: UTF-8, at most 64 bytes.
 func WithLabel(label string) Option { return textOption(label, swig.Options_set_label) }
 
+// WithValue sets a value of each hold of the handle: UTF-8, at most 1024 bytes. See Hold.SetValue.
+func WithValue(value string) Option { return WithOption(optionValue, value) }
+
 // WithContended sets whether Hold.Contended reports that others wait for the lock. The default is
 // false.
 func WithContended(isOn bool) Option {

@@ -24,6 +24,7 @@ var rwKind = &kind{
 	token:     swig.Rw_token,
 	number:    swig.Rw_hold_number,
 	extend:    swig.Rw_extend_async,
+	setValue:  swig.Rw_set_value_async,
 	query:     swig.Rw_query,
 	force:     swig.Rw_force_release,
 	watch:     swig.Rw_watch,

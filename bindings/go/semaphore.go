@@ -23,6 +23,7 @@ var semaphoreKind = &kind{
 	token:     swig.Semaphore_token,
 	number:    swig.Semaphore_hold_number,
 	extend:    swig.Semaphore_extend_async,
+	setValue:  swig.Semaphore_set_value_async,
 	query:     swig.Semaphore_query,
 	force:     swig.Semaphore_force_release,
 	watch:     swig.Semaphore_watch,

@@ -5201,6 +5201,34 @@ static int _wrap_lock_progress(lua_State* L) {
 }
 
 
+static int _wrap_lock_set_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_lock_set_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "value", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_lock_set_value(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -5654,6 +5682,45 @@ static int _wrap_lock_extend_async(lua_State* L) {
       (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_lock_extend_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_set_value_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_lock_set_value_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_text(L, 4, "value", &arg4, &arg5)) != 0) return wrong4;
+  result = (mortise_status)mortise_lock_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -6746,6 +6813,73 @@ static int _wrap_rw_extend_async(lua_State* L) {
 }
 
 
+static int _wrap_rw_set_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_rw_set_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "value", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_set_value(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_set_value_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_rw_set_value_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_text(L, 4, "value", &arg4, &arg5)) != 0) return wrong4;
+  result = (mortise_status)mortise_rw_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_rw_watch(lua_State* L) {
   int SWIG_arg = 0;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
@@ -7492,6 +7626,73 @@ static int _wrap_semaphore_extend_async(lua_State* L) {
       (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
   }
   result = (mortise_status)mortise_semaphore_extend_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_set_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_semaphore_set_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "value", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_semaphore_set_value(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_set_value_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_semaphore_set_value_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_text(L, 4, "value", &arg4, &arg5)) != 0) return wrong4;
+  result = (mortise_status)mortise_semaphore_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -8681,6 +8882,30 @@ static int _wrap_info_entry_label(lua_State* L) {
 }
 
 
+static int _wrap_info_entry_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_info_entry_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "info", SWIGTYPE_p_mortise_info, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_info *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "index", &arg2)) != 0) return wrong2;
+  result = (char *)mortise_info_entry_value((struct mortise_info const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_queue_new(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
@@ -9239,6 +9464,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("MIN_LEASE_MS", 50)},
     {SWIG_LUA_CONSTTAB_INT("MAX_NAME_LEN", 1024)},
     {SWIG_LUA_CONSTTAB_INT("MAX_LABEL_LEN", 64)},
+    {SWIG_LUA_CONSTTAB_INT("MAX_VALUE_LEN", 1024)},
     {SWIG_LUA_CONSTTAB_INT("MAX_PASSWORD_LEN", 16384)},
     {SWIG_LUA_CONSTTAB_INT("MAX_MEMBERS", 64)},
     {SWIG_LUA_CONSTTAB_INT("MAX_PERMITS", 1000000)},
@@ -9274,6 +9500,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("EVENT_LOG", MORTISE_EVENT_LOG)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_STATS", MORTISE_EVENT_STATS)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_CONTENDED", MORTISE_EVENT_CONTENDED)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_VALUE_SET", MORTISE_EVENT_VALUE_SET)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_NONE", MORTISE_LOG_LEVEL_NONE)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_ERROR", MORTISE_LOG_LEVEL_ERROR)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_WARNING", MORTISE_LOG_LEVEL_WARNING)},
@@ -9370,6 +9597,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_unlock", _wrap_lock_unlock},
     { "lock_extend", _wrap_lock_extend},
     { "lock_progress", _wrap_lock_progress},
+    { "lock_set_value", _wrap_lock_set_value},
     { "lock_cancel", _wrap_lock_cancel},
     { "lock_interrupt", _wrap_lock_interrupt},
     { "lock_name", _wrap_lock_name},
@@ -9386,6 +9614,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_acquire_async", _wrap_lock_acquire_async},
     { "lock_unlock_async", _wrap_lock_unlock_async},
     { "lock_extend_async", _wrap_lock_extend_async},
+    { "lock_set_value_async", _wrap_lock_set_value_async},
     { "lock_watch", _wrap_lock_watch},
     { "rw_new", _wrap_rw_new},
     { "rw_free", _wrap_rw_free},
@@ -9423,6 +9652,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_upgrade_async", _wrap_rw_upgrade_async},
     { "rw_downgrade_async", _wrap_rw_downgrade_async},
     { "rw_extend_async", _wrap_rw_extend_async},
+    { "rw_set_value", _wrap_rw_set_value},
+    { "rw_set_value_async", _wrap_rw_set_value_async},
     { "rw_watch", _wrap_rw_watch},
     { "semaphore_new", _wrap_semaphore_new},
     { "semaphore_free", _wrap_semaphore_free},
@@ -9448,6 +9679,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_acquire_async", _wrap_semaphore_acquire_async},
     { "semaphore_release_async", _wrap_semaphore_release_async},
     { "semaphore_extend_async", _wrap_semaphore_extend_async},
+    { "semaphore_set_value", _wrap_semaphore_set_value},
+    { "semaphore_set_value_async", _wrap_semaphore_set_value_async},
     { "semaphore_watch", _wrap_semaphore_watch},
     { "multi_new", _wrap_multi_new},
     { "multi_free", _wrap_multi_free},
@@ -9493,6 +9726,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "info_entry_host", _wrap_info_entry_host},
     { "info_entry_pid", _wrap_info_entry_pid},
     { "info_entry_label", _wrap_info_entry_label},
+    { "info_entry_value", _wrap_info_entry_value},
     { "queue_new", _wrap_queue_new},
     { "queue_free", _wrap_queue_free},
     { "queue_next", _wrap_queue_next},

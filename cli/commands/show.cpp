@@ -97,7 +97,8 @@ nlohmann::json json_of(const named_lock& seen, const std::string& name, const ag
                             {"permits", mortise_info_entry_permits(info, index)},
                             {"host", mortise_info_entry_host(info, index)},
                             {"pid", mortise_info_entry_pid(info, index)},
-                            {"label", mortise_info_entry_label(info, index)}};
+                            {"label", mortise_info_entry_label(info, index)},
+                            {"value", mortise_info_entry_value(info, index)}};
     if (time != times.end()) entry[holds ? "held_ms" : "waited_ms"] = time->second;
     one["entries"].push_back(std::move(entry));
   }
@@ -139,12 +140,13 @@ void print(const nlohmann::json& lock) {
   std::printf("%s: %s%s, %lld waiting\n",
               printable_of(lock["name"].get_ref<const std::string&>()).c_str(), kind.c_str(),
               state.c_str(), static_cast<long long>(waiters));
-  text_table table({"WHAT", "FOR", "HOST", "PID", "LABEL"});
+  text_table table({"WHAT", "FOR", "HOST", "PID", "LABEL", "VALUE"});
   for (const auto& entry : lock["entries"]) {
     table.add({what_of(lock, entry), age_of(entry),
                printable_of(entry["host"].get_ref<const std::string&>()),
                std::to_string(entry["pid"].get<int64_t>()),
-               printable_of(entry["label"].get_ref<const std::string&>())});
+               printable_of(entry["label"].get_ref<const std::string&>()),
+               printable_of(entry["value"].get_ref<const std::string&>())});
   }
   if (!lock["entries"].empty()) table.print();
 }

@@ -212,6 +212,9 @@ constexpr option option_table[] = {
     {"label", taker::every_lock,
      option::text{&settings::label, longest_label, "printable UTF-8", fault_of_label}, "",
      "A text that queries show for the handle"},
+    {"value", taker::every_lock,
+     option::text{&settings::value, longest_value, "UTF-8 without zero bytes", fault_of_value}, "",
+     "A text that queries show for each hold, until the holder changes it"},
     {"contended", taker::every_lock, option::toggle{&settings::contended}, "off",
      "Whether a watch also reports that others wait for the lock"},
     {"protocol", taker::mutex_and_rw, option::choice{&settings::protocol, protocols}, "queued",
@@ -427,6 +430,17 @@ outcome set(settings& values, std::string_view key, Take&& take_value) {
 }
 
 }  // namespace
+
+std::string fault_of_value(std::string_view value) {
+  for (std::size_t at = 0; at < value.size();) {
+    const auto size = utf8_size(value.substr(at));
+    if (size == 0 || value[at] == '\0') {
+      return "has a zero byte or is not UTF-8 at byte " + std::to_string(at + 1);
+    }
+    at += size;
+  }
+  return {};
+}
 
 settings::settings() {
   for (const auto& row : option_table) {

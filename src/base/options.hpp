@@ -72,6 +72,7 @@ struct ending_settings {
 // What a handle shows and reports.
 struct report_settings {
   std::string label;
+  std::string value;
   bool contended = false;
 };
 
@@ -130,6 +131,7 @@ struct settings : login_settings,
 constexpr std::int64_t longest_ms = 31'622'400'000;
 constexpr std::int64_t shortest_lease_ms = 50;
 constexpr std::size_t longest_label = 64;
+constexpr std::size_t longest_value = 1024;
 constexpr std::size_t longest_namespace = 64;
 constexpr std::size_t longest_path = 4095;
 constexpr std::size_t longest_address_map = 65'535;
@@ -183,6 +185,8 @@ struct option {
   const char* help;    // one sentence without a period
 };
 
+// The error in the value of a hold; "" for none.
+std::string fault_of_value(std::string_view value);
 std::span<const option> known_options() noexcept;
 // The option with this key; nullptr for none.
 const option* find_option(std::string_view key) noexcept;

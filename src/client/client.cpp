@@ -98,6 +98,11 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     return outcome::of(status::unsupported, "contended: the protocol ", rules->facts.name,
                        " does not report waiters; omit the option, or give protocol=queued");
   }
+  if (!terms.value.empty() && !rules->facts.has_values) {
+    return outcome::of(status::unsupported, "value: ", rules->facts.name,
+                       " stores no values; omit the option, or use protocol=queued without "
+                       "redlock:");
+  }
   if (kind == lock::lock_kind::mutex) capacity = 1;
   if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;
   load_scripts(*rules);

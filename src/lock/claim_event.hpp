@@ -15,6 +15,8 @@ enum class claim_event : std::uint8_t {
   raised,        // exclusive from now on, with a new fencing token
   not_raised,    // other holders share the lock; the hold is as before
   raise_failed,  // details() has the reason; the hold is as before
+  value_set,
+  value_failed,  // details() has the reason; the next renewal tries again
   lost,
   at_risk,
   released,  // release_result() has the result; the claim is over

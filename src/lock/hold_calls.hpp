@@ -1,8 +1,9 @@
 // The calls on a hold that wait for a reply: extensions and downgrades, which need a renewal, and
-// one upgrade at most.
+// at most one upgrade and one change of the value.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -12,6 +13,9 @@
 #include "lock/operations.hpp"
 
 namespace mortise::lock {
+
+// A call of the only holder, one of each kind at a time.
+enum class sole_call : std::uint8_t { upgrade, value };
 
 class hold_calls {
  public:
@@ -31,25 +35,31 @@ class hold_calls {
   void finish(const outcome& result, time_ns until = time_never) {
     finish_where(result, [&](const auto& item) { return item.target <= until; });
   }
-  // Ends the calls of this owner. An upgrade is a call of the only holder.
+  // Ends the calls of this owner.
   void finish_of(const owner& requester, const outcome& result) {
     finish_where(result, [&](const auto& item) { return item.requester == &requester; });
-    finish_upgrade(result);
+    for (auto& call : sole_) finish(call, result);
   }
   // Ends this call.
   void abandon(operation& given_up, const outcome& result) {
-    if (upgrade_ == &given_up) return finish_upgrade(result);
+    for (auto& call : sole_) {
+      if (call == &given_up) return finish(call, result);
+    }
     finish_where(result, [&](const auto& item) { return item.done == &given_up; });
   }
   [[nodiscard]] bool has(const operation& call) const noexcept {
-    return upgrade_ == &call || std::any_of(waiting_.begin(), waiting_.end(),
-                                            [&](const auto& item) { return item.done == &call; });
+    const auto is_call = [&](const operation* item) { return item == &call; };
+    return std::any_of(sole_.begin(), sole_.end(), is_call) ||
+           std::any_of(waiting_.begin(), waiting_.end(),
+                       [&](const auto& item) { return is_call(item.done); });
   }
 
-  void add_upgrade(operation& done) noexcept { upgrade_ = &done; }
-  [[nodiscard]] bool has_upgrade() const noexcept { return upgrade_ != nullptr; }
-  void finish_upgrade(const outcome& result, std::int64_t token = 0) {
-    if (upgrade_ != nullptr) operations_.end(*std::exchange(upgrade_, nullptr), result, token);
+  void add(operation& done, sole_call kind) noexcept { of(kind) = &done; }
+  [[nodiscard]] bool has(sole_call kind) const noexcept {
+    return sole_[static_cast<std::size_t>(kind)] != nullptr;
+  }
+  void finish(sole_call kind, const outcome& result, std::int64_t token = 0) {
+    finish(of(kind), result, token);
   }
 
  private:
@@ -59,6 +69,10 @@ class hold_calls {
     time_ns target;
   };
 
+  operation*& of(sole_call kind) noexcept { return sole_[static_cast<std::size_t>(kind)]; }
+  void finish(operation*& call, const outcome& result, std::int64_t token = 0) {
+    if (call != nullptr) operations_.end(*std::exchange(call, nullptr), result, token);
+  }
   template <class Which>
   void finish_where(const outcome& result, Which&& is_meant) {
     for (std::size_t i = 0; i < waiting_.size();) {
@@ -74,7 +88,7 @@ class hold_calls {
 
   operations& operations_;
   std::vector<extension> waiting_;
-  operation* upgrade_ = nullptr;
+  std::array<operation*, 2> sole_{};  // by kind
 };
 
 }  // namespace mortise::lock

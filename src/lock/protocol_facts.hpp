@@ -26,6 +26,8 @@ struct protocol_facts {
   bool can_pass = false;
   // Whether waiters notify a holder that asks for it.
   bool notifies_holders = false;
+  // Whether a hold can have a value.
+  bool has_values = false;
   // Whether a shared hold can be upgraded to exclusive mode.
   bool can_raise = false;
 };

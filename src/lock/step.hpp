@@ -23,8 +23,9 @@ enum class step : std::uint8_t {
   release_alone,  // release, if no client waits
   release,
   cancel,
+  set_value,  // set the value of this owner's hold, or remove it; the lease stays
 };
-constexpr auto step_count = static_cast<std::size_t>(step::cancel) + 1;
+constexpr auto step_count = static_cast<std::size_t>(step::set_value) + 1;
 
 // One request for a step.
 struct step_request {
@@ -39,6 +40,7 @@ struct step_request {
   std::int64_t capacity = 1;  // the capacity of the lock
   // How long the entries of other programs count, by mode: exclusive, shared.
   std::array<std::int64_t, 2> lifetimes_ms{};
+  std::string_view value;     // set_value: empty to remove it
   std::int64_t proposal = 0;  // the fencing token that is proposed to a server of a quorum
   bool with_text = false;     // the server has forgotten the script (hazard 27)
   time_ns sent_at = 0;        // the time before the send; 0 if not needed
@@ -55,6 +57,7 @@ enum class answer : std::uint8_t {
   handed_over,     // released, and a waiter has it now
   others_waiting,  // not released: a waiter must get the lock
   cancelled,       // was queued, is no longer queued
+  value_set,       // also if the value was removed
   refused,         // rejected by the server, not executed
   no_script,       // not executed; send it again with the text
   // Executed, but too few replicas have it, so it is not reliable.

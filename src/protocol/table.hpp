@@ -53,6 +53,7 @@ struct row_set {
   row release_alone;
   row release;
   row cancel;
+  row set_value = {};  // of the keys of the lock and value_key(); the last argument is the value
 
   [[nodiscard]] const row& of(lock::step what) const;
 };

@@ -129,6 +129,11 @@ step_result read_raise(const table& protocol, const redis::value& reply, const k
   return result.last_token < least_token ? unreadable() : result;
 }
 
+step_result read_value(const redis::value& reply) {
+  if (reply.type() != redis::kind::integer || (reply.integer() & ~1) != 0) return unreadable();
+  return of(reply.integer() == 1 ? answer::value_set : answer::not_owner);
+}
+
 step_result read_leave(step what, const redis::value& reply) {
   if (reply.type() != redis::kind::integer) return unreadable();
   switch (reply.integer()) {
@@ -147,11 +152,15 @@ step_result read_leave(step what, const redis::value& reply) {
 
 }  // namespace
 
+std::string value_key(std::string_view lock_key, std::string_view token) {
+  return std::string(lock_key).append(":value:").append(token);
+}
+
 const row& row_set::of(lock::step what) const {
   static constexpr std::array by_step = {
-      &row_set::try_take,      &row_set::acquire, &row_set::reacquire,
-      &row_set::retake,        &row_set::renew,   &row_set::raise,
-      &row_set::release_alone, &row_set::release, &row_set::cancel};
+      &row_set::try_take, &row_set::acquire,  &row_set::reacquire,     &row_set::retake,
+      &row_set::renew,    &row_set::raise,    &row_set::release_alone, &row_set::release,
+      &row_set::cancel,   &row_set::set_value};
   static_assert(by_step.size() == lock::step_count);
   return this->*by_step.at(static_cast<std::size_t>(what));
 }
@@ -167,25 +176,51 @@ void write_arguments(redis::command_writer<std::string>& writer, const row& scri
   if (script.arguments > 5) writer.arg(request.lifetimes_ms[1]).arg(request.lifetimes_ms[0]);
 }
 
-void write_script(std::string& out, const row& script, const step_request& request,
-                  const key_set& keys) {
-  redis::command_writer writer(out);
-  const bool has_secret = script.queues && !request.secret.empty();
-  writer.begin(3 + script.keys + script.arguments + (script.proposes || has_secret ? 1U : 0U));
+namespace {
+
+void begin_script(redis::command_writer<std::string>& writer, const row& script,
+                  const step_request& request, std::size_t arguments) {
+  writer.begin(3 + script.keys + arguments);
   if (request.with_text) {
     writer.arg("EVAL").arg(script.code->text);
   } else {
     writer.arg("EVALSHA").arg(script.code->sha1);
   }
   writer.arg(static_cast<std::int64_t>(script.keys));
+}
+
+}  // namespace
+
+void write_script(std::string& out, const row& script, const step_request& request,
+                  const key_set& keys) {
+  redis::command_writer writer(out);
+  const bool has_secret = script.queues && !request.secret.empty();
+  begin_script(writer, script, request,
+               script.arguments + (script.proposes || has_secret ? 1U : 0U));
   std::for_each_n(keys.begin(), script.keys, [&](const auto& one) { writer.arg(one); });
   write_arguments(writer, script, request);
   if (script.proposes) writer.arg(request.proposal);
   if (has_secret) writer.arg(request.secret);
 }
 
+namespace {
+
+void write_value(std::string& out, const row& script, const step_request& request,
+                 const key_set& keys) {
+  redis::command_writer writer(out);
+  begin_script(writer, script, request, 3);
+  writer.arg(keys.front()).arg(value_key(keys.front(), request.token));
+  writer.arg(request.token).arg(request.permits).arg(request.value);
+}
+
+}  // namespace
+
 int write_step(std::string& out, const table& protocol, const step_request& request,
                const key_set& keys) {
+  if (request.what == step::set_value) {
+    write_value(out, protocol.rows.set_value, request, keys);
+    return 1;
+  }
   if (request.what == step::try_take && protocol.facts.is_plain_string) {
     return write_transaction(out, request, keys);
   }
@@ -268,6 +303,8 @@ step_result read_step(const table& protocol, step what, const redis::value& repl
     case step::release:
     case step::cancel:
       return read_leave(what, reply);
+    case step::set_value:
+      return read_value(reply);
   }
   return unreadable();
 }

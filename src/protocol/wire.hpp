@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "protocol/table.hpp"
 #include "redis/resp/resp.hpp"
@@ -36,6 +37,9 @@ lock::step_result read_compare_and_delete(const redis::value& reply);
 // then.
 void write_release_of_dead(std::string& out, const table& protocol,
                            const lock::step_request& request, const key_set& keys);
+
+// The key of the value of a hold. No key of another lock or owner token has this name.
+std::string value_key(std::string_view lock_key, std::string_view token);
 
 // A script call for a command that is not a step.
 void write_script(std::string& out, const row& script, const lock::step_request& request,

@@ -147,8 +147,8 @@ struct call {
   int32_t is_on;
   const char *text;
   int64_t token, value;
-  char label[MORTISE_MAX_LABEL_LEN + 1];
-  const struct word *user, *password, *owner, *pattern;
+  char label[MORTISE_MAX_VALUE_LEN + 1]; /* or the value */
+  const struct word *user, *password, *owner, *given, *pattern;
 };
 
 #include "holds.h"
@@ -277,6 +277,7 @@ static void do_call(struct words *line, int is_async) {
                       words_find(line, "user"),
                       words_find(line, "password"),
                       words_find(line, "owner"),
+                      words_find(line, "value"),
                       words_find(line, "pattern")};
   mortise_error_free(error);
   error = mortise_error_new();

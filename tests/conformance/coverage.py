@@ -11,7 +11,7 @@ GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_c
 
 
 # The facts of a hold, for which C has no object.
-CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.upgrade",
+CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.set_value", "hold.upgrade",
                   "hold.downgrade", "hold.token", "hold.is_held", "hold.valid_ms"}
 # The fields of a failure besides its status, of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
@@ -101,7 +101,7 @@ def shown(scenarios):
             if method != "watch" and (not is_read_only(method) or is_asserted(step)):
                 seen["calls"].add(f"{kind}.{method}")
             if method == "query" and is_asserted(step):
-                seen["getters"].add(step.get("of", "waiter_count").replace("label", "entry_label"))
+                seen["getters"].add(re.sub(r"^(label|value)$", r"entry_\1", step.get("of", "waiter_count")))
         for step in scenario["steps"]:
             if "at" in step and not {"signal", "ends"} & set(step):
                 seen["statuses"].add(str(step.get("expect", "ok")))

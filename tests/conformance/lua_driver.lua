@@ -107,6 +107,7 @@ local function arguments(kind, method, given)
   if timeout_ms == -1 then timeout_ms = mortise.FOREVER end
   if method:find("acquire$") then list[#list + 1] = timeout_ms end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
+  if method == "set_value" then list[#list + 1] = given.value end
   if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
   if method == "set_credentials" then
     list[#list + 1] = given.user
@@ -137,7 +138,8 @@ local function call_hold(hold, method, given)
   if method == "upgrade" or method == "downgrade" then
     status, result, text, details = outcome(hold.owner[method], hold.owner)
   else
-    status, result, text, details = outcome(object[method], object, tonumber(given.lease_ms))
+    status, result, text, details =
+      outcome(object[method], object, given.value or tonumber(given.lease_ms))
   end
   local value
   if method == "is_held" then value = result and 1 or 0 end
@@ -246,6 +248,10 @@ local function call(name, method, given)
       for _, holder in ipairs(result.holders) do value = value + (holder.is_retained and 1 or 0) end
     end
     if given.of == "label" then text = result.holders[1].label end
+    if given.of == "value" then
+      text = result.holders[1] and result.holders[1].value or ""
+      value = #text
+    end
     if type(value) == "boolean" then value = value and 1 or 0 end
   elseif type(result) == "table" then
     token = result.token

@@ -160,6 +160,13 @@ static void lock_extend(struct call *call) {
 static void lock_extend_async(struct call *call) {
   call->status = mortise_lock_extend_async(call->object, queue, call->tag, call->lease_ms, error);
 }
+static void lock_set_value(struct call *call) {
+  call->status = mortise_lock_set_value(call->object, call->given->value, call->given->size, error);
+}
+static void lock_set_value_async(struct call *call) {
+  call->status = mortise_lock_set_value_async(call->object, queue, call->tag, call->given->value,
+                                              call->given->size, error);
+}
 static void lock_valid_ms(struct call *call) { call->value = mortise_lock_valid_ms(call->object); }
 static void lock_token(struct call *call) { call->value = mortise_lock_token(call->object); }
 static void rw_extend(struct call *call) {
@@ -168,6 +175,13 @@ static void rw_extend(struct call *call) {
 }
 static void rw_extend_async(struct call *call) {
   call->status = mortise_rw_extend_async(call->object, queue, call->tag, call->lease_ms, error);
+}
+static void rw_set_value(struct call *call) {
+  call->status = mortise_rw_set_value(call->object, call->given->value, call->given->size, error);
+}
+static void rw_set_value_async(struct call *call) {
+  call->status = mortise_rw_set_value_async(call->object, queue, call->tag, call->given->value,
+                                            call->given->size, error);
 }
 static void rw_valid_ms(struct call *call) { call->value = mortise_rw_valid_ms(call->object); }
 static void rw_token(struct call *call) { call->value = mortise_rw_token(call->object); }
@@ -178,6 +192,14 @@ static void semaphore_extend(struct call *call) {
 static void semaphore_extend_async(struct call *call) {
   call->status =
       mortise_semaphore_extend_async(call->object, queue, call->tag, call->lease_ms, error);
+}
+static void semaphore_set_value(struct call *call) {
+  call->status =
+      mortise_semaphore_set_value(call->object, call->given->value, call->given->size, error);
+}
+static void semaphore_set_value_async(struct call *call) {
+  call->status = mortise_semaphore_set_value_async(call->object, queue, call->tag,
+                                                   call->given->value, call->given->size, error);
 }
 static void semaphore_valid_ms(struct call *call) {
   call->value = mortise_semaphore_valid_ms(call->object);
@@ -298,14 +320,20 @@ static const struct method methods[] = {
     {RW, "downgrade", 1, rw_downgrade_async},
     {LOCK, "extend", 0, lock_extend},
     {LOCK, "extend", 1, lock_extend_async},
+    {LOCK, "set_value", 0, lock_set_value},
+    {LOCK, "set_value", 1, lock_set_value_async},
     {LOCK, "valid_ms", 0, lock_valid_ms},
     {LOCK, "token", 0, lock_token},
     {RW, "extend", 0, rw_extend},
     {RW, "extend", 1, rw_extend_async},
+    {RW, "set_value", 0, rw_set_value},
+    {RW, "set_value", 1, rw_set_value_async},
     {RW, "valid_ms", 0, rw_valid_ms},
     {RW, "token", 0, rw_token},
     {SEMAPHORE, "extend", 0, semaphore_extend},
     {SEMAPHORE, "extend", 1, semaphore_extend_async},
+    {SEMAPHORE, "set_value", 0, semaphore_set_value},
+    {SEMAPHORE, "set_value", 1, semaphore_set_value_async},
     {SEMAPHORE, "valid_ms", 0, semaphore_valid_ms},
     {SEMAPHORE, "token", 0, semaphore_token},
     {LOCK, "interrupt", 0, lock_interrupt},

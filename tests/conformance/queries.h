@@ -28,6 +28,10 @@ static void query_into(struct call *call, query_function ask) {
   if (strcmp(call->of, "label") == 0) {
     snprintf(call->label, sizeof call->label, "%s", mortise_info_entry_label(info, 0));
   }
+  if (strcmp(call->of, "value") == 0) {
+    snprintf(call->label, sizeof call->label, "%s", mortise_info_entry_value(info, 0));
+    call->value = (int64_t)strlen(call->label);
+  }
   mortise_info_free(info);
 }
 

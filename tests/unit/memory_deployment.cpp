@@ -188,6 +188,9 @@ lock::step_result memory_servers::answer(const lock::step_request& request,
     case lock::step::release:
     case lock::step::cancel:
       return release(lock, request.token);
+    case lock::step::set_value:
+      result.what = lock.owner == request.token ? lock::answer::value_set : lock::answer::not_owner;
+      return result;
   }
   return result;
 }

@@ -271,6 +271,20 @@ TEST(options, label) {
   EXPECT_EQ(values.label, longest);
 }
 
+TEST(options, value) {
+  settings values;
+  const std::string longest(1024, 'x');
+  for (const std::string& fine : {std::string(), std::string("a\tb\n"), longest}) {
+    EXPECT_EQ(set(values, "value", fine), "");
+    EXPECT_EQ(values.value, fine);
+  }
+  EXPECT_EQ(set(values, "value", longest + "x"),
+            "value: 1025 bytes are above the maximum of 1024; give a shorter one");
+  EXPECT_NE(set(values, "value", "\xff"), "");
+  EXPECT_NE(set(values, "value", std::string_view("a\0b", 3)), "");
+  EXPECT_EQ(values.value, longest) << "a failure leaves the value alone";
+}
+
 TEST(options, contended) {
   settings values;
   EXPECT_FALSE(values.contended);
@@ -360,7 +374,8 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
         "option: " + printable(key) +
             " is not known; give one of lease, renewal, max_hold, progress, "
             "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
-            "contended, protocol, poll_interval, poll_attempts, read_lifetime, write_lifetime, "
+            "value, contended, protocol, poll_interval, poll_attempts, read_lifetime, "
+            "write_lifetime, "
             "command_timeout, client_name, password_file, peer_user, busy_poll, release_at_exit, "
             "release_on_death, drift, "
             "connect, "

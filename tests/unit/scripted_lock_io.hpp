@@ -23,6 +23,7 @@ struct sent_request {
   std::int64_t reserve;
   std::int64_t permits;
   bool with_text;
+  std::string value;
 };
 
 // Which of the numbers that chance may give is given.
@@ -34,7 +35,7 @@ class scripted_lock_io final : public lock::lock_io {
     if (!is_up || !has_room) return false;
     requests.push_back({request.claim_id, request.serial, request.what, std::string(request.token),
                         std::string(request.secret), request.ttl_ms, request.reserve,
-                        request.permits, request.with_text});
+                        request.permits, request.with_text, std::string(request.value)});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,

@@ -1697,6 +1697,39 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1progress(JNIEnv *je
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1set_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_lock_set_value(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -1992,6 +2025,43 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1extend_1async(JNIEn
   jresult = (jint)result; 
   mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1set_1value_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jbyteArray jarg4) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  
+  if (jarg4 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg4 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg4, NULL);
+  if (arg4 == NULL) return 0;
+  arg5 = (size_t)(*jenv)->GetArrayLength(jenv, jarg4);
+  
+  result = (mortise_status)mortise_lock_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg4, (jbyte *)arg4, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
   return jresult;
 }
 
@@ -2720,6 +2790,76 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1extend_1async(JNIEnv 
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1set_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_rw_set_value(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1set_1value_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jbyteArray jarg4) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  
+  if (jarg4 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg4 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg4, NULL);
+  if (arg4 == NULL) return 0;
+  arg5 = (size_t)(*jenv)->GetArrayLength(jenv, jarg4);
+  
+  result = (mortise_status)mortise_rw_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg4, (jbyte *)arg4, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1watch(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
   jint jresult = 0 ;
   mortise_rw *arg1 = (mortise_rw *) 0 ;
@@ -3208,6 +3348,76 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1extend_1async(
   jresult = (jint)result; 
   mortise_java_throw_any(jenv, arg5); 
   mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1set_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_semaphore_set_value(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1set_1value_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jbyteArray jarg4) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  
+  if (jarg4 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg4 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg4, NULL);
+  if (arg4 == NULL) return 0;
+  arg5 = (size_t)(*jenv)->GetArrayLength(jenv, jarg4);
+  
+  result = (mortise_status)mortise_semaphore_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg4, (jbyte *)arg4, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
   return jresult;
 }
 
@@ -3977,6 +4187,22 @@ SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_info_1entry_1label(
   arg1 = (mortise_info *)(intptr_t)jarg1; 
   arg2 = (int64_t)jarg2; 
   result = (char *)mortise_info_entry_label((struct mortise_info const *)arg1,arg2);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_info_1entry_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jbyteArray jresult = 0 ;
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_info *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (char *)mortise_info_entry_value((struct mortise_info const *)arg1,arg2);
   jresult = mortise_java_bytes(jenv, result); 
   return jresult;
 }

@@ -182,8 +182,21 @@ function hold:progress()
   return nil, message, code, details
 end
 
+--- Sets the value of this hold, which queries and listings show: UTF-8, at most 1024 bytes. ""
+-- removes it. It ends with the hold.
+function hold:set_value(value)
+  local owner = type(self) == "table" and self.owner
+  if owner and not owner.calls.set_value then
+    return nil, "a multi has no value; set those of its members", core.UNSUPPORTED
+  end
+  local is_ok, message, code, details = call(self, "set_value", value)
+  if is_ok then return true end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
 -- The methods that a dispatcher can await. None of them returns a hold.
-hold.calls = {unlock_async = true, extend_async = true}
+hold.calls = {unlock_async = true, extend_async = true, set_value_async = true}
 
 function hold.hold_of() end
 

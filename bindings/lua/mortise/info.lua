@@ -7,6 +7,7 @@ local function entry(info, index)
     host = core.info_entry_host(info, index),
     pid = core.info_entry_pid(info, index),
     label = core.info_entry_label(info, index),
+    value = core.info_entry_value(info, index),
     permits = core.info_entry_permits(info, index),
     is_exclusive = core.info_entry_is_exclusive(info, index),
     is_retained = core.info_entry_is_retained(info, index),

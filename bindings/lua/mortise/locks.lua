@@ -12,7 +12,7 @@ local locks = {}
 locks.lock = owner.class(
   "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"unlock", "extend", "progress", "cancel", "interrupt"})
+  {"unlock", "extend", "progress", "set_value", "cancel", "interrupt"})
 
 --- Read-write lock. It has the methods of a mutex for reading and for writing.
 locks.rw = owner.class(
@@ -22,7 +22,7 @@ locks.rw = owner.class(
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
   {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"read_unlock", "write_unlock", "extend", "progress", "cancel", "interrupt"})
+  {"read_unlock", "write_unlock", "extend", "progress", "set_value", "cancel", "interrupt"})
 
 -- These return the current hold, which they change.
 change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unlock_hold"})
@@ -32,7 +32,7 @@ change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unl
 locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"release", "resize", "extend", "progress", "cancel", "interrupt"})
+  {"release", "resize", "extend", "progress", "set_value", "cancel", "interrupt"})
 
 --- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, permits]) add members.

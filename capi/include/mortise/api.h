@@ -333,6 +333,20 @@ struct mortise_api {
   mortise_status (*rw_progress)(mortise_rw *rw, mortise_error *error);
   mortise_status (*semaphore_progress)(mortise_semaphore *semaphore, mortise_error *error);
   mortise_status (*multi_progress)(mortise_multi *multi, mortise_error *error);
+  mortise_status (*lock_set_value)(mortise_lock *lock, const char *value, size_t value_len,
+                                   mortise_error *error);
+  mortise_status (*lock_set_value_async)(mortise_lock *lock, mortise_queue *queue, int64_t tag,
+                                         const char *value, size_t value_len, mortise_error *error);
+  mortise_status (*rw_set_value)(mortise_rw *rw, const char *value, size_t value_len,
+                                 mortise_error *error);
+  mortise_status (*rw_set_value_async)(mortise_rw *rw, mortise_queue *queue, int64_t tag,
+                                       const char *value, size_t value_len, mortise_error *error);
+  mortise_status (*semaphore_set_value)(mortise_semaphore *semaphore, const char *value,
+                                        size_t value_len, mortise_error *error);
+  mortise_status (*semaphore_set_value_async)(mortise_semaphore *semaphore, mortise_queue *queue,
+                                              int64_t tag, const char *value, size_t value_len,
+                                              mortise_error *error);
+  const char *(*info_entry_value)(const mortise_info *info, int64_t index);
 };
 
 #endif  // MORTISE_API_H

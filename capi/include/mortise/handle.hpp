@@ -246,6 +246,19 @@ class named_handle : public handle {
     return answer;
   }
   /**
+   * Sets the value of the hold, or removes it with "". The errors are those of `hold::set_value`.
+   */
+  result<void> set_value(std::string_view value, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(calls().set_value(raw(), value.data(), value.size(), filled), filled);
+  }
+  /** Starts `set_value`, which ends in one event_kind::value_set. */
+  result<void> set_value_async(queue &on, std::int64_t tag, std::string_view value) {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(
+        calls().set_value_async(raw(), on.raw(), tag, value.data(), value.size(), filled), filled);
+  }
+  /**
    * Ends the hold of another owner at once. That hold is then lost, for reason::forced. See
    * `mortise_lock_force_release`.
    * @param owner the holder, from `info_entry::owner`.
@@ -258,6 +271,8 @@ class named_handle : public handle {
     return detail::done(calls().force_release(raw(), owner.data(), owner.size(), filled), filled);
   }
 #if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  void set_value(std::string_view value) { detail::checked(set_value(value, std::nothrow)); }
   /** The throwing form: it throws every error as an exception. */
   void force_release(std::string_view owner) {
     detail::checked(force_release(owner, std::nothrow));

@@ -126,6 +126,26 @@ class hold {
     return detail::done(owner_->calls.progress(owner_->raw, filled), filled);
   }
   /**
+   * Sets the value that queries and listings show for this hold, or removes it with "". It ends
+   * with the hold.
+   * @param value UTF-8 without zero bytes, at most MORTISE_MAX_VALUE_LEN bytes.
+   * @return done, or an error of `mortise_lock_set_value`, such as:
+   * - status::lost: it was lost.
+   * - status::not_owner: it is empty, or was unlocked before.
+   * - status::unsupported: also for the hold of a multi.
+   */
+  result<void> set_value(std::string_view value, std::nothrow_t) {
+    if (mode_ == nullptr) return none();
+    if (!is_current()) return lost();
+    if (owner_->calls.set_value == nullptr) {
+      return unexpected(
+          error(status::unsupported, "a multi has no value; set those of its members"));
+    }
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(owner_->calls.set_value(owner_->raw, value.data(), value.size(), filled),
+                        filled);
+  }
+  /**
    * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads. It
    * never waits.
    * @return done, or an error of `mortise_rw_upgrade`, such as:
@@ -176,6 +196,7 @@ class hold {
   }
   /** The throwing form: it throws every error as an exception. */
   void progress() { detail::checked(progress(std::nothrow)); }
+  void set_value(std::string_view value) { detail::checked(set_value(value, std::nothrow)); }
   /** The throwing form: false if others also read. It throws other errors. */
   bool try_upgrade() {
     const auto changed = try_upgrade(std::nothrow);

@@ -13,8 +13,8 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 /** One holder or waiter of a lock. The strings are valid as long as the info. */
 struct info_entry {
-  /** The owner as the server stores it, its host and label. Empty if unknown. */
-  std::string_view owner, host, label;
+  /** The owner as the server stores it, its host, label and value. Empty if unknown. */
+  std::string_view owner, host, label, value;
   /** The process id, or 0 if it is unknown. */
   std::int64_t pid;
   /** The number of permits of a semaphore, otherwise 1. */
@@ -58,8 +58,8 @@ class info {
     std::vector<info_entry> all;
     for (std::int64_t i = 0; i < mortise_info_entry_count(raw()); ++i) {
       all.push_back({mortise_info_entry_owner(raw(), i), mortise_info_entry_host(raw(), i),
-                     mortise_info_entry_label(raw(), i), mortise_info_entry_pid(raw(), i),
-                     mortise_info_entry_permits(raw(), i),
+                     mortise_info_entry_label(raw(), i), mortise_info_entry_value(raw(), i),
+                     mortise_info_entry_pid(raw(), i), mortise_info_entry_permits(raw(), i),
                      mortise_info_entry_is_exclusive(raw(), i) != 0,
                      mortise_info_entry_is_retained(raw(), i) != 0});
     }

@@ -20,6 +20,8 @@ struct listing_entry {
   std::string_view client, host;
   std::int64_t pid;
   std::string_view label;
+  /** The value of the hold. "" without one. */
+  std::string_view value;
   /** The lock. The kind is "mutex", "rw" or "semaphore". */
   std::string_view name, kind;
   /** "exclusive" or "shared", as the client holds or first waits. "" without either. */
@@ -65,26 +67,13 @@ class listing {
       const auto number = [&](std::string_view key) {
         return mortise_listing_number(raw_.get(), i, key.data(), key.size());
       };
-      all.push_back({text("client"),
-                     text("host"),
-                     number("pid"),
-                     text("label"),
-                     text("name"),
-                     text("kind"),
-                     text("mode"),
-                     number("holds"),
-                     number("token"),
-                     number("held_ms"),
-                     number("time_left_ms"),
-                     number("permits"),
-                     number("waiters"),
-                     number("waited_ms"),
-                     number("grants"),
-                     number("contended"),
-                     number("waited_total_ms"),
-                     text("waits"),
-                     number("retained"),
-                     text("source")});
+      all.push_back({text("client"),    text("host"),        number("pid"),
+                     text("label"),     text("value"),       text("name"),
+                     text("kind"),      text("mode"),        number("holds"),
+                     number("token"),   number("held_ms"),   number("time_left_ms"),
+                     number("permits"), number("waiters"),   number("waited_ms"),
+                     number("grants"),  number("contended"), number("waited_total_ms"),
+                     text("waits"),     number("retained"),  text("source")});
     }
     return all;
   }

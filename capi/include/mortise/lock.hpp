@@ -16,7 +16,8 @@ inline constexpr kind lock_kind = {
     erased<mortise_lock_watch>::call,        erased<mortise_lock_valid_ms>::call,
     erased<mortise_lock_deadline_ns>::call,  erased<mortise_lock_hold_number>::call,
     erased<mortise_lock_name>::call,         erased<mortise_lock_token>::call,
-    erased<mortise_lock_query>::call,        erased<mortise_lock_force_release>::call};
+    erased<mortise_lock_query>::call,        erased<mortise_lock_force_release>::call,
+    erased<mortise_lock_set_value>::call,    erased<mortise_lock_set_value_async>::call};
 
 inline constexpr mode lock_mode = {erased<mortise_lock_try>::call,
                                    erased<mortise_lock_acquire>::call,

@@ -94,6 +94,8 @@
 #define MORTISE_MAX_NAME_LEN 1024
 /** The longest label of a handle, in bytes of UTF-8. */
 #define MORTISE_MAX_LABEL_LEN 64
+/** The longest value of a hold, in bytes of UTF-8. */
+#define MORTISE_MAX_VALUE_LEN 1024
 /** The longest password, in bytes. A server accepts no longer one before login. */
 #define MORTISE_MAX_PASSWORD_LEN 16384
 /** The largest number of members of a multi. */
@@ -135,6 +137,8 @@
 #define MORTISE_OPTION_RETAIN "retain"
 /** A text that queries show for the handle. */
 #define MORTISE_OPTION_LABEL "label"
+/** A text that queries show for each hold, until the holder changes it. */
+#define MORTISE_OPTION_VALUE "value"
 /** Whether a watch also reports that others wait for the lock: "on" or "off". */
 #define MORTISE_OPTION_CONTENDED "contended"
 /** How locks are stored at the server, such as "queued". */
@@ -274,7 +278,9 @@ enum mortise_kind_code {
    * Others wait for the lock of a watched hold, whose handle has the option `contended`. It is a
    * hint, and ignoring it is allowed: see `mortise_lock_watch`.
    */
-  MORTISE_EVENT_CONTENDED = 10
+  MORTISE_EVENT_CONTENDED = 10,
+  /** A change of the value of a hold ended. */
+  MORTISE_EVENT_VALUE_SET = 11
 };
 /** A value of `enum mortise_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_kind;
@@ -902,8 +908,8 @@ MORTISE_API int64_t mortise_listing_truncated(const mortise_listing *listing);
 MORTISE_API int64_t mortise_listing_count(const mortise_listing *listing);
 /**
  * A text of an entry, up to its first NUL.
- * @param key its name in JSON: "client", "host", "label", "name", "kind", "mode", "waits" or
- *   "source".
+ * @param key its name in JSON: "client", "host", "label", "value", "name", "kind", "mode", "waits"
+ *   or "source".
  * @param key_len bytes of `key`.
  * @return the text, or "" for another key and beyond the last entry.
  */
@@ -1128,6 +1134,36 @@ MORTISE_API mortise_status mortise_lock_extend(mortise_lock *lock, int64_t lease
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
  */
 MORTISE_API mortise_status mortise_lock_progress(mortise_lock *lock, mortise_error *error);
+
+/**
+ * Sets the value of this hold: a text that everybody can read who queries or lists the lock, such
+ * as the address of a leader. It belongs to this hold and ends with it. `mortise_info_entry_value`
+ * reads it. With the option `value`, each hold of the handle has a value from its beginning.
+ *
+ * The server stores the value under the owner of the hold, with the same end as its lease. Only the
+ * owner of a hold in force can set it. So a late or stale owner never changes the value of the next
+ * one, and no query shows the value of an earlier hold. Each renewal also stores the value again,
+ * in one more request. An unlock removes it, in one more request. While a hold has a value, the
+ * lock is neither passed on to another handle of this client without the server, nor retained.
+ * @param value UTF-8 without zero bytes, or NULL with 0, or "", to remove the value.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return
+ * - MORTISE_OK: the server has it.
+ * - MORTISE_LOST: the hold was lost.
+ * - MORTISE_NOT_OWNER: there is no hold.
+ * - MORTISE_UNSUPPORTED: the protocol, or `redlock:`, has no values. Also for a reader that shares
+ *   its hold with other readers of this client: give the handle the option `fair` = "strict".
+ * - MORTISE_UNREACHABLE: no connection in time. The next renewal sets it.
+ * - MORTISE_UNKNOWN: sent, but not answered in time. The next renewal sets it again.
+ * - MORTISE_REFUSED: the server refused the request. The next renewal tries again.
+ * - MORTISE_BUSY: another call on this handle is acquiring, unlocking or setting the value.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ */
+MORTISE_API mortise_status mortise_lock_set_value(mortise_lock *lock, const char *value,
+                                                  size_t value_len, mortise_error *error);
 /**
  * Ends the waiting acquire of this handle, of any thread or queue, with MORTISE_CANCELLED. If a
  * grant arrives first, the acquire returns MORTISE_OK.
@@ -1319,6 +1355,19 @@ MORTISE_API mortise_status mortise_lock_unlock_async(mortise_lock *lock, mortise
 MORTISE_API mortise_status mortise_lock_extend_async(mortise_lock *lock, mortise_queue *queue,
                                                      int64_t tag, int64_t lease_ms,
                                                      mortise_error *error);
+/**
+ * Starts `mortise_lock_set_value`, which ends in one MORTISE_EVENT_VALUE_SET. If this call fails,
+ * there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param value as for `mortise_lock_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_UNSUPPORTED: as for `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_lock_set_value_async(mortise_lock *lock, mortise_queue *queue,
+                                                        int64_t tag, const char *value,
+                                                        size_t value_len, mortise_error *error);
 /**
  * Reports the losses and risks of this handle as events on a queue. The queue reserves room for
  * them, so they are never dropped. A new watch replaces the old one, and a NULL queue ends it.
@@ -1661,6 +1710,27 @@ MORTISE_API mortise_status mortise_rw_extend_async(mortise_rw *rw, mortise_queue
                                                    int64_t tag, int64_t lease_ms,
                                                    mortise_error *error);
 /**
+ * Sets the value of the hold of this reader or writer.
+ * @param value as for `mortise_lock_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_rw_set_value(mortise_rw *rw, const char *value, size_t value_len,
+                                                mortise_error *error);
+/**
+ * Starts `mortise_rw_set_value`, which ends in one MORTISE_EVENT_VALUE_SET. If this call fails,
+ * there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param value as for `mortise_lock_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_UNSUPPORTED: as for `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_rw_set_value_async(mortise_rw *rw, mortise_queue *queue,
+                                                      int64_t tag, const char *value,
+                                                      size_t value_len, mortise_error *error);
+/**
  * Reports the losses and risks of this reader or writer as events on a queue, and with the option
  * `contended` that others wait. NULL ends the watch.
  * @param queue the queue that receives the events, or NULL.
@@ -1872,6 +1942,29 @@ MORTISE_API mortise_status mortise_semaphore_release_async(mortise_semaphore *se
 MORTISE_API mortise_status mortise_semaphore_extend_async(mortise_semaphore *semaphore,
                                                           mortise_queue *queue, int64_t tag,
                                                           int64_t lease_ms, mortise_error *error);
+/**
+ * Sets the value of the hold of this handle's permits.
+ * @param value as for `mortise_lock_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_semaphore_set_value(mortise_semaphore *semaphore,
+                                                       const char *value, size_t value_len,
+                                                       mortise_error *error);
+/**
+ * Starts `mortise_semaphore_set_value`, which ends in one MORTISE_EVENT_VALUE_SET. If this call
+ * fails, there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param value as for `mortise_lock_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_unlock_async`, and:
+ * - MORTISE_UNSUPPORTED: as for `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_semaphore_set_value_async(mortise_semaphore *semaphore,
+                                                             mortise_queue *queue, int64_t tag,
+                                                             const char *value, size_t value_len,
+                                                             mortise_error *error);
 /**
  * Reports the losses and risks of this handle's permits as events on a queue, and with the option
  * `contended` that others wait. NULL ends the watch.
@@ -2158,6 +2251,9 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_host(const mortise
 MORTISE_API int64_t mortise_info_entry_pid(const mortise_info *info, int64_t index);
 /** The label of an entry, or "" if it has none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_label(const mortise_info *info,
+                                                                    int64_t index);
+/** The value of a holder (`mortise_lock_set_value`), or "" if it has none. */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_info_entry_value(const mortise_info *info,
                                                                     int64_t index);
 
 /* ---- queue ------------------------------------------------------------------------------ */

@@ -24,6 +24,8 @@ inline constexpr kind multi_kind = {erased<mortise_multi_free>::call,
                                     nullptr,
                                     nullptr,
                                     nullptr,
+                                    nullptr,
+                                    nullptr,
                                     nullptr};
 
 inline constexpr mode multi_mode = {erased<mortise_multi_try>::call,

@@ -29,6 +29,9 @@ struct kind {
   std::int64_t (*token)(void *);
   mortise_status (*query)(void *, mortise_info *, mortise_error *);
   mortise_status (*force_release)(void *, const char *, std::size_t, mortise_error *);
+  mortise_status (*set_value)(void *, const char *, std::size_t, mortise_error *);
+  mortise_status (*set_value_async)(void *, mortise_queue *, std::int64_t, const char *,
+                                    std::size_t, mortise_error *);
 };
 
 /** The calls of one mode. A read-write lock has two modes, and each other kind has one. */

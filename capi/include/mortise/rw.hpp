@@ -16,7 +16,8 @@ inline constexpr kind rw_kind = {
     erased<mortise_rw_watch>::call,        erased<mortise_rw_valid_ms>::call,
     erased<mortise_rw_deadline_ns>::call,  erased<mortise_rw_hold_number>::call,
     erased<mortise_rw_name>::call,         erased<mortise_rw_token>::call,
-    erased<mortise_rw_query>::call,        erased<mortise_rw_force_release>::call};
+    erased<mortise_rw_query>::call,        erased<mortise_rw_force_release>::call,
+    erased<mortise_rw_set_value>::call,    erased<mortise_rw_set_value_async>::call};
 
 /** Reading and writing, which change into each other. */
 struct rw_modes {

@@ -50,7 +50,8 @@ enum class event_kind : std::int32_t {
   downgraded = MORTISE_EVENT_DOWNGRADED,
   log = MORTISE_EVENT_LOG,
   stats = MORTISE_EVENT_STATS,
-  contended = MORTISE_EVENT_CONTENDED
+  contended = MORTISE_EVENT_CONTENDED,
+  value_set = MORTISE_EVENT_VALUE_SET
 };
 
 /** Severity of a log record, as `mortise_log_level`. Lower values are more severe. */

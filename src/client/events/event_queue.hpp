@@ -41,6 +41,7 @@ enum class event_kind : std::int32_t {
   log = 8,
   stats = 9,
   contended = 10,
+  value_set = 11,
 };
 
 // Whether a watched handle reports it. Every other kind ends a call or comes from the client.

@@ -88,6 +88,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.poll.interval_ms = terms.poll_interval_ms;
   owner_.poll.attempts = terms.poll_attempts;
   owner_.label = terms.label;
+  owner_.value = terms.value;
   owner_.lock_name = name_.c_str();
   const auto uses = uses_of(kind);
   for (std::size_t mode = 0; mode < uses.size(); ++mode) {
@@ -196,6 +197,13 @@ outcome lock_handle::note_progress(std::int64_t hold_number) {
   });
 }
 
+outcome lock_handle::set_value(std::string_view value) {
+  blocking_operation<lock::operation> call;
+  return block(call, command_timeout_ms(), [&](lock::gate& gate, time_ns now) {
+    return gate.set_value(owner_, value, call, now);
+  });
+}
+
 outcome lock_handle::resize(std::int64_t capacity) {
   return ask(protocol::resize(gate_driver_->keys(), capacity), client_->command_deadline());
 }
@@ -234,6 +242,8 @@ outcome lock_handle::query(protocol::lock_info& info) {
   result = ask(
       protocol::read_records(info, client_->key_prefix(), protocol::place_of(gate_driver_->keys())),
       deadline);
+  if (result.ok() && info.is_held && gate_driver_->rules().facts.has_values)
+    result = ask(protocol::read_values(info, key()), deadline);
   if (result.ok()) client_->find_retained(info, name_, deadline);
   return result;
 }
@@ -329,6 +339,14 @@ outcome lock_handle::extend_async(const std::shared_ptr<event_queue>& queue, std
   return submit<lock::operation>(queue, tag, event_kind::extended, command_timeout_ms(),
                                  [&](lock::gate& gate, lock::operation& call, time_ns now) {
                                    return gate.extend(owner_, lease_ms, call, now);
+                                 });
+}
+
+outcome lock_handle::set_value_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                                     std::string_view value) {
+  return submit<lock::operation>(queue, tag, event_kind::value_set, command_timeout_ms(),
+                                 [&](lock::gate& gate, lock::operation& call, time_ns now) {
+                                   return gate.set_value(owner_, value, call, now);
                                  });
 }
 

@@ -49,6 +49,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // Turns a reader into the writer, and back.
   outcome upgrade();
   outcome downgrade();
+  // Sets the value that queries show for the hold, or removes it with an empty text.
+  outcome set_value(std::string_view value);
   outcome query(protocol::lock_info& info);
   // Changes the capacity of a semaphore.
   outcome resize(std::int64_t capacity);
@@ -63,6 +65,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                        lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                        std::int64_t lease_ms);
+  outcome set_value_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
+                          std::string_view value);
   outcome upgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The same for a caller that keeps the operation until it is finished.

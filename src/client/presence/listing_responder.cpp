@@ -45,6 +45,7 @@ protocol::listing_entry entry_of(const gate_driver& driver) {
       driver.look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
   protocol::listing_entry one;
   one.label = report.label;
+  one.value = report.value;
   one.name = driver.name();
   one.kind = kind_text(driver.kind());
   if (report.holds > 0 || report.retained > 0 || report.waiters > 0) {
@@ -124,8 +125,8 @@ protocol::listing_page listing_responder::page_of(const protocol::listing_reques
       break;
     }
     auto one = entry_of(*each);
-    size +=
-        one.name.size() + one.label.size() + one.waits.size() + one.retained_claims.size() + 100;
+    size += one.name.size() + one.label.size() + one.value.size() + one.waits.size() +
+            one.retained_claims.size() + 100;
     page.entries.push_back(std::move(one));
   }
   return page;

@@ -21,14 +21,25 @@ claim_event claim::on_answer(std::uint32_t serial, const step_result& result, ti
   if (!request || is_over_) return claim_event::none;
   if (result.what != answer::broken && result.what != answer::unsent)
     trip_ns_ = now - request->sent;
+  if (request->what == step::set_value) return on_value_answer(*request, result, now);
   const auto what =
       std::visit([&](auto& phase) { return phase.on_answer(*request, result, now); }, phase_);
   if (what == claim_event::granted || what == claim_event::renewed) {
     others_wait_ = others_wait_ || result.others_wait;
     if (unacknowledged_since_ && serial > *unacknowledged_since_) unacknowledged_since_.reset();
   }
+  if (what == claim_event::renewed) value_.on_renewed(now);
   if (what != claim_event::granted) return end_after(what);
   return begin_hold(request->sent, request->lease_ms, result, now);
+}
+
+// A server that no longer has the hold stores no value for it (hazard 17). A renewal shows whether
+// the hold is lost, and is followed by the value if it is not.
+claim_event claim::on_value_answer(const open_request& request, const step_result& result,
+                                   time_ns now) {
+  if (hold() == nullptr) return claim_event::none;
+  if (result.what == answer::not_owner) hold()->check_survival(now);
+  return value_.on_answer(request, result, now);
 }
 
 claim_event claim::on_grant(std::int64_t last_token, std::int64_t server_us, bool others_wait,
@@ -76,6 +87,7 @@ void claim::release(const operation* requester, time_ns now) {
   auto what = step::cancel;
   if (held != nullptr && !may_queue) what = others_wait_ ? step::release : step::release_alone;
   const auto held_until = held == nullptr ? 0 : held->valid_until();
+  value_.remove(now);
   phase_.emplace<lock::release_phase>(requests_, what, held_until, requester, now);
 }
 
@@ -100,7 +112,8 @@ outcome claim::failure_of_request() const {
 bool claim::is_settled(time_ns now) const noexcept {
   const auto* const held = std::get_if<lock::hold>(&phase_);
   return held != nullptr && now < held->rests_until() && is_acknowledged() && !others_wait_ &&
-         !held->may_be_queued() && requests_.open() == requests_.open(step::renew);
+         !held->may_be_queued() && requests_.open() == requests_.open(step::renew) &&
+         !value_.exists();
 }
 
 }  // namespace mortise::lock

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "lock/claim/attempt.hpp"
 #include "lock/claim/hold.hpp"
+#include "lock/claim/hold_value.hpp"
 #include "lock/claim/release_phase.hpp"
 #include "lock/claim_event.hpp"
 #include "lock/gate/step_requests.hpp"
@@ -48,6 +50,11 @@ class claim {
   void on_up(time_ns now);
   claim_event on_timer(time_ns now);
   [[nodiscard]] time_ns next_timer() const noexcept;
+  // Sets the value of the hold, or removes it with an empty text. False if no request was sent.
+  bool set_value(std::string text, const operation* requester, time_ns now) {
+    return value_.set(std::move(text), requester, now);
+  }
+  [[nodiscard]] const hold_value& value() const noexcept { return value_; }
   // Releases the hold or the place. The claim is over at once if nothing can be at the server.
   void release(const operation* requester, time_ns now);
 
@@ -78,8 +85,9 @@ class claim {
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] bool has_known_waiter() const noexcept { return has_known_waiter_; }
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
-  // Whether no other client is known to wait, and at least half of a lease is certain. The claim
-  // may then serve another reader, or be retained without a holder.
+  // Whether no other client is known to wait, at least half of a lease is certain, and no value
+  // belongs to the present holder. The claim may then serve another reader, or be retained without
+  // a holder.
   [[nodiscard]] bool is_settled(time_ns now) const noexcept;
   // For the attempt after a granted one.
   [[nodiscard]] const contention& next_contention() const noexcept { return next_contention_; }
@@ -87,10 +95,12 @@ class claim {
  private:
   claim_event begin_hold(time_ns from, std::int64_t lease_ms, const step_result& result,
                          time_ns now);
+  claim_event on_value_answer(const open_request& request, const step_result& result, time_ns now);
   // The claim is over after some events. A lost hold is then released nevertheless.
   claim_event end_after(claim_event what) noexcept;
 
   step_requests requests_;
+  hold_value value_{requests_};
   std::variant<lock::attempt, lock::hold, lock::release_phase> phase_;
   bool is_over_ = false;
   bool others_wait_ = false;

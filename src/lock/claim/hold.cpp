@@ -115,7 +115,6 @@ void hold::renew_if_due(time_ns now) {
   renew((target - now) / ns_per_ms, 0, nullptr, now);
 }
 
-// Checks whether the hold has survived, also a hold that is not renewed.
 void hold::check_survival(time_ns now) {
   if (requests_.open() == 0) renew(0, 0, nullptr, now);
 }

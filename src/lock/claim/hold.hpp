@@ -25,6 +25,8 @@ class hold {
   [[nodiscard]] time_ns timer_slack() const noexcept {
     return next_timer() == renew_at_ ? renew_at_ - renew_from_ : 0;
   }
+  // Asks the server whether the hold has survived, also a hold that is not renewed.
+  void check_survival(time_ns now);
   // A message reports that the hold was ended by force. The server is asked at once.
   void on_forced(time_ns now);
 
@@ -81,7 +83,6 @@ class hold {
   claim_event on_renew_answer(const open_request& request, const step_result& result, time_ns now);
   claim_event on_raise_answer(const open_request& request, const step_result& result, time_ns now);
   claim_event on_late_check(const step_result& result) noexcept;
-  void check_survival(time_ns now);
   void check_force(const open_request& request, const step_result& result, time_ns now);
   claim_event lose(reason why) noexcept;
   void take_tokens(std::int64_t last, std::int64_t count) noexcept;

@@ -149,6 +149,12 @@ outcome gate::lower(lock::owner& owner, std::int64_t permits, operation& done, t
   return checked.ok() ? owner.queue->lower(owner, permits, done, now) : checked;
 }
 
+outcome gate::set_value(lock::owner& owner, std::string_view text, operation& done, time_ns now) {
+  settle(now);
+  auto checked = check_held(owner);
+  return checked.ok() ? owner.queue->set_value(text, done, now) : checked;
+}
+
 // ---- giving up ------------------------------------------------------------------------------
 
 void gate::abandon(operation& given_up, status why, time_ns now) {

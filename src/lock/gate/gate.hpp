@@ -43,6 +43,8 @@ class gate {
   // `permits`.
   outcome raise(owner& owner, operation& done, time_ns now);
   outcome lower(owner& owner, std::int64_t permits, operation& done, time_ns now);
+  // Sets the value of the hold, which queries show, or removes it with an empty text.
+  outcome set_value(owner& owner, std::string_view text, operation& done, time_ns now);
 
   // Ends and reports each hold that is lost by the clock. All calls above begin with it.
   void settle(time_ns now);

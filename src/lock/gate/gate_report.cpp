@@ -39,6 +39,7 @@ void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns no
     if (++report.holds > 1 && now - holder.held_since <= report.held_ns) return;
     report.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
     report.label = holder.label;
+    report.value = queue.claim()->value().text();
     report.token = holder.token;
     report.held_ns = now - holder.held_since;
     report.left_ns = std::max<time_ns>(0, valid_until(holder) - now);

@@ -33,6 +33,7 @@ struct gate_report {
   std::size_t retained = 0;
   std::vector<std::string> retained_claims;  // their owner tokens
   std::string label;                         // of a holder, or of the first waiter
+  std::string value;                         // of that holder
   hold_mode mode = hold_mode::exclusive;     // likewise
   std::int64_t token = 0;
   std::int64_t permits = 0;

@@ -78,6 +78,7 @@ struct owner_terms : hold_limits {
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
   polling poll;
   std::string label;
+  std::string value;           // of each hold, until it is changed; empty for none
   const char* lock_name = "";  // for tracing (base/probe.hpp)
   // The statistics that count this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),

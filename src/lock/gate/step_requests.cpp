@@ -44,6 +44,7 @@ bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry
   request.capacity = amount_.capacity;
   request.lifetimes_ms = terms_.lifetimes_ms;
   request.with_text = options.with_text;
+  request.value = options.value;
   request.sent_at = now;
   try {
     open_.push_back({request.serial, options.what, now, options.target, options.ttl_ms,

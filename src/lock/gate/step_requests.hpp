@@ -31,9 +31,10 @@ struct step_options {
   step what = step::try_take;
   std::int64_t ttl_ms = 0;
   const operation* requester = nullptr;
-  time_ns target = 0;        // renew: the requested deadline
-  std::int64_t reserve = 0;  // renew: how many fencing tokens to draw
-  bool with_text = false;    // the server has forgotten the script
+  time_ns target = 0;           // renew: the requested deadline
+  std::int64_t reserve = 0;     // renew: how many fencing tokens to draw
+  bool with_text = false;       // the server has forgotten the script
+  std::string_view value = {};  // set_value
 };
 
 struct open_request {
@@ -62,7 +63,8 @@ class step_requests {
   // When to retry a request that was refused or had no room.
   [[nodiscard]] time_ns retry_time(time_ns now, time_ns at_least = 0) noexcept;
 
-  [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
+  // The requests without a reply, except those for values, which change no hold.
+  [[nodiscard]] std::size_t open() const noexcept { return open_.size() - open(step::set_value); }
   [[nodiscard]] std::size_t open(step what) const noexcept;
   // The serial of the last request that was sent to the servers, or 0.
   [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }

@@ -96,7 +96,7 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
 }
 
 outcome claim_queue::check_free() const {
-  if (!calls_.has_upgrade()) return {};
+  if (!calls_.has(sole_call::upgrade)) return {};
   return outcome::because(status::busy, "another call on this handle is upgrading it; wait for it");
 }
 
@@ -119,73 +119,6 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
   current_->requests().set_terms(terms);
   calls_.add(done, owner, target);
   return {};
-}
-
-// ---- upgrades and downgrades ---------------------------------------------------------------
-
-// Whether a hold of this protocol can change its mode.
-outcome claim_queue::check_modes() const {
-  if (gate_.protocol.can_raise) return {};
-  return outcome::of(status::unsupported, "protocol: ", gate_.protocol.name,
-                     " cannot upgrade or downgrade a hold; unlock, and acquire again");
-}
-
-outcome claim_queue::raise(lock::owner& owner, operation& done, time_ns now) {
-  if (auto checked = check_modes(); !checked.ok()) return checked;
-  if (auto checked = owner.check_single(hold_mode::shared); !checked.ok()) return checked;
-  if (!holders_.is_one()) {
-    // The server knows only one reader, and would upgrade it although other readers share it.
-    done.finish(outcome::of(status::not_acquired, "other holders share the lock"), 0);
-    return {};
-  }
-  calls_.accept(done, current_->requests().broken());
-  if (!hold().raise(&done, now) && gate_.has_connection()) {
-    gate_.operations.retract(done);
-    return gate_.io.lack();
-  }
-  calls_.add_upgrade(done);
-  return {};
-}
-
-outcome claim_queue::lower(lock::owner& owner, std::int64_t permits, operation& done, time_ns now) {
-  if (auto checked = check_modes(); !checked.ok()) return checked;
-  if (auto checked = owner.check_single(hold_mode::exclusive); !checked.ok()) return checked;
-  return lower_hold(owner, permits, &done, now);
-}
-
-// From now on the hold is shared, whatever the result of the request. Each later renewal asks for
-// no more.
-outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operation* done,
-                                time_ns now) {
-  if (done != nullptr) calls_.accept(*done, current_->requests().broken());
-  owner.count_hold_end(now);
-  owner.count_hold(hold_mode::shared, now);
-  owner.hold_count(hold_mode::exclusive) = 0;
-  if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
-  const bool is_sent = hold().lower(permits, done, now) != 0;
-  if (done == nullptr) return {};
-  if (is_sent || !gate_.has_connection()) {
-    calls_.add(*done, owner, hold().requested_until());
-  } else {
-    gate_.operations.end(*done, gate_.io.lack());
-  }
-  return {};
-}
-
-void claim_queue::raised(time_ns now) {
-  auto& holder = *holders_.first();
-  if (holder.hold_count(hold_mode::exclusive) > 0) return;  // an earlier reply has done it
-  if (!calls_.has_upgrade()) {
-    // The caller has given up, with the result that the hold stays shared.
-    hold().lower(1, nullptr, now);
-    return;
-  }
-  sharing_.stop();
-  holder.token = hold().take_token();
-  holder.hold_once(hold_mode::exclusive);
-  holder.count_hold_end(now);
-  holder.count_hold(hold_mode::exclusive, now);
-  calls_.finish_upgrade({}, holder.token);
 }
 
 // ---- giving up ------------------------------------------------------------------------------
@@ -234,7 +167,7 @@ void claim_queue::close(time_ns now) {
   const auto closed = client_freed();
   while (!waiters_.empty()) finish(*waiters_.front(), closed, now);
   calls_.finish(closed);
-  calls_.finish_upgrade(closed);
+  for (const auto kind : {sole_call::upgrade, sole_call::value}) calls_.finish(kind, closed);
   if (!current_) return;
   // A waiter may exist that is not known yet, and no second request can follow.
   current_->on_waiter();
@@ -306,8 +239,8 @@ bool claim_queue::may_take_up(const acquire_operation& next, time_ns now) const 
 }
 
 bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noexcept {
-  if (!sharing_.is_on() || !current_ || reader.owner->is_strict || !suits(reader)) return false;
-  if (!holders_.is_empty()) return !calls_.has_upgrade() && current_->is_settled(now);
+  if (!sharing_.is_on() || !current_ || !may_share(*reader.owner) || !suits(reader)) return false;
+  if (!holders_.is_empty()) return !calls_.has(sole_call::upgrade) && current_->is_settled(now);
   // Joins the waiters. A try needs its result at once, and so sends its own request.
   const bool is_requested = current_->phase() != claim_phase::held && !current_->others_wait();
   return is_requested && !reader.is_try && !waiters_.empty() && !waiters_.front()->is_try;
@@ -315,6 +248,8 @@ bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noe
 
 bool claim_queue::may_pass(time_ns now) const noexcept {
   if (waiters_.empty() || !suits(*waiters_.front())) return false;
+  // The servers would show the value of this holder as that of the next one.
+  if (current_->value().exists()) return false;
   if (now >= hold().margin() || !current_->is_acknowledged()) return false;
   return !current_->others_wait() || !passes_.is_over(now);
 }
@@ -401,7 +336,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       note_renewal(true);
       calls_.finish({}, hold().valid_until());
       // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
-      if (calls_.has_upgrade()) hold().raise_again(now);
+      if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
       if (is_refilling_) grant_to_next(now);
       break;
     case claim_event::renew_failed:
@@ -413,10 +348,17 @@ void claim_queue::handle(claim_event what, time_ns now) {
       raised(now);
       break;
     case claim_event::not_raised:
-      calls_.finish_upgrade(outcome::of(status::not_acquired, "other holders share the lock"));
+      calls_.finish(sole_call::upgrade,
+                    outcome::of(status::not_acquired, "other holders share the lock"));
       break;
     case claim_event::raise_failed:
-      calls_.finish_upgrade(current_->failure_of_request());
+      calls_.finish(sole_call::upgrade, current_->failure_of_request());
+      break;
+    case claim_event::value_set:
+      calls_.finish(sole_call::value, {});
+      break;
+    case claim_event::value_failed:
+      calls_.finish(sole_call::value, current_->failure_of_request());
       break;
     case claim_event::lost:
       lose(now);
@@ -465,6 +407,7 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   terms.end = sharing_.join(owner, terms.end, holders_, *current_);
   holders_.add(owner);
   hold().keep(terms, now);
+  set_value_of(owner, now);
 }
 
 // It is a hint: all waiters may have given up, and any publisher can send the message (hazard 32).
@@ -584,7 +527,7 @@ void claim_queue::on_up(time_ns now) {
   end_retention(now);
   if (!current_) return;
   current_->on_up(now);
-  if (calls_.has_upgrade()) hold().raise_again(now);
+  if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
 }
 
 time_ns claim_queue::next_timer() const noexcept {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "lock/claim/acquire_operation.hpp"
@@ -41,6 +42,7 @@ class claim_queue {
   void note_progress(lock::owner& owner, time_ns now) {
     sharing_.note_progress(owner, *current_, now);
   }
+  outcome set_value(std::string_view text, operation& done, time_ns now);
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
@@ -129,6 +131,7 @@ class claim_queue {
   std::unique_ptr<lock::claim> new_claim(const acquire_operation& first, time_ns now);
   void handle(claim_event what, time_ns now);
   void grant_to_next(time_ns now);
+  void set_value_of(const lock::owner& holder, time_ns now) noexcept;
   void grant(acquire_operation& next, time_ns from, time_ns now);
   void refuse_next(time_ns now);
   // Whether others are known to wait for the release of this hold.

@@ -20,6 +20,11 @@
 
 namespace mortise::lock {
 
+// A value belongs to one hold, and so to one claim.
+inline bool may_share(const owner& reader) noexcept {
+  return !reader.is_strict && reader.value.empty();
+}
+
 class reader_sharing {
  public:
   explicit reader_sharing(const gate_context& context) : gate_(context) {}
@@ -28,7 +33,7 @@ class reader_sharing {
   void begin_claim(const acquire_operation& first) noexcept {
     is_on_ = gate_.protocol.kind == lock_kind::rw && gate_.reports_waiters() &&
              first.amount.mode == hold_mode::shared && first.owner->renews &&
-             !first.owner->is_strict;
+             may_share(*first.owner);
     token_ = 0;
   }
   // Whether readers of this client may join the waiters or holders of the claim.

@@ -41,6 +41,7 @@ constexpr field fields[] = {
     {"contended", nullptr, &listing_entry::contended},
     {"waited_total_ms", nullptr, &listing_entry::waited_total_ms},
     {"waits", &listing_entry::waits, nullptr},
+    {"value", &listing_entry::value, nullptr},
     {"retained", nullptr, &listing_entry::retained},
     {"retained_claims", &listing_entry::retained_claims, nullptr, false},
     {"source", &listing_entry::source, nullptr},

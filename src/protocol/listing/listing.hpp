@@ -36,6 +36,7 @@ struct listing_entry {
   std::int64_t contended = 0;
   std::int64_t waited_total_ms = 0;
   std::string waits;
+  std::string value;  // of the hold
   std::int64_t retained = 0;
   // The retained claims: the attempt number of each owner token, followed by a space.
   std::string retained_claims;

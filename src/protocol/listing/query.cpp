@@ -82,6 +82,22 @@ command query(const table& rules, const key_set& keys, const lock::step_request&
   return made;
 }
 
+command read_values(lock_info& info, std::string_view lock_key) {
+  command made;
+  const auto count = static_cast<std::size_t>(info.shown_holders);
+  made.write = [&info, lock_key, count](std::string& out, bool) {
+    redis::command_writer writer(out);
+    writer.begin(1 + count).arg("MGET");
+    for (std::size_t i = 0; i < count; ++i) writer.arg(value_key(lock_key, info.entries[i].owner));
+  };
+  made.read = [&info, count](const redis::value& reply) {
+    for (std::size_t i = 0; i < count && i < reply.size(); ++i) {
+      info.entries[i].value = reply.at(i).text();
+    }
+  };
+  return made;
+}
+
 // Releases only the named hold, not a later one (hazard 17). In a quorum this includes its votes
 // for later proposals.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,

@@ -19,6 +19,7 @@ struct lock_party {
   std::uint64_t gate_id = 0;  // the client's gate
   std::string host;
   std::string label;
+  std::string value;  // of a holder
   std::int64_t pid = 0;
   bool is_exclusive = true;
   std::int64_t permits = 1;
@@ -45,6 +46,9 @@ struct lock_info {
 // The arguments must live until the reply, or until nobody waits for it.
 command query(const table& rules, const key_set& keys, const lock::step_request& request,
               lock_info& info);
+// Reads the values of the shown holders of the lock with this key. Each is stored under the owner
+// token, so no value of an earlier holder is read.
+command read_values(lock_info& info, std::string_view lock_key);
 // Changes the capacity of the semaphore with these keys.
 command resize(const key_set& keys, std::int64_t capacity);
 // Ends the hold of this owner token at once, for all clients, and notifies its owner. Sets

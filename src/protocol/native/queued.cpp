@@ -23,7 +23,8 @@ const table& queued() {
                 .wait = lock::wait_method::queue,
                 .is_plain_string = true,
                 .can_pass = true,
-                .notifies_holders = true},
+                .notifies_holders = true,
+                .has_values = true},
       .keys = queued_keys,
       .owner_token = make_owner_token,
       .rows =
@@ -37,6 +38,7 @@ const table& queued() {
               .release_alone = {&scripts::queued_release_alone, 1, 1, ""},
               .release = {&scripts::queued_release, 3, 1, ""},
               .cancel = {&scripts::queued_cancel, 3, 1, "", false, true},
+              .set_value = {&scripts::queued_value, 2, 3, ""},
           },
       .renew_alone = {&scripts::queued_renew, 1, 3, ""},
       .renew_many = &scripts::queued_renew_many,

@@ -34,6 +34,9 @@ void query_into(mortise::named_handle &of, call &made) {
   made.value = number_of(*info, what);
   const auto entries = info->entries();
   if (what == "label" && !entries.empty()) made.text = entries.front().label;
+  if (what != "value") return;
+  if (!entries.empty()) made.text = entries.front().value;
+  made.value = static_cast<std::int64_t>(made.text.size());
 }
 
 /** Ends the hold of the owner that is given, or of the first that the server knows of. */
@@ -74,6 +77,8 @@ bool call_named(mortise::named_handle &of, const std::string &method, call &made
     made.value = of.token();
   } else if (method == "query") {
     query_into(of, made);
+  } else if (method == "set_value") {
+    made.came_to(of.set_value(made.text_of("value"), std::nothrow));
   } else if (method == "force_release") {
     force_release(of, made);
   } else if (call_common(of, method, made)) {
@@ -170,6 +175,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::listing_entry 
   if (key == "kind") return {0, one.kind};
   if (key == "mode") return {0, one.mode};
   if (key == "label") return {0, one.label};
+  if (key == "value") return {0, one.value};
   if (key == "client") return {0, one.client};
   if (key == "host") return {0, one.host};
   if (key == "pid") return {one.pid, ""};
@@ -345,6 +351,8 @@ void make_call(mortise::hold &of, const std::string &method, call &made) {
     made.came_to(of.extend(made.lease(), std::nothrow));
   } else if (method == "progress") {
     made.came_to(of.progress(std::nothrow));
+  } else if (method == "set_value") {
+    made.came_to(of.set_value(made.text_of("value"), std::nothrow));
   } else if (method == "upgrade") {
     made.came_to(of.try_upgrade(std::nothrow));
     made.token = of.token();

@@ -23,6 +23,10 @@ void answer_later(const std::string &id, const mortise::result<mortise::info> &g
 
 /** What those of one name have; whether it was that. */
 bool start_named(mortise::named_handle &of, const std::string &method, call &made) {
+  if (method == "set_value") {
+    made.came_to(of.set_value_async(*the_state().queue, made.tag(), made.text_of("value")));
+    return true;
+  }
   if (method != "query") return false;
   std::thread([&of, id = std::string(made.line().id)] {
     answer_later(id, of.query(std::nothrow));

@@ -209,6 +209,13 @@ func infoField(info *mortise.Info, of string) result {
 		return number(count)
 	case "label":
 		return result{text: info.Holders[0].Label}
+	case "value":
+		text := ""
+		if len(info.Holders) > 0 {
+			text = info.Holders[0].Value
+		}
+		length := int64(len(text))
+		return result{value: &length, text: text}
 	}
 	return number(info.WaiterCount)
 }
@@ -262,7 +269,8 @@ func entriesField(taken *mortise.Listing, of string) result {
 // fieldOf is a field of an entry by its name in JSON, as a number or as a text.
 func fieldOf(one mortise.ListingEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
-		"name": one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits, "source": one.Source}
+		"value": one.Value,
+		"name":  one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits, "source": one.Source}
 	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
 		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
 		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),
@@ -468,6 +476,12 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		return h.extend(ctx, given)
 	case "progress":
 		return h.progress()
+	case "set_value":
+		hold := h.held()
+		if hold == nil {
+			return failed(errNoHold)
+		}
+		return failed(hold.SetValue(ctx, given["value"]))
 	case "valid_ms":
 		if hold := h.held(); hold != nil {
 			return number(hold.Valid().Milliseconds())

@@ -31,6 +31,8 @@ func (n *named) call(ctx context.Context, method string, given arguments) result
 		return result{err: n.hold.Extend(ctx, lease), token: n.hold.Token()}
 	case "progress":
 		return n.handle.progressOf(n.hold)
+	case "set_value":
+		return failed(n.hold.SetValue(ctx, given["value"]))
 	case "upgrade":
 		return n.turn(ctx, "write", n.handle.object.(*mortise.RW).TryUpgrade)
 	case "downgrade":

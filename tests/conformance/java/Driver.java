@@ -159,6 +159,7 @@ final class Driver {
       case "host" -> one.host();
       case "pid" -> one.pid();
       case "label" -> one.label();
+      case "value" -> one.value();
       case "name" -> one.name();
       case "kind" -> one.kind();
       case "mode" -> one.mode();

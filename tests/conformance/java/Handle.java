@@ -1,3 +1,5 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -146,6 +148,11 @@ final class Handle implements LossListener {
         if (working == null) return Result.of(Status.NOT_OWNER);
         working.progress();
         return Result.token(working.token());
+      case "set_value":
+        Lease valued = newest();
+        if (valued == null) return Result.of(Status.NOT_OWNER);
+        valued.setValue(line.given().get("value"));
+        return Result.OK;
       case "upgrade":
         boolean isUpgraded = ((ReadWriteMutex) owner).tryUpgrade();
         return isUpgraded ? move("read", "write") : Result.of(Status.NOT_ACQUIRED);
@@ -168,6 +175,10 @@ final class Handle implements LossListener {
       case "retained" ->
           Result.number(info.holders().stream().filter(LockInfo.Entry::isRetained).count());
       case "label" -> Result.text(info.holders().get(0).label());
+      case "value" -> {
+        String text = info.holders().isEmpty() ? "" : info.holders().get(0).value();
+        yield Result.with(text.getBytes(UTF_8).length, text);
+      }
       default -> Result.number(info.waiterCount());
     };
   }
@@ -241,6 +252,8 @@ final class Handle implements LossListener {
         Lease held = newest();
         return held.extendAsync(Duration.ofMillis(line.number("lease_ms", 0)))
             .thenApply(done -> Result.token(held.token()));
+      case "set_value":
+        return newest().setValueAsync(line.given().get("value")).thenApply(done -> Result.OK);
       case "upgrade":
         return ((ReadWriteMutex) owner)
             .tryUpgradeAsync()

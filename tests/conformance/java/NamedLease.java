@@ -42,6 +42,9 @@ final class NamedLease {
       case "progress":
         lease.progress();
         return Result.token(lease.token());
+      case "set_value":
+        lease.setValue(line.given().get("value"));
+        return Result.OK;
       case "upgrade":
         boolean isUpgraded = ((ReadWriteMutex) lease.owner()).tryUpgrade();
         return isUpgraded ? become("write") : Result.of(Status.NOT_ACQUIRED);

@@ -200,6 +200,13 @@ assert one["name"] == os.environ["name"] and one["token"] > 0 and one["kind"] ==
   [ "$output" = "$name free: free, 0 waiting" ]
 }
 
+@test "show has the value of a hold" {
+  MORTISE_URL="$MORTISE_URL?value=10.0.0.5:8080" begin
+  shows_value() { mortise show "$name" | grep -q '10[.]0[.]0[.]5:8080'; }
+  until_it shows_value
+  [ "$(mortise show --json "$name" | jq -r '.entries[0].value')" = 10.0.0.5:8080 ]
+}
+
 @test "show --json has the same" {
   begin
   mortise show "$name" --json | python3 -c '

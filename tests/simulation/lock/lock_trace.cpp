@@ -104,7 +104,7 @@ lock_trace::step lock_trace::read(const session& from, const arguments& command)
   }
   if (!script->name.starts_with("queued_")) return {};
   step made{std::string(script->name.substr(7)), command.at(3), argument(1), {}};
-  if (made.event == "query") return {};
+  if (made.event == "query" || made.event == "value") return {};
   if (made.event == "acquire") {
     made.arguments = field("ttl", std::stoll(argument(2))) + field("mode", argument(3));
   }

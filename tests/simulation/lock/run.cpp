@@ -4,6 +4,7 @@
 #include <cstdarg>
 
 #include "protocol/native/owner_token.hpp"
+#include "protocol/wire.hpp"
 #include "simulation/lock/queue_entry.hpp"
 
 namespace mortise::simulation {
@@ -178,12 +179,24 @@ void run::watch_name(watched_name& watched) {
     world_.violate("\"" + watched.name + "\": nobody gets the lock for " +
                    std::to_string(stall / ns_per_ms) + " ms although somebody waits");
   }
+  for (const auto& who : users_) check_value(*who, watched);
   if (world_.plan.has_faults()) return;
   for (const auto& who : users_) {
     const bool is_late = now - std::max(waits_since, who->uncontended_since()) > bound;
     if (is_late && who->name() == watched.name)
       world_.violate(who->describe() + ": a holder has no report of waiters");
   }
+}
+
+// The servers show no value of an earlier hold for the present one.
+void run::check_value(user& who, const watched_name& watched) {
+  if (who.name() != watched.name || !who.holds_now() || !who.gate_driver()) return;
+  const auto token = who.gate_driver()->gate().owner_token(who.owner());
+  const auto* const value = server_.redis.find(protocol::value_key(watched.lock_key, token));
+  if (token.empty() || value == nullptr) return;
+  const bool is_of_hold =
+      value->text.starts_with(who.value_start()) || value->text == who.owner().value;
+  if (!is_of_hold) world_.violate(who.describe() + ": shows the value " + value->text);
 }
 
 // A gate that is at rest has left nothing behind.

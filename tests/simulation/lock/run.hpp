@@ -66,6 +66,7 @@ class run {
   };
   bool is_stuck(const watched_name& of);
   void watch_name(watched_name& watched);
+  void check_value(user& who, const watched_name& watched);
   void check_leftovers();
   void live(time_ns until);
   bool is_enough();

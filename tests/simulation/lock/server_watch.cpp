@@ -9,6 +9,17 @@
 
 namespace mortise::simulation {
 
+namespace {
+
+bool is_value_script(const std::string& code) {
+  for (const auto* const script : {&scripts::queued_value, &scripts::shared_value}) {
+    if (code == script->sha1 || code == script->text) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void server_watch::complain(const std::string& lock_key, const std::string& what) {
   world_.violate("server, " + lock_key + ": " + what);
 }
@@ -56,6 +67,7 @@ void server_watch::execute(session& from, const arguments& command) {
                         command[1] == scripts::queued_renew_many.text)) {
     return execute_many(from, command, key_count);
   }
+  if (is_value_script(command[1])) return execute_value(from, command);
   if (key_count > 2 && shared_watch::is_shared(command[5])) {
     ++names_[lock_key].commands;
     shared_.execute(from, command, key_count);
@@ -72,6 +84,20 @@ void server_watch::execute(session& from, const arguments& command) {
   }
   compare(lock_key, requester, before, after);
   check_queue(lock_key, requester, before, after);
+  check_fence();
+}
+
+// A value needs a hold in force of its owner, and changes no lock (hazard 17).
+void server_watch::execute_value(session& from, const arguments& command) {
+  const auto& lock_key = command[3];
+  const auto* const lock = redis_.find(lock_key);
+  const bool is_mutex = lock != nullptr && lock->type == simulated_redis::entry::kind::text;
+  const auto before = is_mutex ? look(lock_key) : sight{};
+  redis_.execute(from, command);
+  const bool is_set = redis_.last_reply().integer == 1 && !command.back().empty();
+  if (is_set && lock == nullptr) complain(lock_key, command[5] + " set a value without a hold");
+  if (is_set && is_mutex && before.owner != command[5])
+    complain(lock_key, command[5] + " set a value under the hold of " + before.owner);
   check_fence();
 }
 

@@ -46,6 +46,7 @@ class server_watch {
     std::int64_t queue_expires_ms = -1;
   };
   sight look(const std::string& lock_key);
+  void execute_value(session& from, const arguments& command);
   void execute_many(session& from, const arguments& command, std::size_t key_count);
   void compare(const std::string& lock_key, const std::string& requester, const sight& before,
                const sight& after);

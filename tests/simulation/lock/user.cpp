@@ -23,6 +23,7 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
       label_(client.id() + " user " + std::to_string(number) + " of \"" + of.name + "\""),
       lease_ms_(lease_ms),
       reports_progress_(number % 4 == 3),
+      number_(number),
       reports_contention_(number % 2 == 0) {
   client_.add(*this);
   renew_handle();
@@ -42,6 +43,9 @@ void user::renew_handle() {
   if (world_.dice.happens(700)) owner_->retain_ms = world_.plan.retain_ms;
   if (world_.dice.happens(300)) owner_->label = "a: label*9";
   owner_->reports_contention = reports_contention_;
+  // A few users set values, some of them with each grant.
+  if (number_ % 3 == 0) values_ = 1;
+  if (number_ % 6 == 0 && world_.plan.has_oddities) owner_->value = label_ + " hold option";
 }
 
 void user::violate(const std::string& what) const { world_.violate(describe() + ": " + what); }

@@ -13,7 +13,7 @@
 
 namespace mortise::simulation {
 
-enum class purpose : std::uint8_t { unlock, extend, raise, lower };
+enum class purpose : std::uint8_t { unlock, extend, raise, lower, value };
 
 class user {
  public:
@@ -59,6 +59,10 @@ class user {
     return is_due ? hold_.granted : time_never;
   }
   [[nodiscard]] const std::string& describe() const { return label_; }
+  // The beginning of each value of the present hold.
+  [[nodiscard]] std::string value_start() const {
+    return label_ + " hold " + std::to_string(holds_) + " value ";
+  }
   [[nodiscard]] bool is_settled() const;
   void check_poison();
 
@@ -132,6 +136,8 @@ class user {
   void extend();
   void note_progress();
   void check_progress(time_ns valid_until) const;
+  void set_value();
+  void on_value(const other_operation& done, const outcome& result);
   void forget();
   void end_hold(time_ns at);
   void check_sharing();
@@ -146,6 +152,7 @@ class user {
   const std::string label_;
   const std::int64_t lease_ms_;
   const bool reports_progress_;
+  const int number_;
   const bool reports_contention_;
   std::unique_ptr<lock::owner> owner_;
   std::vector<std::unique_ptr<lock::owner>> forgotten_;
@@ -154,6 +161,7 @@ class user {
   acquiring_operation* wait_ = nullptr;
   hold hold_;
   std::int64_t holds_ = 0;
+  std::int64_t values_ = 0;
   bool is_raising_ = false;
   time_ns last_held_ = 0;  // true time
   bool is_retired_ = false;

@@ -161,6 +161,7 @@ void user::live_with_hold() {
   if (plan.has_oddities && dice.happens(80)) length = dice.spread(3 * lease_ms_ * ns_per_ms);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::extend);
   if (plan.has_oddities && dice.happens(150)) later(dice.below(length + 1), &user::act_again);
+  if (plan.has_oddities && values_ > 0) later(dice.below(length + 1), &user::set_value);
   // What an old connection had still under way can undo an upgrade, unless it was killed.
   if (lock_.kind == lock::lock_kind::rw && plan.has_oddities && plan.kills_old_sessions) {
     for (auto changes = dice.below(4); changes > 0; --changes) {
@@ -245,8 +246,36 @@ void user::extend() {
   if (!is_expected) violate(std::string("extend answered ") + status_text(answer.code));
 }
 
+void user::set_value() {
+  if (is_busy() || is_raising_ || !hold_.is_active) return;
+  observe(client_.now());
+  const bool was_held = is_holding();
+  others_.push_back(std::make_unique<other_operation>(*this, purpose::value));
+  auto& operation = *others_.back();
+  operation.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
+  operation.deadline = operation.due;
+  operation.hold = hold_.number;
+  const auto text = world_.dice.happens(200) ? "" : value_start() + std::to_string(++values_);
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns at) {
+    operation.accepted_at = world_.time.now();
+    auto result = gate.set_value(*owner_, text, operation, at);
+    operation.is_accepted = result.ok();
+    return result;
+  });
+  world_.log("%s: value: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok() && operation.is_finished) violate("an operation was rejected and finished");
+  // Other readers may share the hold, and another call may set its value.
+  if (!was_held && answer.ok()) violate("a value was accepted without a hold");
+}
+
+void user::on_value(const other_operation& done, const outcome& result) {
+  if (!result.ok()) return count_result(result);
+  ++world_.seen[count::values];
+  if (hold_.number != done.hold) violate("a value of a hold that is over was set");
+}
+
 void user::other_operation::finish(const outcome& result, std::int64_t token) noexcept {
-  static constexpr std::array names{"unlock", "extend", "raise", "lower"};
+  static constexpr std::array names{"unlock", "extend", "raise", "lower", "value"};
   const auto* const name = names[static_cast<std::size_t>(why_)];
   by_.world_.log("%s: %s finished: %s", by_.describe().c_str(), name, status_text(result.code));
   if (by_.check_finish(*this, name)) by_.on_other(*this, result, token);
@@ -267,6 +296,7 @@ void user::on_unlocked(const other_operation& done, const outcome& result) {
 void user::on_other(other_operation& done, const outcome& result, std::int64_t token) {
   if (done.why_ == purpose::unlock) return on_unlocked(done, result);
   if (done.why_ == purpose::raise) return on_raised(result, token);
+  if (done.why_ == purpose::value) return on_value(done, result);
   if (!result.ok()) return count_result(result);
   if (done.why_ == purpose::lower) {
     ++world_.seen[count::downgraded];

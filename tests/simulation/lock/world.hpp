@@ -86,6 +86,7 @@ enum class count : std::uint8_t {
   lost,
   at_risk,
   contended,
+  values,
   unknown,
   unreachable,
   refused,

@@ -1,5 +1,6 @@
 """A leader that dies, is stopped past its lease or ends by SIGTERM is followed by the next
-candidate, in any language. One that has lost the lead notices and becomes a candidate again."""
+candidate, in any language. One that has lost the lead notices and becomes a candidate again.
+Everybody can read the address of the leader."""
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from stage import Program, built, eventually, redis, run
@@ -69,5 +70,19 @@ def a_leader_that_ends_gives_the_lead_back():
         candidates.next_leader()
 
 
-run(a_stopped_leader_is_followed_and_steps_back, a_killed_leader_is_followed,
-    a_leader_that_ends_gives_the_lead_back)
+def the_leader_is_shown_with_its_address():
+    address = "10.0.0.5:8080"
+    leader = Program(COMMANDS["go"], query=f"?value={address}")
+    leader.expect("^works$")
+
+    def is_shown():
+        return any(address in line for line in Program(built("show.sh")).end())
+
+    eventually("the address is shown", is_shown)
+    leader.send(SIGTERM)
+    leader.end()
+    assert not is_shown()
+
+
+run(the_leader_is_shown_with_its_address, a_stopped_leader_is_followed_and_steps_back,
+    a_killed_leader_is_followed, a_leader_that_ends_gives_the_lead_back)

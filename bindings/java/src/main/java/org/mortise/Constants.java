@@ -40,6 +40,8 @@ final class Constants {
   static final int EVENT_STATS = 9;
   /** Others wait for the lock of a hold: see {@link Lease#contended}. */
   static final int EVENT_CONTENDED = 10;
+  /** A change of the value of a hold ended. */
+  static final int EVENT_VALUE_SET = 11;
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";
@@ -67,6 +69,8 @@ final class Constants {
   static final String OPTION_RETAIN = "retain";
   /** A text that queries show for the owner. */
   static final String OPTION_LABEL = "label";
+  /** A text that queries show for each hold, until the holder changes it. */
+  static final String OPTION_VALUE = "value";
   /** Whether a watch also reports that others wait for the lock: "on" or "off". */
   static final String OPTION_CONTENDED = "contended";
   /** How locks are stored at the server, such as "queued". */

@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -167,6 +169,43 @@ public final class Lease implements AutoCloseable {
     }
     return owner.deliver(
         owner.extendLater(leaseMillis),
+        event -> {
+          owner.requireExtended(event.code());
+          return null;
+        });
+  }
+
+  /**
+   * Sets the value of the hold, which {@link Owner#query} and listings show to everybody, such as
+   * the address of a leader. It ends with the hold. Only the owner of a hold in force can set it,
+   * so it never appears for a later hold.
+   *
+   * @param value at most 1024 bytes of UTF-8 without a zero character; empty to remove the value
+   * @throws MortiseException with {@link Status#LOST} when the hold was lost before, {@link
+   *     Status#NOT_OWNER} when it was released, {@link Status#UNSUPPORTED} for a reader that shares
+   *     its hold, a multi, a quorum, and the formats of other programs
+   */
+  public void setValue(String value) {
+    byte[] bytes = value.getBytes(UTF_8);
+    requireCurrent();
+    owner.requireExtended(owner.setValue(bytes));
+  }
+
+  /**
+   * As {@link #setValue}, without blocking.
+   *
+   * @param value as for {@link #setValue}
+   * @return completed when the server has the value
+   */
+  public CompletableFuture<Void> setValueAsync(String value) {
+    byte[] bytes = value.getBytes(UTF_8);
+    try {
+      requireCurrent();
+    } catch (MortiseException ended) {
+      return CompletableFuture.failedFuture(ended);
+    }
+    return owner.deliver(
+        owner.setValueLater(bytes),
         event -> {
           owner.requireExtended(event.code());
           return null;

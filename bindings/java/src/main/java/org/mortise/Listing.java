@@ -26,6 +26,7 @@ public record Listing(
    * @param host the host of its process
    * @param pid the id of its process
    * @param label the label of its handle
+   * @param value the value of the hold; see {@link Lease#setValue}
    * @param name the lock's name
    * @param kind {@code mutex}, {@code rw} or {@code semaphore}
    * @param mode {@code exclusive} or {@code shared}, for the hold, or without a hold for the first
@@ -51,6 +52,7 @@ public record Listing(
       String host,
       long pid,
       String label,
+      String value,
       String name,
       String kind,
       String mode,
@@ -92,6 +94,7 @@ public record Listing(
           text("host"),
           number("pid"),
           text("label"),
+          text("value"),
           text("name"),
           text("kind"),
           text("mode"),

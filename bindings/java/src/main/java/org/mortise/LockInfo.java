@@ -39,6 +39,8 @@ public record LockInfo(
    * @param host its host name; empty when unknown
    * @param processId its process; 0 when unknown
    * @param label its label; empty when it has none
+   * @param value what the holder has set with {@link Lease#setValue} or {@link
+   *     MortiseOptions#withValue}; empty when it has none
    * @param isExclusive whether the hold excludes all others: a mutex, a writer
    * @param permits the number of permits of a semaphore, otherwise 1
    * @param isRetained whether the holder has unlocked and its client keeps the lock for its next
@@ -49,6 +51,7 @@ public record LockInfo(
       String host,
       long processId,
       String label,
+      String value,
       boolean isExclusive,
       long permits,
       boolean isRetained) {}
@@ -75,6 +78,7 @@ public record LockInfo(
               new String(MortiseNative.info_entry_host(info, i), UTF_8),
               MortiseNative.info_entry_pid(info, i),
               new String(MortiseNative.info_entry_label(info, i), UTF_8),
+              new String(MortiseNative.info_entry_value(info, i), UTF_8),
               MortiseNative.info_entry_is_exclusive(info, i) != 0,
               MortiseNative.info_entry_permits(info, i),
               MortiseNative.info_entry_is_retained(info, i) != 0));

@@ -97,6 +97,7 @@ final class MortiseNative {
   public final static native int lock_unlock(long jarg1);
   public final static native int lock_extend(long jarg1, long jarg2);
   public final static native int lock_progress(long jarg1);
+  public final static native int lock_set_value(long jarg1, byte[] jarg2);
   public final static native int lock_cancel(long jarg1);
   public final static native int lock_interrupt(long jarg1, int jarg2);
   public final static native int lock_is_held(long jarg1);
@@ -112,6 +113,7 @@ final class MortiseNative {
   public final static native int lock_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int lock_unlock_async(long jarg1, long jarg2, long jarg3);
   public final static native int lock_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int lock_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
   public final static native int lock_watch(long jarg1, long jarg2, long jarg3);
   public final static native long rw_new(long jarg1, byte[] jarg2, long jarg4);
   public final static native void rw_free(long jarg1);
@@ -148,6 +150,8 @@ final class MortiseNative {
   public final static native int rw_upgrade_async(long jarg1, long jarg2, long jarg3);
   public final static native int rw_downgrade_async(long jarg1, long jarg2, long jarg3);
   public final static native int rw_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int rw_set_value(long jarg1, byte[] jarg2);
+  public final static native int rw_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
   public final static native int rw_watch(long jarg1, long jarg2, long jarg3);
   public final static native long semaphore_new(long jarg1, byte[] jarg2, long jarg4, long jarg5);
   public final static native void semaphore_free(long jarg1);
@@ -172,6 +176,8 @@ final class MortiseNative {
   public final static native int semaphore_acquire_async(long jarg1, long jarg2, long jarg3, long jarg4, long jarg5);
   public final static native int semaphore_release_async(long jarg1, long jarg2, long jarg3);
   public final static native int semaphore_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int semaphore_set_value(long jarg1, byte[] jarg2);
+  public final static native int semaphore_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
   public final static native int semaphore_watch(long jarg1, long jarg2, long jarg3);
   public final static native long multi_new(long jarg1);
   public final static native void multi_free(long jarg1);
@@ -217,6 +223,7 @@ final class MortiseNative {
   public final static native byte[] info_entry_host(long jarg1, long jarg2);
   public final static native long info_entry_pid(long jarg1, long jarg2);
   public final static native byte[] info_entry_label(long jarg1, long jarg2);
+  public final static native byte[] info_entry_value(long jarg1, long jarg2);
   public final static native long queue_new(long jarg1, long jarg2);
   public final static native void queue_free(long jarg1);
   public final static native void queue_shutdown(long jarg1);

@@ -228,6 +228,16 @@ public final class MortiseOptions {
   }
 
   /**
+   * A value of each hold of the owner. See {@link Lease#setValue}.
+   *
+   * @param value at most 1024 bytes of UTF-8
+   * @return options with that value
+   */
+  public MortiseOptions withValue(String value) {
+    return with(Constants.OPTION_VALUE, Objects.requireNonNull(value, "value"));
+  }
+
+  /**
    * Whether {@link Lease#contended} and {@link LossListener#contended} report that others wait for
    * the lock. The default is off.
    *

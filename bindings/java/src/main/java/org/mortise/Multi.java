@@ -24,6 +24,8 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_extend,
           MortiseNative::multi_extend_async,
           MortiseNative::multi_progress,
+          (it, value) -> unsupported(),
+          (it, queue, tag, value) -> unsupported(),
           MortiseNative::multi_cancel,
           MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),

@@ -17,6 +17,8 @@ public final class Mutex extends LeasingOwner {
           MortiseNative::lock_extend,
           MortiseNative::lock_extend_async,
           MortiseNative::lock_progress,
+          MortiseNative::lock_set_value,
+          MortiseNative::lock_set_value_async,
           MortiseNative::lock_cancel,
           MortiseNative::lock_interrupt,
           MortiseNative::lock_query,

@@ -402,6 +402,15 @@ public abstract class Owner implements AutoCloseable {
     if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
   }
 
+  int setValue(byte[] value) {
+    if (Threads.mustNotBlock()) return Threads.join(setValueLater(value)).code();
+    return call(it -> calls.setValue().set(it, value));
+  }
+
+  CompletableFuture<Event> setValueLater(byte[] value) {
+    return start((it, queue, tag) -> calls.setValueLater().start(it, queue, tag, value));
+  }
+
   void requireExtended(int code) {
     if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
   }

@@ -16,6 +16,8 @@ record OwnerCalls(
     Extend extend,
     ExtendLater extendLater,
     LongToIntFunction progress,
+    SetValue setValue,
+    SetValueLater setValueLater,
     LongToIntFunction cancel,
     Interrupt interrupt,
     Query query,
@@ -53,6 +55,14 @@ record OwnerCalls(
 
   interface ExtendLater {
     int start(long handle, long queue, long tag, long leaseMillis);
+  }
+
+  interface SetValue {
+    int set(long handle, byte[] value);
+  }
+
+  interface SetValueLater {
+    int start(long handle, long queue, long tag, byte[] value);
   }
 
   interface Interrupt {

@@ -20,6 +20,8 @@ public final class ReadWriteMutex extends Owner {
           MortiseNative::rw_extend,
           MortiseNative::rw_extend_async,
           MortiseNative::rw_progress,
+          MortiseNative::rw_set_value,
+          MortiseNative::rw_set_value_async,
           MortiseNative::rw_cancel,
           MortiseNative::rw_interrupt,
           MortiseNative::rw_query,

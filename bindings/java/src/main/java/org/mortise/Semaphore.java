@@ -18,6 +18,8 @@ public final class Semaphore extends LeasingOwner {
           MortiseNative::semaphore_extend,
           MortiseNative::semaphore_extend_async,
           MortiseNative::semaphore_progress,
+          MortiseNative::semaphore_set_value,
+          MortiseNative::semaphore_set_value_async,
           MortiseNative::semaphore_cancel,
           MortiseNative::semaphore_interrupt,
           MortiseNative::semaphore_query,
