@@ -3648,7 +3648,8 @@ static PyObject *mortise_python_event_details(const mortise_event *event) {
   const mortise_status status = mortise_event_status(event);
   const mortise_reason reason = mortise_event_reason(event);
   if (status == MORTISE_OK && reason == MORTISE_REASON_NONE &&
-      mortise_event_kind(event) != MORTISE_EVENT_LOG) {
+      mortise_event_kind(event) != MORTISE_EVENT_LOG &&
+      mortise_event_kind(event) != MORTISE_EVENT_CONTENDED) {
     Py_INCREF(Py_None);
     return Py_None;
   }
@@ -5970,6 +5971,49 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_lock_set_value(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_lock *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lock_set_value", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_lock");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_lock *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "value");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_lock_set_value(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_lock_cancel(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_lock *arg1 = 0 ;
@@ -6563,6 +6607,66 @@ fail:
   mortise_python_leave(handle1);
   mortise_python_leave(handle2);
   mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_lock_set_value_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_lock *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  char *arg4 = 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *bytes4 = NULL ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg6 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lock_set_value_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_lock");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_lock *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "lock_set_value_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  bytes4 = mortise_python_bytes(swig_obj[3], "value");
+  if (bytes4 == NULL) SWIG_fail;
+  arg4 = PyBytes_AsString(bytes4);
+  arg5 = (size_t)PyBytes_Size(bytes4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_lock_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
   return NULL;
 }
 
@@ -8029,6 +8133,109 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_rw_set_value(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_rw *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "rw_set_value", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_rw");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_rw *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "value");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_rw_set_value(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_rw_set_value_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_rw *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  char *arg4 = 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *bytes4 = NULL ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg6 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "rw_set_value_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_rw");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_rw *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "rw_set_value_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  bytes4 = mortise_python_bytes(swig_obj[3], "value");
+  if (bytes4 == NULL) SWIG_fail;
+  arg4 = PyBytes_AsString(bytes4);
+  arg5 = (size_t)PyBytes_Size(bytes4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_rw_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_rw_watch(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_rw *arg1 = 0 ;
@@ -8997,6 +9204,109 @@ fail:
   mortise_python_leave(handle1);
   mortise_python_leave(handle2);
   mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_semaphore_set_value(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_semaphore *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "semaphore_set_value", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_semaphore");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_semaphore *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "value");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_semaphore_set_value(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_semaphore_set_value_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_semaphore *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  char *arg4 = 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *bytes4 = NULL ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg6 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "semaphore_set_value_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_semaphore");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_semaphore *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "semaphore_set_value_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  bytes4 = mortise_python_bytes(swig_obj[3], "value");
+  if (bytes4 == NULL) SWIG_fail;
+  arg4 = PyBytes_AsString(bytes4);
+  arg5 = (size_t)PyBytes_Size(bytes4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_semaphore_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
   return NULL;
 }
 
@@ -10472,6 +10782,36 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_info_entry_value(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_info *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "info_entry_value", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_info");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_info *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "info_entry_value" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  result = (char *)mortise_info_entry_value((struct mortise_info const *)arg1,arg2);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_queue_new(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_client *arg1 = 0 ;
@@ -10687,6 +11027,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "lock_unlock", _wrap_lock_unlock, METH_O, NULL},
 	 { "lock_extend", _wrap_lock_extend, METH_VARARGS, NULL},
 	 { "lock_progress", _wrap_lock_progress, METH_O, NULL},
+	 { "lock_set_value", _wrap_lock_set_value, METH_VARARGS, NULL},
 	 { "lock_cancel", _wrap_lock_cancel, METH_O, NULL},
 	 { "lock_interrupt", _wrap_lock_interrupt, METH_VARARGS, NULL},
 	 { "lock_is_held", _wrap_lock_is_held, METH_O, NULL},
@@ -10702,6 +11043,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "lock_acquire_async", _wrap_lock_acquire_async, METH_VARARGS, NULL},
 	 { "lock_unlock_async", _wrap_lock_unlock_async, METH_VARARGS, NULL},
 	 { "lock_extend_async", _wrap_lock_extend_async, METH_VARARGS, NULL},
+	 { "lock_set_value_async", _wrap_lock_set_value_async, METH_VARARGS, NULL},
 	 { "lock_watch", _wrap_lock_watch, METH_VARARGS, NULL},
 	 { "rw_new", _wrap_rw_new, METH_VARARGS, NULL},
 	 { "rw_read_try", _wrap_rw_read_try, METH_O, NULL},
@@ -10737,6 +11079,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "rw_upgrade_async", _wrap_rw_upgrade_async, METH_VARARGS, NULL},
 	 { "rw_downgrade_async", _wrap_rw_downgrade_async, METH_VARARGS, NULL},
 	 { "rw_extend_async", _wrap_rw_extend_async, METH_VARARGS, NULL},
+	 { "rw_set_value", _wrap_rw_set_value, METH_VARARGS, NULL},
+	 { "rw_set_value_async", _wrap_rw_set_value_async, METH_VARARGS, NULL},
 	 { "rw_watch", _wrap_rw_watch, METH_VARARGS, NULL},
 	 { "semaphore_new", _wrap_semaphore_new, METH_VARARGS, NULL},
 	 { "semaphore_try", _wrap_semaphore_try, METH_VARARGS, NULL},
@@ -10760,6 +11104,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "semaphore_acquire_async", _wrap_semaphore_acquire_async, METH_VARARGS, NULL},
 	 { "semaphore_release_async", _wrap_semaphore_release_async, METH_VARARGS, NULL},
 	 { "semaphore_extend_async", _wrap_semaphore_extend_async, METH_VARARGS, NULL},
+	 { "semaphore_set_value", _wrap_semaphore_set_value, METH_VARARGS, NULL},
+	 { "semaphore_set_value_async", _wrap_semaphore_set_value_async, METH_VARARGS, NULL},
 	 { "semaphore_watch", _wrap_semaphore_watch, METH_VARARGS, NULL},
 	 { "multi_new", _wrap_multi_new, METH_O, NULL},
 	 { "multi_add_lock", _wrap_multi_add_lock, METH_VARARGS, NULL},
@@ -10803,6 +11149,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "info_entry_host", _wrap_info_entry_host, METH_VARARGS, NULL},
 	 { "info_entry_pid", _wrap_info_entry_pid, METH_VARARGS, NULL},
 	 { "info_entry_label", _wrap_info_entry_label, METH_VARARGS, NULL},
+	 { "info_entry_value", _wrap_info_entry_value, METH_VARARGS, NULL},
 	 { "queue_new", _wrap_queue_new, METH_VARARGS, NULL},
 	 { "queue_fd", _wrap_queue_fd, METH_O, NULL},
 	 { "queue_wake", _wrap_queue_wake, METH_O, NULL},

@@ -162,7 +162,8 @@ static PyObject *mortise_python_event_details(const mortise_event *event) {
   const mortise_status status = mortise_event_status(event);
   const mortise_reason reason = mortise_event_reason(event);
   if (status == MORTISE_OK && reason == MORTISE_REASON_NONE &&
-      mortise_event_kind(event) != MORTISE_EVENT_LOG) {
+      mortise_event_kind(event) != MORTISE_EVENT_LOG &&
+      mortise_event_kind(event) != MORTISE_EVENT_CONTENDED) {
     Py_INCREF(Py_None);
     return Py_None;
   }

@@ -276,6 +276,9 @@ def query(handle, of):
     info = handle.lock.query()
     if of == "label":
         return fields(mortise.Status.OK, value=info.waiter_count, text=info.holders[0].label)
+    if of == "value":
+        value = info.holders[0].value if info.holders else ""
+        return fields(mortise.Status.OK, value=len(value.encode()), text=value)
     if of == "retained":
         return fields(mortise.Status.OK, value=sum(one.is_retained for one in info.holders))
     assert of in PLAIN_OF_QUERY, of
@@ -286,7 +289,7 @@ def watch(handle):
     made_in, on = run, handle.name
 
     def report(notice):
-        kind = "lost" if notice.is_loss else "at_risk"
+        kind = "lost" if notice.is_loss else "contended" if notice.is_contended else "at_risk"
         notify(made_in, f"{on} {kind} token={notice.token} reason={int(notice.reason)} "
                         f"text={encode(notice.message)}")
 
@@ -344,6 +347,7 @@ def call_handle(handle, method, given):
         "release": lambda: lock.release(),
         "extend": lambda: lock.extend(seconds(given, "lease_ms")),
         "progress": lambda: lock.progress(),
+        "set_value": lambda: lock.set_value(given["value"]),
         "interrupt": lambda: lock.interrupt(given.get("is_on", "1") == "1"),
         "resize": lambda: lock.resize(int(given["permits"])),
         "force_release": lambda: force_release(handle, given),
@@ -362,6 +366,8 @@ def call_hold(hold, method, given):
         return fields(mortise.Status.OK, token=hold.token, value=round(hold.valid_for * 1000))
     if method == "extend":
         hold.extend(seconds(given, "lease_ms"))
+    elif method == "set_value":
+        hold.set_value(given["value"])
     else:
         {"unlock": hold.release, "progress": hold.progress, "upgrade": getattr(hold, "upgrade", None),
          "downgrade": getattr(hold, "downgrade", None)}[method]()
@@ -390,6 +396,8 @@ async def awaited(handle, method, given):
         return await loop.run_in_executor(None, blocking)
     if method in ("upgrade", "downgrade"):
         await getattr(newest(handle), f"{method}_async")()
+    elif rest == "set_value":
+        await handle.lock.set_value_async(given["value"])
     elif rest == "extend":
         await handle.lock.extend_async(seconds(given, "lease_ms"))
     else:

@@ -147,6 +147,10 @@ class LockOptions(TypedDict, total=False):
     retain: Duration
     #: A text that queries show for the lock object.
     label: str
+    #: A text that queries show for each hold, until the holder changes it.
+    value: str
+    #: Whether a watch also reports that others wait for the lock: "on" or "off".
+    contended: bool | str
     #: How locks are stored at the server, such as "queued".
     protocol: str
     #: The mean pause between two attempts of an acquire that polls: a duration.
@@ -243,6 +247,10 @@ EVENT_DOWNGRADED = 7
 EVENT_LOG = 8
 #: A client's statistics are due.
 EVENT_STATS = 9
+#: Others wait for the lock of a hold: see `Hold.on_contended`.
+EVENT_CONTENDED = 10
+#: A change of the value of a hold ended.
+EVENT_VALUE_SET = 11
 
 # The version that this package was written for. An older library lacks functions.
 ABI_MAJOR = 1

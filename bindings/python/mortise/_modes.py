@@ -33,6 +33,8 @@ class NamedCalls(Calls):
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
         self.token = _call(kind, "token")
+        self.set_value = _call(kind, "set_value")
+        self.set_value_async = _call(kind, "set_value_async")
         self.query = _call(kind, "query")
         self.force_release = _call(kind, "force_release")
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
-from mortise._constants import EVENT_LOST, LossReason
+from mortise._constants import EVENT_CONTENDED, EVENT_LOST, LossReason
 from mortise._dispatcher import Dispatcher, Event, running_loop
 from mortise._modes import Calls, NamedCalls
-from mortise.errors import Cancelled, Closed, NotWaiting, reason_of
+from mortise.errors import Cancelled, Closed, NotWaiting, Unsupported, reason_of
 from mortise.reports import LockInfo, read_info
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Notice(NamedTuple):
-    """A loss of a hold, or a risk that comes before it."""
+    """A loss of a hold, a risk that comes before it, or a report that others wait."""
 
-    #: True for a loss, False for a risk.
+    #: True for a loss.
     is_loss: bool
     #: The fencing token of the hold. Of a multi it is the member's.
     token: int
@@ -36,6 +36,8 @@ class Notice(NamedTuple):
     message: str
     #: The name of the lock, of a multi that of the member.
     lock_name: bytes
+    #: True for a report that others wait. It needs the option `contended`.
+    is_contended: bool
 
 
 class Owner:
@@ -51,6 +53,8 @@ class Owner:
         self._watching: tuple[Dispatcher, int] | None = None
         self._on_notice: Callable[[Notice], object] | None = None
         self._watched: list[Hold] = []
+        self._contended_number = 0
+        self._contentions = 0
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to one process; make one in each")
@@ -106,6 +110,10 @@ class Owner:
     def progress(self) -> None:
         """Reports that the work under the hold goes on, for the option `progress`. Sends nothing."""
         self._calls.progress(self._handle)
+
+    def set_value(self, value: str) -> None:
+        """Sets the value of the hold. A multi has none."""
+        raise Unsupported("a multi has no value; set the value of a lock with one name")
 
     def cancel(self) -> bool:
         """Ends the waiting acquire of this object with `Cancelled`. Any thread may call it.
@@ -177,6 +185,7 @@ class Owner:
     def watch(self, callback: Callable[[Notice], object] | None) -> None:
         """Calls `callback` with each loss or risk of a hold of this object. None ends that.
 
+        With the option `contended` also when others wait, at most once for each hold.
         It runs in the thread `mortise-dispatcher` of the client, or in the event loop if this is
         called there.
         """
@@ -215,11 +224,17 @@ class Owner:
         if event.kind == EVENT_LOST:
             for hold in [*self._watched]:
                 hold._note_loss(event.hold_number, reason)
+        elif event.kind == EVENT_CONTENDED:
+            self._contentions += 1
+            self._contended_number = event.hold_number
+            for hold in [*self._watched]:
+                hold._note_contention(event.hold_number)
         callback = self._on_notice
         if callback is not None:
             callback(Notice(event.kind == EVENT_LOST, event.token, event.hold_number, reason,
                             details.message if details else "",
-                            details.lock_name if details else b""))
+                            details.lock_name if details else b"",
+                            event.kind == EVENT_CONTENDED))
 
     def _add_watched(self, hold: Hold) -> None:
         self._watched.append(hold)
@@ -227,6 +242,10 @@ class Owner:
 
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
         """Whether the loss of the hold with this number is that of this hold."""
+        return hold._number == number
+
+    def _is_contention_of(self, hold: Hold, number: int) -> bool:
+        """Whether others wait for the lock of this hold, as reported with this number."""
         return hold._number == number
 
     def _drop_watched(self, hold: Hold) -> None:
@@ -256,6 +275,20 @@ class NamedOwner(Owner):
     def token(self) -> int:
         """The fencing token of the latest hold of this object, or 0 before the first."""
         return self._calls.token(self._handle)  # type: ignore[no-any-return]
+
+    def set_value(self, value: str) -> None:
+        """Sets a text that queries and listings of the lock show to everybody. "" removes it.
+
+        It is at most 1024 bytes of UTF-8, belongs to the hold, and ends with it.
+        """
+        self._calls.set_value(self._handle, name_bytes(value, "value"))
+
+    async def set_value_async(self, value: str) -> None:
+        """As `set_value`, without blocking the event loop."""
+        text = name_bytes(value, "value")
+        event = await self._finish(
+            lambda queue, tag: self._calls.set_value_async(self._handle, queue, tag, text))
+        event.check()
 
     def query(self) -> LockInfo:
         """Asks the server for the holders and the waiters of the lock.

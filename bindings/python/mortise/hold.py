@@ -45,6 +45,9 @@ class Hold:
         self._mode = mode
         self._is_over = False
         self._callbacks: list[Callable[[LossReason], object]] = []
+        self._contention_callbacks: list[Callable[[], object]] = []
+        self._is_watched = False
+        self._contentions_before = owner._contentions
         if event is not None:
             self._number, self._token = event.hold_number, event.token
         else:
@@ -125,10 +128,31 @@ class Hold:
         if self._is_over:
             return
         self._callbacks.append(callback)
-        if len(self._callbacks) == 1:
-            self._owner._add_watched(self)
+        self._begin_watch()
         if self._is_lost():
             self._note_own_loss(LossReason.UNKNOWN)
+
+    def on_contended(self, callback: Callable[[], object]) -> None:
+        """Calls `callback()` once when others wait for the lock. It needs the option `contended`.
+
+        It is a hint, so the work may end early, or go on. It runs as the callback of `on_lost`
+        does, and at once if others are known to wait.
+        """
+        if self._is_over:
+            return
+        self._contention_callbacks.append(callback)
+        self._begin_watch()
+        self._note_contention(self._owner._contended_number)
+
+    def _begin_watch(self) -> None:
+        if not self._is_watched:
+            self._is_watched = True
+            self._owner._add_watched(self)
+
+    def _note_contention(self, number: int) -> None:
+        """Others wait for the lock of the hold with this number."""
+        if self._owner._is_contention_of(self, number):
+            self._call_each(self._contention_callbacks)
 
     def _note_loss(self, number: int, reason: LossReason) -> None:
         """The owner has lost the hold with this number."""
@@ -137,13 +161,17 @@ class Hold:
 
     def _note_own_loss(self, reason: LossReason) -> None:
         self._owner._drop_watched(self)
+        self._call_each(self._callbacks, reason)
+
+    @staticmethod
+    def _call_each(callbacks: list[Any], *arguments: object) -> None:
         while True:
             try:
-                callback = self._callbacks.pop(0)  # each runs once
+                callback = callbacks.pop(0)  # each runs once
             except IndexError:
                 return
             try:
-                callback(reason)
+                callback(*arguments)
             except Exception:
                 logger.exception("a callback raised an exception")
 
@@ -176,6 +204,16 @@ class Hold:
         """
         self._check_latest()
         self._owner.progress()
+        self._check_latest()
+
+    def set_value(self, value: str) -> None:
+        """Sets the value of this hold, which queries and listings show to everybody.
+
+        It is at most 1024 bytes of UTF-8, and ends with the hold. "" removes it. A multi has none,
+        so the call raises `Unsupported`.
+        """
+        self._check_latest()
+        self._owner.set_value(value)
         self._check_latest()
 
     def release(self) -> None:
@@ -227,6 +265,7 @@ class Hold:
     def _end(self) -> None:
         self._is_over = True
         self._callbacks.clear()
+        self._contention_callbacks.clear()
         self._owner._drop_watched(self)
 
     def _check_open(self) -> None:

@@ -355,3 +355,6 @@ class Multi(Owner, Acquirable[Hold]):
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
         # The number is that of the member's hold.
         return hold._is_lost()
+
+    def _is_contention_of(self, hold: Hold, number: int) -> bool:
+        return self._contentions > hold._contentions_before

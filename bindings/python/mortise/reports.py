@@ -21,6 +21,8 @@ class LockUser(NamedTuple):
     #: 0 if it is unknown.
     pid: int
     label: str
+    #: What the holder has set by `set_value`, otherwise "".
+    value: str
     permits: int
     #: Whether it excludes all others.
     is_exclusive: bool
@@ -52,7 +54,7 @@ def _user(info: Any, index: int) -> LockUser:
     return LockUser(
         _core.info_entry_owner(info, index), _core.info_entry_host(info, index),
         _core.info_entry_pid(info, index), _core.info_entry_label(info, index),
-        _core.info_entry_permits(info, index), _core.info_entry_is_exclusive(info, index),
+        _core.info_entry_value(info, index), _core.info_entry_permits(info, index), _core.info_entry_is_exclusive(info, index),
         _core.info_entry_is_retained(info, index))
 
 
@@ -75,6 +77,8 @@ class ListingEntry(NamedTuple):
     host: str
     pid: int
     label: str
+    #: The value of the hold, or "".
+    value: str
     name: str
     kind: str
     #: How it holds the lock, or "".
@@ -121,8 +125,8 @@ def read_listing(listing: Any) -> Listing:
             return _core.listing_number(listing, index, key)  # type: ignore[no-any-return]
 
         return ListingEntry(
-            text("client"), text("host"), number("pid"), text("label"), text("name"), text("kind"),
-            text("mode"), number("holds"), number("token"), number("held_ms") / 1000,
+            text("client"), text("host"), number("pid"), text("label"), text("value"),
+            text("name"), text("kind"), text("mode"), number("holds"), number("token"), number("held_ms") / 1000,
             number("time_left_ms") / 1000, number("permits"), text("waits"), number("waiters"),
             number("waited_ms") / 1000, number("grants"), number("contended"),
             number("waited_total_ms") / 1000, number("retained"), text("source"))

@@ -82,25 +82,25 @@ typedef long long swig_type_52;
 typedef _gostring_ swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
-typedef long long swig_type_56;
+typedef _gostring_ swig_type_56;
 typedef long long swig_type_57;
 typedef long long swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
 typedef long long swig_type_62;
-typedef _gostring_ swig_type_63;
-typedef long long swig_type_64;
+typedef long long swig_type_63;
+typedef _gostring_ swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
-typedef _gostring_ swig_type_71;
-typedef long long swig_type_72;
+typedef long long swig_type_71;
+typedef _gostring_ swig_type_72;
 typedef long long swig_type_73;
-typedef long long swig_type_74;
+typedef _gostring_ swig_type_74;
 typedef long long swig_type_75;
 typedef long long swig_type_76;
 typedef long long swig_type_77;
@@ -111,10 +111,10 @@ typedef long long swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
-typedef _gostring_ swig_type_85;
+typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
-typedef long long swig_type_88;
+typedef _gostring_ swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
@@ -125,13 +125,13 @@ typedef long long swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
 typedef long long swig_type_98;
-typedef _gostring_ swig_type_99;
+typedef long long swig_type_99;
 typedef long long swig_type_100;
-typedef long long swig_type_101;
+typedef _gostring_ swig_type_101;
 typedef long long swig_type_102;
-typedef long long swig_type_103;
+typedef _gostring_ swig_type_103;
 typedef long long swig_type_104;
-typedef long long swig_type_105;
+typedef _gostring_ swig_type_105;
 typedef long long swig_type_106;
 typedef long long swig_type_107;
 typedef long long swig_type_108;
@@ -139,13 +139,13 @@ typedef long long swig_type_109;
 typedef long long swig_type_110;
 typedef long long swig_type_111;
 typedef long long swig_type_112;
-typedef _gostring_ swig_type_113;
+typedef long long swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
 typedef long long swig_type_116;
 typedef long long swig_type_117;
 typedef long long swig_type_118;
-typedef long long swig_type_119;
+typedef _gostring_ swig_type_119;
 typedef long long swig_type_120;
 typedef long long swig_type_121;
 typedef long long swig_type_122;
@@ -154,9 +154,9 @@ typedef long long swig_type_124;
 typedef long long swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
-typedef long long swig_type_128;
+typedef _gostring_ swig_type_128;
 typedef long long swig_type_129;
-typedef long long swig_type_130;
+typedef _gostring_ swig_type_130;
 typedef long long swig_type_131;
 typedef long long swig_type_132;
 typedef long long swig_type_133;
@@ -188,6 +188,16 @@ typedef long long swig_type_158;
 typedef long long swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
+typedef long long swig_type_162;
+typedef long long swig_type_163;
+typedef long long swig_type_164;
+typedef long long swig_type_165;
+typedef long long swig_type_166;
+typedef long long swig_type_167;
+typedef long long swig_type_168;
+typedef long long swig_type_169;
+typedef long long swig_type_170;
+typedef long long swig_type_171;
 extern void _wrap_Swig_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_2544bdef4b9f0626(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -271,127 +281,134 @@ extern int _wrap_lock_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_54
 extern int _wrap_lock_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
 extern int _wrap_lock_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_56 _wrap_lock_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_57 _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_58 _wrap_lock_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_59 _wrap_lock_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_61 arg3, swig_type_62 arg4, uintptr_t arg5);
+extern swig_type_57 _wrap_lock_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_58 _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_59 _wrap_lock_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_60 _wrap_lock_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, swig_type_63 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, swig_type_66 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, swig_type_67 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_72 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_75 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_73 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_76 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_75 _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_76 _wrap_rw_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_77 _wrap_rw_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_78 _wrap_rw_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, swig_type_81 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern swig_type_78 _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_79 _wrap_rw_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_80 _wrap_rw_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_81 _wrap_rw_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_95 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_99 arg2, swig_type_100 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_105 arg2, swig_type_106 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_102 arg2, swig_type_103 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_108 arg2, swig_type_109 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_104 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_106 _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_107 _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_108 _wrap_semaphore_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_109 _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, swig_type_112 arg4, uintptr_t arg5);
+extern swig_type_112 _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_113 _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_114 _wrap_semaphore_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_115 _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_116 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, swig_type_118 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_113 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, swig_type_115 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_116 arg3, swig_type_117 arg4, swig_type_118 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_119 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, swig_type_123 arg4, swig_type_124 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_125 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_133 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_126 _wrap_multi_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_127 _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_128 _wrap_multi_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
-extern swig_type_132 _wrap_multi_member_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, swig_type_135 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, swig_type_138 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, uintptr_t arg4);
+extern swig_type_135 _wrap_multi_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_136 _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_137 _wrap_multi_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_138 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, swig_type_140 arg4, uintptr_t arg5);
+extern swig_type_141 _wrap_multi_member_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_142 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_143 arg3, swig_type_144 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_146 arg3, swig_type_147 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_info_new_swig_2544bdef4b9f0626(void);
 extern void _wrap_info_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_140 _wrap_info_time_left_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_141 _wrap_info_latest_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_142 _wrap_info_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_143 _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_144 _wrap_info_permits_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_145 _wrap_info_permits_in_use_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_146 _wrap_info_waiter_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_147 _wrap_info_entry_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_148 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_149 arg2);
-extern int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_150 arg2);
-extern swig_type_151 _wrap_info_entry_permits_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_152 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_153 arg2);
-extern swig_type_154 _wrap_info_entry_pid_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_155 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_156 arg2);
-extern uintptr_t _wrap_queue_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_157 arg2, uintptr_t arg3);
+extern swig_type_149 _wrap_info_time_left_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_150 _wrap_info_latest_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_151 _wrap_info_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_152 _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_153 _wrap_info_permits_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_154 _wrap_info_permits_in_use_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_155 _wrap_info_waiter_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_156 _wrap_info_entry_count_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_157 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_158 arg2);
+extern int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_159 arg2);
+extern swig_type_160 _wrap_info_entry_permits_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_161 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_162 arg2);
+extern swig_type_163 _wrap_info_entry_pid_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_164 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_165 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_166 arg2);
+extern uintptr_t _wrap_queue_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_167 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_2544bdef4b9f0626(uintptr_t arg1);
@@ -399,10 +416,10 @@ extern void _wrap_queue_shutdown_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_2544bdef4b9f0626(void);
 extern void _wrap_event_free_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_kind_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_158 _wrap_event_tag_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_168 _wrap_event_tag_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_status_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_159 _wrap_event_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_160 _wrap_event_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_169 _wrap_event_token_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_170 _wrap_event_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_reason_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_voidp arg2);
@@ -410,7 +427,7 @@ extern int _wrap_event_log_level_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_2544bdef4b9f0626(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_2544bdef4b9f0626(int arg1);
-extern swig_type_161 _wrap_event_dropped_records_swig_2544bdef4b9f0626(uintptr_t arg1);
+extern swig_type_171 _wrap_event_dropped_records_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_2544bdef4b9f0626(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_2544bdef4b9f0626(uintptr_t arg1);
@@ -1149,6 +1166,18 @@ func Lock_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	return swig_r
 }
 
+func Lock_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
 func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1206,7 +1235,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1217,7 +1246,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_61(_swig_i_2), C.swig_type_62(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.swig_type_63(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1235,7 +1264,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_63)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_64)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1248,7 +1277,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1259,7 +1288,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.swig_type_67(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1269,7 +1298,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1280,7 +1309,21 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), *(*C.swig_type_72)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg4
+	}
 	return swig_r
 }
 
@@ -1290,7 +1333,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1300,7 +1343,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_74)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1325,7 +1368,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_72(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_75(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1350,7 +1393,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_73(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_76(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1383,7 +1426,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_74(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1459,7 +1502,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1470,7 +1513,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.swig_type_81(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1479,7 +1522,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1490,7 +1533,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1508,7 +1551,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_88)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1521,7 +1564,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1532,7 +1575,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1542,7 +1585,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1552,7 +1595,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1563,7 +1606,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1573,7 +1616,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1583,7 +1626,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1593,7 +1636,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_95(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1604,7 +1647,33 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_101)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), *(*C.swig_type_103)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg4
+	}
 	return swig_r
 }
 
@@ -1614,7 +1683,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1625,7 +1694,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_99)(unsafe.Pointer(&_swig_i_1)), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_105)(unsafe.Pointer(&_swig_i_1)), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1642,7 +1711,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_101(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1652,7 +1721,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_102(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.swig_type_109(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1669,7 +1738,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_104(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1678,7 +1747,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_105(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_111(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1747,7 +1816,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1758,7 +1827,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.swig_type_112(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.swig_type_118(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1776,7 +1845,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_119)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1790,7 +1859,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.swig_type_115(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1802,7 +1871,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_116(_swig_i_2), C.swig_type_117(_swig_i_3), C.swig_type_118(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.swig_type_123(_swig_i_3), C.swig_type_124(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1812,7 +1881,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_119(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_125(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1823,7 +1892,33 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), *(*C.swig_type_130)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg4
+	}
 	return swig_r
 }
 
@@ -1833,7 +1928,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1883,7 +1978,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1900,7 +1995,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_124(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_133(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1917,7 +2012,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1979,7 +2074,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_138(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1990,7 +2085,7 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.swig_type_140(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2007,7 +2102,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_142(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2018,7 +2113,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.swig_type_135(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_143(_swig_i_2), C.swig_type_144(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2028,7 +2123,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2039,7 +2134,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.swig_type_138(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_146(_swig_i_2), C.swig_type_147(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2049,7 +2144,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2138,7 +2233,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_148(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1)))
 	return swig_r
 }
 
@@ -2146,7 +2241,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_158(_swig_i_1)))
 	return swig_r
 }
 
@@ -2154,7 +2249,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_159(_swig_i_1)))
 	return swig_r
 }
 
@@ -2162,7 +2257,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_152(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_161(_swig_i_1)))
 	return swig_r
 }
 
@@ -2170,7 +2265,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_162(_swig_i_1)))
 	return swig_r
 }
 
@@ -2178,7 +2273,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_155(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_164(_swig_i_1)))
 	return swig_r
 }
 
@@ -2186,7 +2281,15 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_156(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1)))
+	return swig_r
+}
+
+func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1)))
 	return swig_r
 }
 
@@ -2195,7 +2298,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_167(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

@@ -1495,6 +1495,28 @@ int _wrap_lock_progress_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_
 }
 
 
+int _wrap_lock_set_value_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_set_value(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
 int _wrap_lock_cancel_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -1745,6 +1767,32 @@ int _wrap_lock_extend_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mort
   
   result = (mortise_status)mortise_lock_extend_async(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_set_value_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  arg4 = (char *)_swig_go_3.p;
+  arg5 = (size_t)_swig_go_3.n;
+  
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_lock_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
   return _swig_go_result;
 }
 
@@ -2360,6 +2408,54 @@ int _wrap_rw_extend_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_
 }
 
 
+int _wrap_rw_set_value_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_set_value(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_set_value_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  arg4 = (char *)_swig_go_3.p;
+  arg5 = (size_t)_swig_go_3.n;
+  
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_rw_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
 int _wrap_rw_watch_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
@@ -2769,6 +2865,54 @@ int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_
   
   result = (mortise_status)mortise_semaphore_extend_async(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_set_value_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_set_value(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  arg4 = (char *)_swig_go_3.p;
+  arg5 = (size_t)_swig_go_3.n;
+  
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_semaphore_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
   return _swig_go_result;
 }
 
@@ -3451,6 +3595,21 @@ char *_wrap_info_entry_label_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, lon
   arg2 = (int64_t)_swig_go_1; 
   
   result = (char *)mortise_info_entry_label((struct mortise_info const *)arg1,arg2);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_info_entry_value_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+  mortise_info *arg1 = (mortise_info *) 0 ;
+  int64_t arg2 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_info *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  
+  result = (char *)mortise_info_entry_value((struct mortise_info const *)arg1,arg2);
   _swig_go_result = (char *)result; 
   return _swig_go_result;
 }

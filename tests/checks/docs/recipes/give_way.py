@@ -4,7 +4,7 @@ import collections
 from stage import Program, built, run
 
 COMMANDS = [built(file) for file in (
-    "giver.go", "Giver.java", "giver.lua", "giver.c", "giver.cpp", "giver.sh")]
+    "giver.go", "Giver.java", "giver.lua", "giver.py", "giver.c", "giver.cpp", "giver.sh")]
 PIECES = 10
 
 
