@@ -118,6 +118,9 @@ var contextCalls = map[string]struct {
 	"Hold.Extend": {locks, func(s *scene, ctx context.Context) error {
 		return s.hold.Extend(ctx, time.Minute)
 	}},
+	"Hold.SetValue": {locks, func(s *scene, ctx context.Context) error {
+		return s.hold.SetValue(ctx, "10.0.0.5:8080")
+	}},
 	"Hold.Unlock": {locks, func(s *scene, ctx context.Context) error {
 		return s.hold.Unlock(ctx)
 	}},
