@@ -108,7 +108,7 @@ class Owner:
         event.check()
 
     def progress(self) -> None:
-        """Reports that the work under the hold goes on, for the option `progress`. Sends nothing."""
+        """Reports that the work under the hold goes on (option `progress`). Sends nothing."""
         self._calls.progress(self._handle)
 
     def set_value(self, value: str) -> None:

@@ -54,8 +54,8 @@ def _user(info: Any, index: int) -> LockUser:
     return LockUser(
         _core.info_entry_owner(info, index), _core.info_entry_host(info, index),
         _core.info_entry_pid(info, index), _core.info_entry_label(info, index),
-        _core.info_entry_value(info, index), _core.info_entry_permits(info, index), _core.info_entry_is_exclusive(info, index),
-        _core.info_entry_is_retained(info, index))
+        _core.info_entry_value(info, index), _core.info_entry_permits(info, index),
+        _core.info_entry_is_exclusive(info, index), _core.info_entry_is_retained(info, index))
 
 
 def read_info(info: Any) -> LockInfo:
@@ -126,10 +126,11 @@ def read_listing(listing: Any) -> Listing:
 
         return ListingEntry(
             text("client"), text("host"), number("pid"), text("label"), text("value"),
-            text("name"), text("kind"), text("mode"), number("holds"), number("token"), number("held_ms") / 1000,
-            number("time_left_ms") / 1000, number("permits"), text("waits"), number("waiters"),
-            number("waited_ms") / 1000, number("grants"), number("contended"),
-            number("waited_total_ms") / 1000, number("retained"), text("source"))
+            text("name"), text("kind"), text("mode"), number("holds"), number("token"),
+            number("held_ms") / 1000, number("time_left_ms") / 1000, number("permits"),
+            text("waits"), number("waiters"), number("waited_ms") / 1000, number("grants"),
+            number("contended"), number("waited_total_ms") / 1000, number("retained"),
+            text("source"))
 
     return Listing(
         _core.listing_answered(listing), _core.listing_silent(listing),

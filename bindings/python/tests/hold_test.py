@@ -1,0 +1,94 @@
+"""What a hold shows to others, and what it learns of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import mortise
+from support import Background, Case, main, until
+
+
+class ValueTest(Case):
+    def value(self) -> str:
+        """What another client reads."""
+        return self.new_client().lock(self.name).query().holders[0].value
+
+    def test_others_read_the_value_of_a_hold(self) -> None:
+        lock = self.client.lock(self.name)
+        with lock as hold:
+            self.assertEqual(self.value(), "")
+            hold.set_value("10.0.0.5:8080")
+            self.assertEqual(self.value(), "10.0.0.5:8080")
+            lock.set_value("é")
+            self.assertEqual(self.value(), "é")
+            asyncio.run(lock.set_value_async("later"))
+            self.assertEqual(self.value(), "later")
+            hold.set_value("")
+            self.assertEqual(self.value(), "")
+        with self.assertRaises(mortise.NotOwner):
+            hold.set_value("late")
+
+    def test_a_multi_has_no_value(self) -> None:
+        member = self.client.lock(self.name)
+        with self.client.multi(member) as hold:
+            with self.assertRaises(mortise.Unsupported):
+                hold.set_value("x")
+            member.set_value("of a member")
+            self.assertEqual(self.value(), "of a member")
+
+    def test_a_wrong_value_is_refused(self) -> None:
+        with self.client.lock(self.name) as hold:
+            for wrong in ("x" * 1025, "a\0b"):
+                with self.assertRaisesRegex(mortise.InvalidArgument, "value"):
+                    hold.set_value(wrong)
+            with self.assertRaises(TypeError):
+                hold.set_value(1)  # type: ignore[arg-type]
+
+
+class ContendedTest(Case):
+    @staticmethod
+    def use(lock: mortise.Lock) -> Callable[[], None]:
+        """Waits for the lock, and releases it."""
+        return lambda: lock.acquire().release()
+
+    def test_a_hold_is_notified_once_that_others_wait(self) -> None:
+        reports: list[str] = []
+        lock = self.new_client(contended=True).lock(self.name)
+        with lock as hold:
+            hold.on_contended(lambda: reports.append("first"))
+            self.assertEqual(reports, [])
+            waiting = [self.new_client().lock(self.name) for _ in range(2)]
+            ends = [Background(self.use(one)) for one in waiting]
+            until(lambda: reports)
+            # It is known by now.
+            hold.on_contended(lambda: reports.append("second"))
+            self.assertEqual(reports, ["first", "second"])
+        for end in ends:
+            end.result()
+        self.assertEqual(reports, ["first", "second"])
+
+    def test_the_next_hold_of_a_multi_has_a_report_of_its_own(self) -> None:
+        reports: list[int] = []
+        both = self.new_client(contended=True)
+        multi = both.multi(both.lock(self.name))
+        for number in (1, 2):
+            with multi as hold:
+                hold.on_contended(lambda number=number: reports.append(number))  # type: ignore[misc]
+                self.assertEqual(len(reports), number - 1)
+                end = Background(self.new_client().lock(self.name).acquire)
+                until(lambda number=number: len(reports) == number)  # type: ignore[misc]
+            end.result().release()
+        self.assertEqual(reports, [1, 2])
+
+    def test_without_the_option_there_is_no_report(self) -> None:
+        reports: list[str] = []
+        with self.client.lock(self.name) as hold:
+            hold.on_contended(lambda: reports.append("x"))
+            end = Background(self.new_client().lock(self.name).acquire)
+            self.await_waiters(1)
+        end.result().release()
+        self.assertEqual(reports, [])
+
+
+main()
