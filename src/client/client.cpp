@@ -22,6 +22,34 @@ namespace {
 // A release names up to four keys, each with the name and a namespace.
 constexpr std::size_t longest_name_of_helper = 800;
 
+// The release of a lock has its name, and must have room in the memory of the helper.
+outcome check_name_for_helper(std::string_view name) {
+  if (name.size() <= longest_name_of_helper) return {};
+  return outcome::of(status::invalid_argument, "name: ", decimal(name.size()),
+                     " bytes are above the maximum of ", decimal(longest_name_of_helper),
+                     " with release_on_death; give a shorter name");
+}
+
+// How many permits the lock has.
+std::int64_t capacity_of(lock::lock_kind kind, std::int64_t permits) noexcept {
+  if (kind == lock::lock_kind::mutex) return 1;
+  return kind == lock::lock_kind::rw ? lock::exclusive_permits : permits;
+}
+
+// Rejects options that the protocol of a lock lacks.
+outcome check_protocol(const lock::protocol_facts& facts, const settings& terms) {
+  if (terms.contended && !facts.notifies_holders) {
+    return outcome::of(status::unsupported, "contended: the protocol ", facts.name,
+                       " does not report waiters; omit the option, or give protocol=queued");
+  }
+  if (!terms.value.empty() && !facts.has_values) {
+    return outcome::of(status::unsupported, "value: ", facts.name,
+                       " stores no values; omit the option, or use protocol=queued without "
+                       "redlock:");
+  }
+  return {};
+}
+
 }  // namespace
 
 client::client(settings defaults)
@@ -88,23 +116,9 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     if (auto fit = check_foreign_name(name, *rules); !fit.ok()) return fit;
   }
   if (auto fit = check_lease(terms.lease_ms); !fit.ok()) return fit;
-  if (helper_ && name.size() > longest_name_of_helper) {
-    return outcome::of(status::invalid_argument, "name: ", decimal(name.size()),
-                       " bytes are above the maximum of ", decimal(longest_name_of_helper),
-                       " with release_on_death; give a shorter name");
-  }
+  if (auto fit = helper_ ? check_name_for_helper(name) : outcome(); !fit.ok()) return fit;
   if (auto fit = servers_->choose_rules(kind, *rules, rules); !fit.ok()) return fit;
-  if (terms.contended && !rules->facts.notifies_holders) {
-    return outcome::of(status::unsupported, "contended: the protocol ", rules->facts.name,
-                       " does not report waiters; omit the option, or give protocol=queued");
-  }
-  if (!terms.value.empty() && !rules->facts.has_values) {
-    return outcome::of(status::unsupported, "value: ", rules->facts.name,
-                       " stores no values; omit the option, or use protocol=queued without "
-                       "redlock:");
-  }
-  if (kind == lock::lock_kind::mutex) capacity = 1;
-  if (kind == lock::lock_kind::rw) capacity = lock::exclusive_permits;
+  if (auto fit = check_protocol(rules->facts, terms); !fit.ok()) return fit;
   load_scripts(*rules);
   auto keys = protocol::keys_of(*rules, key_prefix_, name);
   if (auto placed = servers_->place(keys); !placed.ok()) return placed;
@@ -120,7 +134,7 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
   }
   try {
     target = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
-                                           own_terms, capacity);
+                                           own_terms, capacity_of(kind, capacity));
   } catch (const std::bad_alloc&) {
     gates_.release(*joined);
     throw;

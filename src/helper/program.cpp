@@ -50,8 +50,10 @@
 
 // The linker's, for a section whose name is an identifier.
 extern "C" {
-extern const char __start_mortise_helper[] __attribute__((visibility("hidden")));
-extern const char __stop_mortise_helper[] __attribute__((visibility("hidden")));
+extern const char mortise_helper_begin[] asm("__start_mortise_helper")
+    __attribute__((visibility("hidden")));
+extern const char mortise_helper_end[] asm("__stop_mortise_helper")
+    __attribute__((visibility("hidden")));
 }
 
 namespace mortise::helper {
@@ -156,6 +158,21 @@ MORTISE_HELPER void drop(connection_table* table, std::int32_t connection) {
   if (descriptor >= 0) system_call(SYS_close, descriptor);
 }
 
+// The server ends each connection after it has executed all requests. A close before would reset a
+// connection with unread replies, and the server might not read the requests.
+MORTISE_HELPER void end_connections(const connection_table* table) {
+  for (int i = 0; i < most_connections; ++i) {
+    const long descriptor = descriptor_of(table, i);
+    if (descriptor >= 0) system_call(SYS_shutdown, descriptor, SHUT_WR);
+  }
+  for (int i = 0; i < most_connections; ++i) {
+    const long descriptor = descriptor_of(table, i);
+    if (descriptor < 0) continue;
+    while (drain(descriptor) && wait_for(descriptor, POLLIN, patience_s)) {
+    }
+  }
+}
+
 // The requests compare the owner token, so a late one changes nothing (hazards 6 and 17). A server
 // that does not take them leaves its claims to their leases (hazard 15).
 MORTISE_HELPER void release_all(const shared_memory* memory, connection_table* table) {
@@ -168,18 +185,7 @@ MORTISE_HELPER void release_all(const shared_memory* memory, connection_table* t
     if (size == 0 || size > claim_record::room || descriptor < 0) continue;
     if (!send(descriptor, record.request, size)) drop(table, connection);
   }
-  // The server ends each connection after it has executed all requests. A close before would reset
-  // a connection with unread replies, and the server might not read the requests.
-  for (int i = 0; i < most_connections; ++i) {
-    const long descriptor = descriptor_of(table, i);
-    if (descriptor >= 0) system_call(SYS_shutdown, descriptor, SHUT_WR);
-  }
-  for (int i = 0; i < most_connections; ++i) {
-    const long descriptor = descriptor_of(table, i);
-    if (descriptor < 0) continue;
-    while (drain(descriptor) && wait_for(descriptor, POLLIN, patience_s)) {
-    }
-  }
+  end_connections(table);
 }
 
 // Takes a message of the client. Returns 0 without one, and -1 at the end of the stream.
@@ -264,7 +270,7 @@ std::string program_image() {
   constexpr std::size_t most_page = 65536;
   constexpr std::size_t code_at = 256;
   static_assert(sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr) <= code_at);
-  const auto size = static_cast<std::size_t>(__stop_mortise_helper - __start_mortise_helper);
+  const auto size = static_cast<std::size_t>(mortise_helper_end - mortise_helper_begin);
   Elf64_Ehdr file{};
   const unsigned char kind[] = {ELFMAG0,    ELFMAG1,     ELFMAG2,    ELFMAG3,
                                 ELFCLASS64, ELFDATA2LSB, EV_CURRENT, ELFOSABI_SYSV};
@@ -272,8 +278,8 @@ std::string program_image() {
   file.e_type = ET_DYN;
   file.e_machine = machine;
   file.e_version = EV_CURRENT;
-  file.e_entry = code_at + static_cast<Elf64_Addr>(reinterpret_cast<const char*>(&run) -
-                                                   __start_mortise_helper);
+  file.e_entry =
+      code_at + static_cast<Elf64_Addr>(reinterpret_cast<const char*>(&run) - mortise_helper_begin);
   file.e_phoff = sizeof file;
   file.e_ehsize = sizeof file;
   file.e_phentsize = sizeof(Elf64_Phdr);
@@ -291,7 +297,7 @@ std::string program_image() {
   image.append(reinterpret_cast<const char*>(&code), sizeof code);
   image.append(reinterpret_cast<const char*>(&stack), sizeof stack);
   image.resize(code_at);
-  image.append(__start_mortise_helper, size);
+  image.append(mortise_helper_begin, size);
   return image;
 }
 

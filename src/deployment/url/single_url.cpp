@@ -39,6 +39,13 @@ outcome check_certificate(const settings& terms) {
   return {};
 }
 
+outcome check_release_on_death(const redis::endpoint_url& where, const settings& terms) {
+  if (!terms.releases_on_death || !redis::has_tls(where.scheme)) return {};
+  return outcome::of(status::unsupported, "release_on_death: not supported with ",
+                     scheme_text(where.scheme),
+                     ":, whose keys only the program has; give redis:// or unix://, or omit it");
+}
+
 // Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto unsupported = [&](const char* option, const char* remedy) {
@@ -49,11 +56,7 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
     return unsupported(terms.sentinel_option, "redis+sentinel://");
   }
-  if (terms.releases_on_death && redis::has_tls(where.scheme)) {
-    return outcome::of(status::unsupported, "release_on_death: not supported with ",
-                       scheme_text(where.scheme),
-                       ":, whose keys only the program has; give redis:// or unix://, or omit it");
-  }
+  if (auto fit = check_release_on_death(where, terms); !fit.ok()) return fit;
   if (!terms.address_map.empty() && !is_of_sentinels && !redis::has_cluster(where.scheme)) {
     return unsupported("address_map", "redis+cluster:// or redis+sentinel://");
   }

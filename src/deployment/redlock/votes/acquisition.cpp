@@ -171,12 +171,7 @@ action acquisition::decide(round& current, std::optional<step_result> result,
     return next;
   }
   if (is_grantable(current.request.what) && result->what != answer::granted) {
-    if (!current.votes.is_outrun() || proposals_ >= most_proposals) {
-      return refuse(current, *std::move(result), now);
-    }
-    const bool is_upgrade = current.request.what == step::raise;
-    const auto next = is_upgrade ? acquisition_state::granted : acquisition_state::collecting;
-    return propose_again(current, next, *std::move(result), now);
+    return miss(current, *std::move(result), now);
   }
   if (result->what == answer::granted && current.votes.is_outdone()) {
     // A quorum has voted, and some of its servers know readers with higher tokens. The next
@@ -193,6 +188,16 @@ action acquisition::decide(round& current, std::optional<step_result> result,
   }
   if (result->what == answer::not_owner) held_until_ = 0;
   return complete({}, current, *std::move(result), now);
+}
+
+// Without the votes of a quorum: other proposals were higher, or the round is lost.
+action acquisition::miss(const round& current, step_result result, time_ns now) noexcept {
+  if (!current.votes.is_outrun() || proposals_ >= most_proposals) {
+    return refuse(current, std::move(result), now);
+  }
+  const bool is_upgrade = current.request.what == step::raise;
+  const auto next = is_upgrade ? acquisition_state::granted : acquisition_state::collecting;
+  return propose_again(current, next, std::move(result), now);
 }
 
 // Repeats the request with a higher token. Not if its votes were given up meanwhile, because these
