@@ -67,7 +67,7 @@ void server_watch::execute(session& from, const arguments& command) {
                         command[1] == scripts::queued_renew_many.text)) {
     return execute_many(from, command, key_count);
   }
-  if (is_value_script(command[1])) return execute_value(from, command);
+  if (key_count > 0 && is_value_script(command[1])) return execute_value(from, command);
   if (key_count > 2 && shared_watch::is_shared(command[5])) {
     ++names_[lock_key].commands;
     shared_.execute(from, command, key_count);
