@@ -279,7 +279,7 @@ public abstract class Owner implements AutoCloseable {
     }
   }
 
-  /** From now on this is told that others wait for that hold. */
+  /** From now on the watch completes the future when others wait for that hold. */
   void addContention(HoldFuture<Void> contention, Hold hold) {
     addContention(contention, hold.number());
   }
