@@ -86,8 +86,8 @@ class inbox_slot final : private deployment::lock_requester {
     return reached;
   }
   // No request is ever sent with this lock_request.
-  void on_result(deployment::lock_request& /*answered*/, const mortise::lock::step_result& /*said*/,
-                 time_ns /*now*/) noexcept override {}
+  void on_result(deployment::lock_request& /*request*/,
+                 const mortise::lock::step_result& /*result*/, time_ns /*now*/) noexcept override {}
 
   deployment::deployment& servers_;
   const std::string channel_;

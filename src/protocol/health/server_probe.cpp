@@ -40,7 +40,7 @@ class words {
 // would leave no data.
 struct trial {
   used_right right;
-  words how = {};  // empty when the right is detected otherwise
+  words command = {};  // empty when the right is detected otherwise
 };
 
 constexpr trial trials[] = {
@@ -212,13 +212,13 @@ void read_keys(server_facts& facts, const redis::value& reply, std::string_view)
 std::span<const used_right> used_rights() noexcept { return rights; }
 
 int server_probe::write_round(std::string& out, time_ns now) {
-  asked_.clear();
+  requests_.clear();
   answered_ = 0;
   sent_ns_ = now;
   ++round_;
   if (round_ == 1) begin(out);
   if (round_ == 2) look_around(out);
-  return static_cast<int>(asked_.size());
+  return static_cast<int>(requests_.size());
 }
 
 server_probe::server_probe(std::int64_t database, const probe_keys& keys)
@@ -241,7 +241,7 @@ void server_probe::ask(std::string& out, step_request what,
                : word == fence_key       ? fence_
                                          : word);
   }
-  asked_.push_back(what);
+  requests_.push_back(what);
 }
 
 // The shortest possible round, so that its time is the round trip. It also checks for transactions,
@@ -279,25 +279,25 @@ void server_probe::try_rights(std::string& out) {
   ask(out, {read_nothing, {}}, words{"ECHO"});
   for (const auto& item : trials) {
     const auto& name = item.right.name;
-    if (item.how.empty()) continue;
+    if (item.command.empty()) continue;
     if (name == "select") {
       ask(out, {read_trial, name}, words{"SELECT", decimal(database_)});
     } else {
-      ask(out, {read_trial, name}, item.how);
+      ask(out, {read_trial, name}, item.command);
     }
   }
   ask(out, {read_end_of_trials, {}}, words{"EXEC"});
 }
 
 void server_probe::take(const redis::value& reply, time_ns now, std::int64_t wall_us) {
-  if (answered_ == asked_.size()) return;
+  if (answered_ == requests_.size()) return;
   facts_.heard_ns = now;
   if (answered_ == 0) {
     const auto took = now - sent_ns_;
     if (round_ == 1) note_time(reply, now, wall_us);
     facts_.round_trip_ns = round_ == 1 ? took : std::min(facts_.round_trip_ns, took);
   }
-  const auto& what = asked_[answered_++];
+  const auto& what = requests_[answered_++];
   what.read(facts_, reply, what.about);
 }
 

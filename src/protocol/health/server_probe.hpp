@@ -61,7 +61,7 @@ class server_probe {
   const std::string channel_;
   const std::string fence_;
   int round_ = 0;
-  std::vector<step_request> asked_;
+  std::vector<step_request> requests_;
   std::size_t answered_ = 0;
   time_ns sent_ns_ = 0;
   server_facts facts_;

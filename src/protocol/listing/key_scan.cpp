@@ -61,8 +61,8 @@ class key_scan::part final : public dialogue {
       const std::lock_guard guard(of_.mutex_);
       if (of_.found_.entries.size() >= most_entries) return nullptr;
     }
-    said_ = of_.step(*this);
-    return &said_;
+    command_ = of_.step(*this);
+    return &command_;
   }
   [[nodiscard]] const std::string& cursor() const noexcept { return cursor_; }
   [[nodiscard]] std::int64_t step_keys() const noexcept {
@@ -78,7 +78,7 @@ class key_scan::part final : public dialogue {
   [[nodiscard]] bool is_over() const noexcept { return looked_ > 0 && cursor_ == "0"; }
 
   key_scan& of_;
-  command said_;
+  command command_;
   std::string cursor_ = "0";
   std::int64_t looked_ = 0;
   bool is_cut_ = false;  // the results did not fit

@@ -41,7 +41,7 @@ std::optional<message> read_message(std::string_view text) {
       is_whole = take_number(text, result.ttl_ms);
       break;
     case 'W':
-      result.kind = message_kind::wanted;
+      result.kind = message_kind::contended;
       break;
     case 'R':
       result.kind = message_kind::forced;
@@ -70,7 +70,7 @@ bool tell(lock::gate& gate, const message& received, time_ns now) {
     case message_kind::head:
       gate.on_head(received.owner, received.ttl_ms, now);
       break;
-    case message_kind::wanted:
+    case message_kind::contended:
       gate.on_waiter(received.owner, now);
       break;
     case message_kind::forced:

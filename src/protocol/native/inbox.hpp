@@ -12,14 +12,14 @@
 namespace mortise::protocol {
 
 enum class message_kind : std::uint8_t {
-  grant,   // "G <last token> <server time in us> <others wait> <owner token> <secret>"
-  head,    // "N <ttl in ms> <owner token>": the waiter is now the head of its queue
-  wanted,  // "W <owner token>": a waiter needs the owner's release
-  forced,  // "R <owner token>": the owner's hold was released by force
+  grant,      // "G <last token> <server time in us> <others wait> <owner token> <secret>"
+  head,       // "N <ttl in ms> <owner token>": the waiter is now the head of its queue
+  contended,  // "W <owner token>": a waiter needs the owner's release
+  forced,     // "R <owner token>": the owner's hold was released by force
 };
 
 struct message {
-  message_kind kind = message_kind::wanted;
+  message_kind kind = message_kind::contended;
   std::int64_t last_token = 0;
   std::int64_t server_us = 0;
   bool others_wait = false;

@@ -201,7 +201,7 @@ void simulated_gate_driver::on_timer() {
 void simulated_gate_driver::on_message(const protocol::message& message) {
   client_.last_gate_ = id_;
   if (message.kind == protocol::message_kind::grant) ++client_.world_.seen[count::by_message];
-  if (message.kind == protocol::message_kind::wanted) {
+  if (message.kind == protocol::message_kind::contended) {
     notified_.try_emplace(std::string(message.owner), client_.world_.time.now());
   }
   enter([&](lock::gate& gate, time_ns now) { protocol::tell(gate, message, now); });
