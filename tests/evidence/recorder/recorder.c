@@ -20,6 +20,7 @@
 #include "evidence/recorder/history_file.h"
 
 enum { most_names = 64, most_clients = 64, capacity = 3, forked_process = 1000000 };
+static const int64_t stop_interval_ns = 4000000000;
 
 enum kind { mutex, reentrant, rw, semaphore, kinds };
 static const char* const kind_names[kinds] = {"mutex", "reentrant", "rw", "semaphore"};
@@ -54,7 +55,6 @@ static struct {
   int process;
   char names[most_names][32];
   int name_count;
-  bool has_upgrades;
   int history;
   char registers[512];
 } setup;
@@ -270,6 +270,15 @@ static void take_losses(struct client* self) {
   }
 }
 
+/* A process with many clients would otherwise be stopped most of the time. */
+static bool is_stop_due(void) {
+  static int64_t next_ns;
+  const int64_t now = now_ns();
+  int64_t due_ns = __atomic_load_n(&next_ns, __ATOMIC_RELAXED);
+  return now >= due_ns && __atomic_compare_exchange_n(&next_ns, &due_ns, now + stop_interval_ns,
+                                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 static void work(struct client* self, struct owner* owner) {
   const bool is_guarded = owner->kind != semaphore && (owner->kind != rw || owner->is_writer);
   const bool is_quick = chance(self, 4) != 0;
@@ -280,7 +289,7 @@ static void work(struct client* self, struct owner* owner) {
     if (is_guarded) read = cell_read(&self->cells, owner->number, hold_of(owner).token);
     if (!is_quick) pause_us(chance(self, 4000));
     /* The worst moment. run_slice resumes the process, mostly after the end of its lease. */
-    if (is_guarded && chance(self, 300) == 0) raise(SIGSTOP);
+    if (is_guarded && chance(self, 300) == 0 && is_stop_due()) raise(SIGSTOP);
     if (is_guarded) write_register(self, owner, read);
     take_losses(self);
     if (chance(self, 12) == 0) {
@@ -320,7 +329,7 @@ static void use(struct client* self, struct owner* owner) {
   if (finish(self, owner, &call, acquire(owner, timeout_ms)) != MORTISE_OK) return;
   work(self, owner);
   if (owner->kind == reentrant && chance(self, 2) == 0) reenter(self, owner);
-  if (owner->kind == rw && setup.has_upgrades && chance(self, 2) == 0) change_mode(self, owner);
+  if (owner->kind == rw && chance(self, 2) == 0) change_mode(self, owner);
   call = begin("unlock");
   finish(self, owner, &call, unlock(owner));
 }
@@ -507,7 +516,6 @@ int main(int count, char** arguments) {
   char path[512];
   const int client_count = atoi(arguments[3]);
   setup.url = arguments[1];
-  setup.has_upgrades = strncmp(setup.url, "redlock:", strlen("redlock:")) != 0;
   setup.process = atoi(arguments[2]);
   read_names(arguments[4]);
   const unsigned seed = (unsigned)strtoul(arguments[5], NULL, 10);
