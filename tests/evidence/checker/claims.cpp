@@ -140,12 +140,12 @@ class owner_walk {
       if (one.status == "ok") report("downgrades without a hold", one);
       return;
     }
+    if (one.status == "lost") return lose(one);
     // From the call on the owner only reads, whatever the status.
     record(one.call_ns);
     current_->start_ns = one.call_ns;
     current_->weight = 1;
     see(one);
-    if (one.status == "lost") lose(one);
   }
 
   // The client reports a hold.
@@ -169,9 +169,10 @@ class owner_walk {
     if (!current_) return;
     auto earliest_ns = current_->evidence_ns;
     if (one.return_ns >= current_->lease_end_ns) {
-      // The request to unlock may have released before that, with its reply lost.
-      const auto end_ns = one.op == "unlock" ? std::min(one.call_ns, current_->lease_end_ns)
-                                             : current_->lease_end_ns;
+      // The request may have released before that, with its reply lost.
+      const bool is_release = one.op == "unlock" || one.op == "downgrade";
+      const auto end_ns =
+          is_release ? std::min(one.call_ns, current_->lease_end_ns) : current_->lease_end_ns;
       earliest_ns = std::max(earliest_ns, end_ns);
     }
     finish(earliest_ns, one.return_ns);

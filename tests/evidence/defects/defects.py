@@ -489,3 +489,34 @@ def a_reader_enters_during_a_downgrade_that_is_lost(operations):
     return put([one for one in operations if id(one) not in after],
                planted(reader, call_ns=at, return_ns=at + US),
                planted(reader, op="unlock", call_ns=at + 2 * US, return_ns=at + 3 * US))
+
+
+def late_owner(operations, mode):
+    """The grant of an owner, whose process then stops, and the time at which it resumes. Its lease
+    is over by then, and the lock has another writer."""
+    last, other = pick((one, other) for one, other in pairs(operations, "rw")
+                       if one.grant["mode"] == other.grant["mode"] == "write" and one.release
+                       and other.grant["return_ns"] - one.release["return_ns"] > 10 * US
+                       and other.grant["token"] - one.grant["token"] > 2)
+    begin = last.release["return_ns"] + US
+    grant = planted(other.grant, process=NOBODY, hold=1, mode=mode, call_ns=begin,
+                    return_ns=begin + US, lease_end_ns=begin + 5 * US,
+                    token=other.grant["token"] - (1 if mode == "write" else 2))
+    return grant, other.grant["return_ns"] + US
+
+
+@defect(ALLOWED)
+def a_downgrade_after_the_lease_end_is_lost(operations):
+    grant, at = late_owner(operations, "write")
+    return put(operations, grant, planted(grant, op="downgrade", status="lost", lease_end_ns=0,
+                                          call_ns=at, return_ns=at + US))
+
+
+@defect(ALLOWED)
+def an_upgrade_is_over_when_its_owner_knows_of_it(operations):
+    reader, at = late_owner(operations, "read")
+    upgrade = planted(reader, op="upgrade", mode="write", token=reader["token"] + 1,
+                      call_ns=reader["return_ns"] + US, return_ns=at, lease_end_ns=0)
+    return put(operations, reader, upgrade,
+               planted(upgrade, op="is_held", held=False, call_ns=at, return_ns=at),
+               planted(upgrade, op="unlock", status="lost", call_ns=at, return_ns=at + US))

@@ -13,7 +13,7 @@ const (
 	upgrade
 	downgrade
 	write   // to the register that the lock guards
-	instant // a grant and its end at once
+	instant // a grant, or an upgrade, and its end at once
 )
 
 const noHold = int32(-1)
@@ -23,6 +23,7 @@ type event struct {
 	action    action
 	hold      int32 // the hold, numbered within the history
 	isWriter  bool  // a mutex and a writer
+	isUpgrade bool
 	token     int64
 	ownToken  int64 // what the hold's grant reported
 	permits   int64
@@ -47,7 +48,7 @@ type claim struct {
 	evidence int64
 	leaseEnd int64
 	grantAt  int  // place of its grant among the events of the name
-	isOver   bool // when the acquire returned, and nothing since has confirmed the hold
+	isOver   bool // when the acquire or upgrade returned, and nothing since has confirmed the hold
 }
 
 // A lockHistory has the events of one name.
@@ -218,11 +219,11 @@ func (w *ownerWalk) change(one *operation) {
 	}
 	isRefusal := one.Status == "not_owner" || one.Status == "already_held" || one.Status == "busy"
 	if one.Op == "upgrade" && one.Status == "ok" {
+		current.grantAt, current.isOver = len(w.lock.events), one.LeaseEnd == 0
 		w.emit(upgrade, current, one)
 		current.isWriter, current.token, current.evidence = true, one.Token, one.Return
-		current.isOver = false
 		w.known[current.number] = *current
-	} else if one.Op == "downgrade" && !isRefusal {
+	} else if one.Op == "downgrade" && !isRefusal && one.Status != "lost" {
 		// From the call on the owner only reads, whatever the status.
 		w.emit(downgrade, current, one)
 		events := w.lock.events
@@ -261,7 +262,7 @@ func (w *ownerWalk) lose(one *operation) {
 	earliest := w.current.evidence
 	if one.Return >= w.current.leaseEnd {
 		end := w.current.leaseEnd
-		if one.Op == "unlock" {
+		if one.Op == "unlock" || one.Op == "downgrade" {
 			// The request may have released before that, with its reply lost.
 			end = min(one.Call, end)
 		}
@@ -303,7 +304,8 @@ func (w *ownerWalk) find(number int64) *claim {
 func (w *ownerWalk) emit(what action, hold *claim, one *operation) {
 	isWriter := one.Kind != "rw" || one.Mode == "write"
 	w.lock.events = append(w.lock.events, event{action: what, hold: hold.id, isWriter: isWriter,
-		token: one.Token, ownToken: hold.token, permits: hold.permits, capacity: hold.capacity,
+		isUpgrade: what == upgrade,
+		token:     one.Token, ownToken: hold.token, permits: hold.permits, capacity: hold.capacity,
 		leaseEnd: one.LeaseEnd, call: one.Call, ret: one.Return, owner: w.number})
 }
 

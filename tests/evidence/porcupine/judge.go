@@ -205,7 +205,8 @@ func (j *judge) judgeAll(first header, all, faults []operation) {
 				j.mutex.Lock()
 				sum.add(measured)
 				for i := range lock.events {
-					if what := lock.events[i].action; what == grant || what == instant {
+					one := &lock.events[i]
+					if one.action == grant || one.action == instant && !one.isUpgrade {
 						j.result.Acquisitions++
 					}
 				}

@@ -173,6 +173,9 @@ func (rule step) take(now state, one *event) (bool, state) {
 	}
 	begin, finish := *one, *one
 	begin.action, finish.action = grant, end
+	if one.isUpgrade {
+		begin.action = upgrade
+	}
 	isLawful, then := rule(now, &begin)
 	if !isLawful {
 		return false, now

@@ -80,6 +80,7 @@ func (now state) afterOne(one *event) state {
 		if one.excludesAll() {
 			now.highestWriter = max(now.highestWriter, one.token)
 		}
+		now.sharers = without(now.sharers, one.hold)
 	case enter:
 		now.count++
 	case leave:
