@@ -29,18 +29,30 @@
 
 // The section is copied into the image, so its code refers to nothing outside: no constant data, no
 // canary, no counters of a sanitizer or a profiler, and no call that the compiler inserts.
+// Optimized code may get vectors of constants, or a call of memset(). tests/checks/abi/helper_code
+// checks other compilers and flags.
 #if defined(__clang__)
-#define MORTISE_HELPER_ALONE disable_sanitizer_instrumentation, no_stack_protector
+#define MORTISE_HELPER_ALONE         \
+  disable_sanitizer_instrumentation, \
+      no_sanitize("address", "coverage", "memory", "thread", "undefined"), no_stack_protector
+#define MORTISE_HELPER_PLAIN optnone
 #else
-#define MORTISE_HELPER_ALONE                                         \
-  no_sanitize("address", "thread", "undefined"), no_stack_protector, \
-      optimize("no-tree-vectorize", "no-tree-loop-distribute-patterns", "no-jump-tables")
+#define MORTISE_HELPER_ALONE \
+  no_sanitize("address", "thread", "undefined"), no_stack_protector, optimize("O0")
+#define MORTISE_HELPER_PLAIN noclone
 #endif
 #define MORTISE_HELPER                                                        \
   __attribute__((section("mortise_helper"), noinline, no_instrument_function, \
-                 no_profile_instrument_function, MORTISE_HELPER_ALONE))
-#define MORTISE_HELPER_INLINE \
-  inline __attribute__((always_inline, no_instrument_function, MORTISE_HELPER_ALONE))
+                 no_profile_instrument_function, MORTISE_HELPER_ALONE, MORTISE_HELPER_PLAIN))
+#define MORTISE_HELPER_INLINE                                                                  \
+  inline __attribute__((always_inline, no_instrument_function, no_profile_instrument_function, \
+                        MORTISE_HELPER_ALONE))
+// No initialization of all variables, which may call memset().
+#if __has_attribute(uninitialized)
+#define MORTISE_HELPER_UNSET __attribute__((uninitialized))
+#else
+#define MORTISE_HELPER_UNSET
+#endif
 #if defined(__x86_64__)
 // The kernel aligns the stack for a program, not for a called function.
 #define MORTISE_HELPER_ENTRY MORTISE_HELPER __attribute__((used, force_align_arg_pointer))
@@ -111,11 +123,11 @@ MORTISE_HELPER_INLINE bool is_error(long result) { return result < 0 && result >
 
 // Whether the descriptor is ready in time.
 MORTISE_HELPER bool wait_for(long descriptor, long events, long seconds) {
-  pollfd seen;
+  MORTISE_HELPER_UNSET pollfd seen;
   seen.fd = static_cast<int>(descriptor);
   seen.events = static_cast<short>(events);
   seen.revents = 0;
-  timespec limit;
+  MORTISE_HELPER_UNSET timespec limit;
   limit.tv_sec = seconds;
   limit.tv_nsec = 0;
   return system_call(SYS_ppoll, at(&seen), 1, at(&limit), 0, 0) > 0;
@@ -123,7 +135,7 @@ MORTISE_HELPER bool wait_for(long descriptor, long events, long seconds) {
 
 // Reads replies. Returns false at the end of the stream, or after an error.
 MORTISE_HELPER bool drain(long descriptor) {
-  char unread[512];
+  MORTISE_HELPER_UNSET char unread[512];
   for (;;) {
     const long count =
         system_call(SYS_recvfrom, descriptor, at(unread), sizeof unread, MSG_DONTWAIT, 0, 0);
@@ -190,12 +202,12 @@ MORTISE_HELPER void release_all(const shared_memory* memory, connection_table* t
 
 // Takes a message of the client. Returns 0 without one, and -1 at the end of the stream.
 MORTISE_HELPER int take_message(connection_table* table) {
-  message received;
-  iovec part;
+  MORTISE_HELPER_UNSET message received;
+  MORTISE_HELPER_UNSET iovec part;
   part.iov_base = &received;
   part.iov_len = sizeof received;
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))];
-  msghdr envelope;
+  alignas(cmsghdr) MORTISE_HELPER_UNSET char ancillary[CMSG_SPACE(sizeof(int))];
+  MORTISE_HELPER_UNSET msghdr envelope;
   envelope.msg_name = nullptr;
   envelope.msg_namelen = 0;
   envelope.msg_iov = &part;
@@ -223,7 +235,7 @@ MORTISE_HELPER int take_message(connection_table* table) {
 // is another process (hazard 21). A pidfd names no later process with the same number.
 MORTISE_HELPER void watch(const shared_memory* memory, connection_table* table) {
   for (;;) {
-    pollfd seen[2];
+    MORTISE_HELPER_UNSET pollfd seen[2];
     seen[0].fd = parent_fd;
     seen[0].events = POLLIN;
     seen[1].fd = control_fd;
