@@ -354,6 +354,26 @@ TEST_F(coordinators, a_top_up_that_is_sent_again_is_for_the_rest_of_the_lease_th
   }
 }
 
+// The server has executed the later one with the script of another client. An earlier end of the
+// vote would be before the end of the hold (hazard 17).
+TEST_F(coordinators, a_renewal_that_is_sent_again_asks_for_no_less_than_a_later_one) {
+  take();
+  ASSERT_EQ(status::ok, ask(step::renew, long_ms / 2));
+  const auto first = servers[0]->count() - 1;
+  const auto by = std::make_unique<deployment::quorum_request>(*votes, *this,
+                                                               deployment::named_key{"a lock", {}});
+  step_request longer;
+  longer.what = step::renew;
+  longer.token = "owner";
+  longer.ttl_ms = 2 * long_ms;
+  ASSERT_EQ(status::ok,
+            by->send(longer, protocol::ballot(), protocol::ballot().keys("a lock"), nullptr));
+  servers[0]->answer_last(answer::renewed);
+  servers[0]->answer_at(first, answer::no_script);
+  EXPECT_TRUE(servers[0]->last().with_text);
+  EXPECT_LT(2 * long_ms - ns_per_s / ns_per_ms, servers[0]->last().ttl_ms);
+}
+
 // ---- servers that refuse ------------------------------------------------------------------------
 
 // At most so often as tries of a renewal double, and not every 50 ms.

@@ -38,10 +38,11 @@ class background_request final : private lock_requester {
     return status::no_memory;
   }
   // Sends it once more, to a server that has forgotten the script. Returns false when it is over.
-  // The second request does not extend the vote (hazard 17).
-  bool send_text(time_ns now) noexcept {
+  // A second request for a vote does not extend the vote (hazard 17).
+  bool send_text(std::int64_t ttl_ms, time_ns now) noexcept {
     if (std::exchange(request_.with_text, true)) return false;
-    if (!quorum::is_release(request_.what)) {
+    request_.ttl_ms = ttl_ms;
+    if (quorum::is_take(request_.what)) {
       request_.ttl_ms = std::min(request_.ttl_ms, (lapses_at_ - now) / ns_per_ms);
       if (request_.ttl_ms <= 0) return false;
     }

@@ -172,10 +172,10 @@ void redlock_coordinator::on_reply(quorum_round& round, std::size_t server,
   // A repeated reply is one vote.
   if (!rounds_.is_used(round) || round.progress->votes.has_answered(server)) return;
   auto& owner = *round.owner;
-  auto request = round.progress->request;
+  const auto request = round.progress->request;
   if (reply.what == answer::no_script && owner.acquisition.is_current(request)) {
-    request.with_text = true;
-    if (round.send(server, request, nullptr) == status::ok) return;
+    const auto repeated = owner.acquisition.with_text(request, now);
+    if (round.send(server, repeated, nullptr) == status::ok) return;
   }
   if (is_grantable(request.what)) --states_[server].takes;
   auto next = owner.acquisition.on_reply(*round.progress, server, reply, now);
@@ -310,7 +310,10 @@ void redlock_coordinator::on_background_reply(background_request& sent, const st
   auto* const owner = known == owners_.end() ? nullptr : &known->second;
   const bool is_current =
       owner == nullptr ? !is_take(request.what) : owner->acquisition.is_current(request);
-  if (reply.what == answer::no_script && is_current && sent.send_text(now)) return;
+  if (reply.what == answer::no_script && is_current) {
+    const auto repeated = owner == nullptr ? request : owner->acquisition.with_text(request, now);
+    if (sent.send_text(repeated.ttl_ms, now)) return;
+  }
   if (reply.what == answer::not_free) voters_.note_token(server, reply.last_token);
   if (is_take(request.what)) --state.takes;
   if (owner != nullptr) {

@@ -263,6 +263,15 @@ action acquisition::lower(const step_request& lost, time_ns now) noexcept {
   return next;
 }
 
+step_request acquisition::with_text(step_request request, time_ns now) const noexcept {
+  request.with_text = true;
+  if (request.what == step::renew) {
+    const auto left = lapses_at_ - now;
+    request.ttl_ms = std::max(request.ttl_ms, (left + ns_per_ms - 1) / ns_per_ms);
+  }
+  return request;
+}
+
 step_request acquisition::release() const noexcept {
   step_request request;
   request.what = release_;

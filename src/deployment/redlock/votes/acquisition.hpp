@@ -116,6 +116,11 @@ class acquisition {
     if (is_grantable(request.what)) return is_kept() && proposal_ == request.proposal;
     return request.what != lock::step::renew || request.permits == weight_;
   }
+  // The request for a server that has forgotten its script. A renewal asks for no less than later
+  // ones, which the server may have executed already, with the script of another client (hazard
+  // 17).
+  [[nodiscard]] lock::step_request with_text(lock::step_request request,
+                                             time_ns now) const noexcept;
   // Whether a round goes to the server.
   [[nodiscard]] bool is_recipient(std::size_t server, lock::step what) const noexcept {
     return !is_release(what) || votes_.may_know(server);
