@@ -77,6 +77,19 @@ TEST(url_list, options_of_a_server_count_for_their_own_url) {
   EXPECT_TRUE(terms.password_file.empty());
 }
 
+// An option of one URL is of the client, and so of all servers.
+TEST(url_list, an_option_that_does_not_fit_another_url_is_refused) {
+  settings terms;
+  std::vector<single_url> all;
+  for (const auto* urls :
+       {"redis://a?release_on_death=on,rediss://b", "rediss://b,redis://a?release_on_death=on"}) {
+    const auto result = read_url_list(urls, terms, all);
+    EXPECT_EQ(result.code, status::unsupported) << urls;
+    EXPECT_TRUE(result.message.starts_with("release_on_death: not supported with rediss:"))
+        << result.message;
+  }
+}
+
 TEST(url_list, every_problem_names_its_part_and_its_url) {
   std::string many = "shard:redis://h1";
   for (int i = 2; i <= 65; ++i) many += ",redis://h" + std::to_string(i);

@@ -39,13 +39,6 @@ outcome check_certificate(const settings& terms) {
   return {};
 }
 
-outcome check_release_on_death(const redis::endpoint_url& where, const settings& terms) {
-  if (!terms.releases_on_death || !redis::has_tls(where.scheme)) return {};
-  return outcome::of(status::unsupported, "release_on_death: not supported with ",
-                     scheme_text(where.scheme),
-                     ":, whose keys only the program has; give redis:// or unix://, or omit it");
-}
-
 // Rejects options that have no effect with this URL, or that need another option.
 outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   const auto unsupported = [&](const char* option, const char* remedy) {
@@ -56,7 +49,7 @@ outcome check_options(const redis::endpoint_url& where, const settings& terms) {
   if (terms.sentinel_option != nullptr && !is_of_sentinels) {
     return unsupported(terms.sentinel_option, "redis+sentinel://");
   }
-  if (auto fit = check_release_on_death(where, terms); !fit.ok()) return fit;
+  if (auto fit = check_release_on_death(where.scheme, terms); !fit.ok()) return fit;
   if (!terms.address_map.empty() && !is_of_sentinels && !redis::has_cluster(where.scheme)) {
     return unsupported("address_map", "redis+cluster:// or redis+sentinel://");
   }
@@ -114,6 +107,13 @@ outcome choose_transports(const redis::endpoint_url& where, const settings& term
 
 }  // namespace
 
+outcome check_release_on_death(redis::url_scheme scheme, const settings& terms) {
+  if (!terms.releases_on_death || !redis::has_tls(scheme)) return {};
+  return outcome::of(status::unsupported, "release_on_death: not supported with ",
+                     scheme_text(scheme),
+                     ":, whose keys only the program has; give redis:// or unix://, or omit it");
+}
+
 outcome choose_transport_of_each(const redis::endpoint_url& where, const settings& terms,
                                  net::transport_factory& target) {
   return redis::has_tls(where.scheme) ? make_tls(terms.tls_name, terms, target) : outcome();
@@ -135,6 +135,7 @@ outcome read_single_url(std::string_view url, settings& terms, single_url& targe
     return outcome::of(status::invalid_argument,
                        "url: a cluster cannot be in a list; give its URL alone");
   }
+  target.scheme = where.scheme;
   transports ways;
   if (auto chosen = choose_transports(where, terms, ways); !chosen.ok()) return chosen;
   target.place = redis::place_text(where);

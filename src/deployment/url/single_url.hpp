@@ -17,6 +17,7 @@ namespace mortise::deployment {
 
 struct single_url {
   maker make;
+  redis::url_scheme scheme = redis::url_scheme::tcp;
   std::string place;        // "host:port", a path, or "local:"
   std::string shard;        // empty unless given
   std::int64_t weight = 0;  // 0 unless given
@@ -31,5 +32,7 @@ outcome choose_transport_of_each(const redis::endpoint_url& where, const setting
 // Reads the URL of a server. Its options override the settings.
 outcome read_server_url(std::string_view url, settings& terms, redis::endpoint_url& where);
 outcome read_single_url(std::string_view url, settings& terms, single_url& target);
+// Whether the option has an effect with servers of this scheme.
+outcome check_release_on_death(redis::url_scheme scheme, const settings& terms);
 
 }  // namespace mortise::deployment

@@ -164,6 +164,11 @@ outcome read_url_list(std::string_view urls, settings& terms, std::vector<single
     if (all[i].shard.empty()) all[i].shard = all[i].place;
   }
   if (auto fit = check_names(all); !fit.ok()) return fit;
+  // Another URL of the list may have given the option.
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto fit = check_release_on_death(all[i].scheme, of_client);
+    if (!fit.ok()) return at(i, std::move(fit));
+  }
   of_client.place.servers = static_cast<std::int64_t>(all.size());
   for (auto& url : all) {
     ++of_client.place.number;
