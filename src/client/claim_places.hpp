@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,19 +23,22 @@ class claim_places {
   claim_places& operator=(const claim_places&) = delete;
 
   [[nodiscard]] bool is_on() const noexcept { return helper_ != nullptr; }
-  // The place of the claim, with its release, before a request of the claim is sent. nullptr if
+  // The place of the claim, with its release, before a request of the claim is sent. nullopt if
   // there are too many claims. Throws bad_alloc.
-  helper::claim_place* of(const lock::step_request& request, const protocol::table& rules,
-                          const protocol::key_set& keys);
+  std::optional<helper::claim_place> of(const lock::step_request& request,
+                                        const protocol::table& rules,
+                                        const protocol::key_set& keys);
   // Nothing of the claim is at the servers, or its lease decides.
   void end(std::uint64_t claim_id) noexcept;
 
  private:
   struct used_place {
-    std::uint64_t claim_id;  // 0: free for the next claim
+    std::uint64_t claim_id;
     std::int64_t permits;
     helper::claim_place place;
   };
+
+  std::vector<used_place>::iterator find(std::uint64_t claim_id) noexcept;
 
   helper::helper_process* const helper_;
   std::vector<used_place> all_;

@@ -113,7 +113,7 @@ bool gate_driver::ask(const lock::step_request& request, const lock::operation* 
   next->serial = request.serial;
   if (places_.is_on()) {
     next->place = places_.of(request, rules_, keys_);
-    if (next->place == nullptr) {
+    if (!next->place) {
       last_sent_ = status::busy;
       return false;
     }

@@ -150,6 +150,17 @@ TEST_F(release_on_death, locks_that_are_not_held_at_the_end_stay_as_they_are) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
 }
 
+// There is room for 4096 claims.
+TEST_F(release_on_death, a_lock_that_is_not_held_takes_no_room) {
+  const auto client = open_client(url());
+  std::vector<lock_handle> locks;
+  for (int i = 0; i <= 4096; ++i) {
+    locks.push_back(open_lock(client, "order " + std::to_string(i)));
+    ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(locks.back().get(), patience_ms, nullptr)) << i;
+    ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(locks.back().get(), nullptr)) << i;
+  }
+}
+
 TEST_F(release_on_death, hazard_1_a_stopped_holder_keeps_its_lock) {
   holder stopped(url());
   ASSERT_EQ(status_name(MORTISE_OK), stopped.receive());

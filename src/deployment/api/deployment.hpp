@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,9 +45,9 @@ class lock_request {
   virtual status send(const lock::step_request& request, const protocol::table& rules,
                       const protocol::key_set& keys, const lock::operation* operation) noexcept = 0;
 
-  // Where the helper process finds the claim's server; nullptr without the helper. Set before
-  // send().
-  helper::claim_place* place = nullptr;
+  // Where the helper process finds the claim's server; none without the helper. Set before send().
+  // A copy, because the request may be sent later, when the gate has more claims.
+  std::optional<helper::claim_place> place;
   // The last step that was sent, for the lock_requester.
   std::uint64_t claim_id = 0;
   std::uint32_t serial = 0;

@@ -59,7 +59,7 @@ class server_request : public lock_request, private redis::request {
                 witness source) noexcept;
   // The claim is at this server, as far as the helper process has to know.
   void note_server(const helper_connection* of_server) noexcept {
-    if (place != nullptr && of_server != nullptr) place->note_connection(of_server->number());
+    if (place && of_server != nullptr) place->note_connection(of_server->number());
   }
   // Excludes the reply from the statistics, because the request is not sent at once.
   void leave_unmeasured() noexcept { sent_at_ = 0; }
