@@ -14,6 +14,7 @@
 #include "protocol/listing/listing.hpp"
 #include "protocol/native/inbox.hpp"
 #include "protocol/own_name.hpp"
+#include "protocol/wire.hpp"
 
 namespace mortise::client {
 
@@ -166,13 +167,20 @@ outcome client::check_lease(std::int64_t lease_ms) const {
 }
 
 // Every server has the scripts of the common mutex. Other kinds load theirs with the first handle,
-// so unused kinds cost no memory.
+// so unused kinds cost no memory. A server may have forgotten a script when the helper process
+// needs it, or may be a later one (hazard 27).
 void client::load_scripts(const protocol::table& rules) {
-  if (&rules == &protocol::queued() || rules.facts.wait != lock::wait_method::queue) return;
   {
     const std::lock_guard guard(mutex_);
-    if (!known_protocols_.insert(&rules).second) return;
+    if (known_protocols_.contains(&rules)) return;
+    if (helper_) {
+      std::string command;
+      protocol::write_loading_for_dead(command, rules);
+      helper_->add_script(command);
+    }
+    known_protocols_.insert(&rules);
   }
+  if (&rules == &protocol::queued() || rules.facts.wait != lock::wait_method::queue) return;
   // Loading first keeps the first request from being overtaken by later ones.
   for (const auto* script : protocol::scripts_of(rules)) {
     servers_->new_broadcast(protocol::load(*script))->send();

@@ -151,6 +151,7 @@ outcome helper_process::map_memory() {
   memory_fd_ = file;
   memory_ = static_cast<shared_memory*>(mapped);
   std::copy(process_name.begin(), process_name.end(), memory_->name);
+  share_scripts();
   return {};
 }
 
@@ -236,6 +237,22 @@ void helper_process::set_connection(std::int32_t connection, int descriptor) noe
   if (descriptor >= 0) copy = keep_private(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   if (control_ < 0) return;
   static_cast<void>(send(copy >= 0 ? message::add : message::remove, connection, copy));
+}
+
+void helper_process::add_script(std::string_view command) {
+  const std::lock_guard guard(mutex_);
+  // Releases without their script are for servers that know it.
+  if (scripts_.size() + command.size() > scripts_room) return;
+  scripts_.append(command);
+  share_scripts();
+}
+
+// The commands that were shared before stay as they are.
+void helper_process::share_scripts() noexcept {
+  if (memory_ == nullptr) return;
+  std::copy(scripts_.begin(), scripts_.end(), memory_->scripts);
+  __atomic_store_n(&memory_->scripts_size, static_cast<std::uint32_t>(scripts_.size()),
+                   __ATOMIC_RELEASE);
 }
 
 std::optional<claim_place> helper_process::take_place() {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +51,8 @@ class helper_process {
   std::int32_t add_connection() noexcept;
   // The descriptor of an open connection, which is copied; -1 for none.
   void set_connection(std::int32_t connection, int descriptor) noexcept;
+  // A command that the helper sends before all releases. Throws bad_alloc.
+  void add_script(std::string_view command);
   // Throws bad_alloc. nullopt if there are too many.
   [[nodiscard]] std::optional<claim_place> take_place();
   void give_back(claim_place place) noexcept;
@@ -59,6 +62,7 @@ class helper_process {
   outcome start();
   [[nodiscard]] bool is_running() noexcept;
   void stop() noexcept;
+  void share_scripts() noexcept;
   [[nodiscard]] bool send(std::int32_t what, std::int32_t connection, int descriptor) noexcept;
 
   std::atomic<time_ns> runs_until_{0};  // the time of the next check; 0: it does not run
@@ -67,6 +71,7 @@ class helper_process {
   int memory_fd_ = -1;
   int control_ = -1;
   bool is_ended_ = false;
+  std::string scripts_;
   std::vector<int> connections_;  // copies of the descriptors, by number; -1 for none
   std::vector<std::uint32_t> free_places_;
 };

@@ -185,9 +185,19 @@ MORTISE_HELPER void end_connections(const connection_table* table) {
   }
 }
 
+// A server that is new or has restarted may lack the scripts (hazard 27).
+MORTISE_HELPER void load_scripts(const shared_memory* memory, connection_table* table) {
+  const auto size = __atomic_load_n(&memory->scripts_size, __ATOMIC_ACQUIRE);
+  for (int i = 0; i < most_connections && size <= scripts_room; ++i) {
+    const long descriptor = descriptor_of(table, i);
+    if (descriptor >= 0 && !send(descriptor, memory->scripts, size)) drop(table, i);
+  }
+}
+
 // The requests compare the owner token, so a late one changes nothing (hazards 6 and 17). A server
 // that does not take them leaves its claims to their leases (hazard 15).
 MORTISE_HELPER void release_all(const shared_memory* memory, connection_table* table) {
+  load_scripts(memory, table);
   const auto count = memory->record_count;
   for (std::uint32_t i = 0; i < count && i < most_records; ++i) {
     const auto& record = memory->records[i];

@@ -17,6 +17,7 @@ constexpr int parent_fd = 6;  // a pidfd
 constexpr std::size_t record_size = 4096;  // a page, so an unused record has no memory
 constexpr std::uint32_t most_records = 4096;
 constexpr std::int32_t most_connections = 4096;
+constexpr std::size_t scripts_room = 65536;
 
 // A claim that may be held, and the request that releases it.
 struct claim_record {
@@ -31,6 +32,8 @@ static_assert(sizeof(claim_record) == record_size);
 struct shared_memory {
   char name[16];               // of the helper process
   std::uint32_t record_count;  // of the records that were ever used
+  std::uint32_t scripts_size;
+  char scripts[scripts_room];  // the commands that load the scripts of the releases
   alignas(record_size) claim_record records[most_records];
 };
 

@@ -238,16 +238,28 @@ void write_renewal_alone(std::string& out, const table& protocol, const step_req
   write_script(out, protocol.renew_alone, request, keys);
 }
 
+namespace {
+
+// By force if the protocol can, because the claim may have other permits by then.
+const row& release_of_dead(const table& protocol) noexcept {
+  const bool can_force = protocol.force_release.code != nullptr;
+  return can_force ? protocol.force_release : protocol.rows.release;
+}
+
+}  // namespace
+
 void write_release_of_dead(std::string& out, const table& protocol, const step_request& request,
                            const key_set& keys) {
-  const bool can_force = protocol.force_release.code != nullptr;
-  const auto& script = can_force ? protocol.force_release : protocol.rows.release;
   step_request release;
   release.token = request.token;
   release.permits = request.permits;
   release.capacity = request.capacity;
   release.lifetimes_ms = request.lifetimes_ms;
-  write_script(out, script, release, keys);
+  write_script(out, release_of_dead(protocol), release, keys);
+}
+
+void write_loading_for_dead(std::string& out, const table& protocol) {
+  redis::command_writer(out).command({"SCRIPT", "LOAD", release_of_dead(protocol).code->text});
 }
 
 bool is_compare_and_delete(const table& protocol, const step_request& request) {

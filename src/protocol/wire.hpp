@@ -33,10 +33,11 @@ void write_compare_and_delete(std::string& out, redis::compare_and_delete varian
 lock::step_result read_compare_and_delete(const redis::value& reply);
 
 // Appends a release that needs to know the owner token only: for a process that is dead (option
-// `release_on_death`). By force if the protocol can, because the claim may have other permits by
-// then.
+// `release_on_death`). It names the script by its hash.
 void write_release_of_dead(std::string& out, const table& protocol,
                            const lock::step_request& request, const key_set& keys);
+// Appends the command that loads the script of these releases.
+void write_loading_for_dead(std::string& out, const table& protocol);
 
 // The key of the value of a hold. No key of another lock or owner token has this name.
 std::string value_key(std::string_view lock_key, std::string_view token);

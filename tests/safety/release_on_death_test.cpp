@@ -150,6 +150,32 @@ TEST_F(release_on_death, locks_that_are_not_held_at_the_end_stay_as_they_are) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_extend(lock.get(), 0, nullptr));
 }
 
+// As after a restart or a failover, with each script of a release.
+TEST_F(release_on_death, hazard_27_a_server_without_the_scripts_releases_each_kind) {
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    expect_acquired(lock);
+    const auto rw = open_rw(client, "rw");
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw.get(), patience_ms, nullptr));
+    const auto permits = open_semaphore(client, "permits", 2);
+    EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(permits.get(), 2, patience_ms, nullptr));
+    const auto other = open_client(url() + "&protocol=hash");
+    const auto hash = open_lock(other, "hash");
+    expect_acquired(hash);
+    test.send("held");
+    test.receive();
+  });
+  ASSERT_EQ("held", killed.receive());
+  ASSERT_EQ("OK", server.command({"SCRIPT", "FLUSH"}));
+  killed.kill();
+  const auto are_free = [&] {
+    return server.command(
+               {"EXISTS", lock_key("order"), lock_key("rw"), lock_key("permits"), "hash"}) == "0";
+  };
+  EXPECT_TRUE(eventually(are_free));
+}
+
 // There is room for 4096 claims.
 TEST_F(release_on_death, a_lock_that_is_not_held_takes_no_room) {
   const auto client = open_client(url());

@@ -97,5 +97,23 @@ TEST_F(clusters_death, releases_claims_that_were_requested_before_the_slot_was_a
   EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(permits.get(), count, patience_ms, nullptr));
 }
 
+// The server of the slot has the scripts of mutexes only (hazard 27).
+TEST_F(clusters_death, hazard_27_releases_a_lock_of_another_kind) {
+  child holder([&](child_end& test) {
+    const auto client = open_client(all->url() + "?lease=10m&release_on_death=on");
+    const auto rw = open_rw(client, "order");
+    test.send(status_name(mortise_rw_write_acquire(rw.get(), patience_ms, nullptr)));
+    eventually([] { return false; }, second_ms);
+    test.send("ready");
+    test.receive();
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), holder.receive());
+  ASSERT_EQ("ready", holder.receive());
+  holder.kill();
+  const auto client = open_client(all->url());
+  const auto rw = open_rw(client, "order");
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(rw.get(), patience_ms, nullptr));
+}
+
 }  // namespace
 }  // namespace mortise::testing::cluster_death_test
