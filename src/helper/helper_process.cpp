@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -29,17 +30,21 @@ constexpr time_ns check_ns = ns_per_s;
 constexpr time_ns start_ns = 2 * ns_per_s;
 constexpr std::string_view process_name = "mortise-helper";
 static_assert(process_name.size() < sizeof(shared_memory::name));
+constexpr const char* start_text = "start the helper process";
 // Absent in older kernels, which allow the execution anyway.
 constexpr unsigned executable_memory = 0x10;
 
 outcome cannot_start(const char* what, int error) noexcept {
-  const bool is_passing = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+  const bool is_slow = error == ETIMEDOUT;
+  const bool is_passing =
+      is_slow || error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
   const char* remedy = "; allow it, or omit the option";
   if (error == ENOENT) remedy = "; mount /proc, or omit the option";
   if (error == EACCES) remedy = "; set vm.memfd_noexec to less than 2, or omit the option";
   if (error == EFBIG) remedy = "; raise the limit of the size of files, or omit the option";
   if (error == ENOSYS) remedy = "; it needs Linux 5.3 or later, so omit the option";
   if (is_passing) remedy = "; raise the limit of processes, memory or files, or omit the option";
+  if (is_slow) remedy = "; try again when the machine is less busy, or omit the option";
   auto result =
       outcome::of(is_passing ? status::limit : status::unsupported, "release_on_death: cannot ",
                   what, ": ", error == 0 ? "it ended at once" : std::strerror(error), remedy);
@@ -66,7 +71,7 @@ int open_image() {
   return file;
 }
 
-int start_image(int memory, int control, int parent) {
+int start_image(int memory, int control, int parent, time_ns deadline) noexcept try {
   const descriptor image(open_image());
   if (image.get() < 0) return errno;
   // The system's tools show it. It names no server and no login.
@@ -79,13 +84,20 @@ int start_image(int memory, int control, int parent) {
   pid_t starter = -1;
   const int error =
       start_in_background(path.c_str(), arguments.data(), environment.data(), inherited, starter);
-  if (error == 0) reap_starter(starter, boot_now() + start_ns);
+  if (error == 0) reap_starter(starter, deadline);
   return error;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
 }
 
-bool is_readable(int file, time_ns timeout_ns) noexcept {
-  pollfd seen{file, POLLIN, 0};
-  return ::poll(&seen, 1, static_cast<int>(timeout_ns / ns_per_ms)) > 0;
+// Whether it is readable in time, however many signals the program handles (hazard 22).
+bool is_readable(int file, time_ns deadline) noexcept {
+  for (;;) {
+    pollfd seen{file, POLLIN, 0};
+    const auto left = std::max<time_ns>(deadline - boot_now(), 0);
+    const int count = ::poll(&seen, 1, static_cast<int>((left + ns_per_ms - 1) / ns_per_ms));
+    if (count >= 0 || errno != EINTR) return count > 0;
+  }
 }
 
 }  // namespace
@@ -117,14 +129,33 @@ helper_process::~helper_process() {
   if (memory_ != nullptr) ::munmap(memory_, sizeof(shared_memory));
 }
 
+// A start may take long, so it locks only its own mutex: the I/O thread needs the other one.
 outcome helper_process::begin(time_ns now) {
   if (now < runs_until_.load(std::memory_order_acquire)) return {};
-  const std::lock_guard guard(mutex_);
-  if (is_ended_) return {};  // the client was closed
-  if (!is_running()) {
+  const std::lock_guard start_guard(start_mutex_);
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_ended_) return {};  // the client was closed
+    if (is_running()) {
+      runs_until_.store(now + check_ns, std::memory_order_release);
+      return {};
+    }
     stop();
     if (auto mapped = map_memory(); !mapped.ok()) return mapped;
-    if (auto started = start(); !started.ok()) return started;
+  }
+  int control = -1;
+  if (auto started = start(control); !started.ok()) return started;
+  const std::lock_guard guard(mutex_);
+  control_ = control;
+  if (is_ended_) {
+    quit();
+    return {};
+  }
+  for (std::size_t i = 0; i < connections_.size(); ++i) {
+    if (connections_[i] < 0) continue;
+    if (!send(message::add, static_cast<std::int32_t>(i), connections_[i])) {
+      return cannot_start(start_text, 0);
+    }
   }
   runs_until_.store(now + check_ns, std::memory_order_release);
   return {};
@@ -155,30 +186,30 @@ outcome helper_process::map_memory() {
   return {};
 }
 
-outcome helper_process::start() {
+outcome helper_process::start(int& control) {
+  const auto deadline = boot_now() + start_ns;
+  if (::getpid() == 1) {
+    return outcome::of(status::unsupported,
+                       "release_on_death: this is the first process of its container, whose end "
+                       "also kills the helper; run it under a supervisor, or omit it");
+  }
   const descriptor parent(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (parent.get() < 0) return cannot_start("watch this process (pidfd_open)", errno);
   std::array<int, 2> ends = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return cannot_start("reach the helper", errno);
   }
-  control_ = keep_private(ends[0]);
+  control = keep_private(ends[0]);
   int error = 0;
   {
     const descriptor other(ends[1]);
-    error = start_image(memory_fd_, other.get(), parent.get());
+    error = start_image(memory_fd_, other.get(), parent.get(), deadline);
   }
+  if (error == 0 && !is_readable(control, deadline)) error = ETIMEDOUT;
   char ready = 0;
-  const bool is_ready = error == 0 && is_readable(control_, start_ns) &&
-                        ::recv(control_, &ready, 1, MSG_DONTWAIT) == 1;
-  for (std::size_t i = 0; is_ready && i < connections_.size(); ++i) {
-    if (connections_[i] >= 0) {
-      static_cast<void>(send(message::add, static_cast<std::int32_t>(i), connections_[i]));
-    }
-  }
-  if (is_ready && control_ >= 0) return {};
-  stop();
-  return cannot_start("start the helper process", error);
+  if (error == 0 && ::recv(control, &ready, 1, MSG_DONTWAIT) == 1) return {};
+  close_private(control);
+  return cannot_start(start_text, error);
 }
 
 // The helper sends nothing after it is ready, so input is its end.
@@ -193,6 +224,10 @@ void helper_process::stop() noexcept {
 void helper_process::end() noexcept {
   const std::lock_guard guard(mutex_);
   is_ended_ = true;
+  quit();
+}
+
+void helper_process::quit() noexcept {
   if (control_ >= 0) static_cast<void>(send(message::quit, -1, -1));
   stop();
 }
@@ -229,14 +264,16 @@ std::int32_t helper_process::add_connection() noexcept try {
   return -1;
 }
 
-void helper_process::set_connection(std::int32_t connection, int descriptor) noexcept {
-  if (connection < 0) return;
+bool helper_process::set_connection(std::int32_t connection, int descriptor) noexcept {
+  if (connection < 0) return true;
   const std::lock_guard guard(mutex_);
   auto& copy = connections_[static_cast<std::size_t>(connection)];
   close_private(std::exchange(copy, -1));
   if (descriptor >= 0) copy = keep_private(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-  if (control_ < 0) return;
+  const bool is_copied = descriptor < 0 || copy >= 0;
+  if (control_ < 0) return is_copied;
   static_cast<void>(send(copy >= 0 ? message::add : message::remove, connection, copy));
+  return is_copied;
 }
 
 void helper_process::add_script(std::string_view command) {

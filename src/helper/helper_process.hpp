@@ -42,15 +42,17 @@ class helper_process {
   helper_process(const helper_process&) = delete;
   helper_process& operator=(const helper_process&) = delete;
 
-  // Starts the helper unless it runs. Costs no system call while it runs, except once a second.
+  // Starts the helper unless it runs, which may take 2 s. Costs no system call while it runs,
+  // except once a second. Not the I/O thread.
   outcome begin(time_ns now);
   // The helper ends without a release.
   void end() noexcept;
 
   // A number for the connection to a server; -1 if there are too many.
   std::int32_t add_connection() noexcept;
-  // The descriptor of an open connection, which is copied; -1 for none.
-  void set_connection(std::int32_t connection, int descriptor) noexcept;
+  // The descriptor of an open connection, which is copied; -1 for none. False if it cannot be
+  // copied.
+  bool set_connection(std::int32_t connection, int descriptor) noexcept;
   // A command that the helper sends before all releases. Throws bad_alloc.
   void add_script(std::string_view command);
   // Throws bad_alloc. nullopt if there are too many.
@@ -59,13 +61,16 @@ class helper_process {
 
  private:
   outcome map_memory();
-  outcome start();
+  // Sets the socket to the started helper.
+  outcome start(int& control);
   [[nodiscard]] bool is_running() noexcept;
   void stop() noexcept;
-  void share_scripts() noexcept;
+  void quit() noexcept;
   [[nodiscard]] bool send(std::int32_t what, std::int32_t connection, int descriptor) noexcept;
+  void share_scripts() noexcept;
 
   std::atomic<time_ns> runs_until_{0};  // the time of the next check; 0: it does not run
+  std::mutex start_mutex_;              // during a start, before the other mutex
   std::mutex mutex_;                    // guards the members below
   shared_memory* memory_ = nullptr;
   int memory_fd_ = -1;

@@ -19,7 +19,7 @@
 
 #include "helper/shared_memory.hpp"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if (defined(__x86_64__) || defined(__aarch64__)) && defined(__LP64__)
 #define MORTISE_HAS_HELPER 1
 #else
 #define MORTISE_HAS_HELPER 0
@@ -121,7 +121,7 @@ MORTISE_HELPER_INLINE bool is_error(long result) { return result < 0 && result >
   for (;;) system_call(SYS_exit_group, 0);
 }
 
-// Whether the descriptor is ready in time.
+// Whether the descriptor is ready in time. An error or another event is not.
 MORTISE_HELPER bool wait_for(long descriptor, long events, long seconds) {
   MORTISE_HELPER_UNSET pollfd seen;
   seen.fd = static_cast<int>(descriptor);
@@ -130,7 +130,8 @@ MORTISE_HELPER bool wait_for(long descriptor, long events, long seconds) {
   MORTISE_HELPER_UNSET timespec limit;
   limit.tv_sec = seconds;
   limit.tv_nsec = 0;
-  return system_call(SYS_ppoll, at(&seen), 1, at(&limit), 0, 0) > 0;
+  return system_call(SYS_ppoll, at(&seen), 1, at(&limit), 0, 0) > 0 &&
+         (seen.revents & seen.events) != 0;
 }
 
 // Reads replies. Returns false at the end of the stream, or after an error.
@@ -251,10 +252,12 @@ MORTISE_HELPER void watch(const shared_memory* memory, connection_table* table) 
     seen[1].fd = control_fd;
     seen[1].events = POLLIN;
     seen[0].revents = seen[1].revents = 0;
-    system_call(SYS_ppoll, at(seen), 2, 0, 0, 0);
+    const long count = system_call(SYS_ppoll, at(seen), 2, 0, 0, 0);
+    if (is_error(count) && count != -EINTR) return;  // a sandbox forbids it
     int taken = 1;
     while (taken > 0) taken = take_message(table);
-    if (seen[0].revents != 0) return release_all(memory, table);
+    if ((seen[0].revents & POLLIN) != 0) return release_all(memory, table);
+    if (seen[0].revents != 0) return;  // no end of the process, but a pidfd that does not work
     if (taken == 0) continue;
     if (wait_for(parent_fd, POLLIN, end_s)) release_all(memory, table);
     return;

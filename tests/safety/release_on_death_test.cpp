@@ -4,10 +4,12 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,6 +131,25 @@ TEST_F(release_on_death, holds_of_each_kind_are_released) {
   const auto client = open_client(server.url());
   const auto permits = open_semaphore(client, "permits", 3);
   EXPECT_EQ(MORTISE_OK, mortise_semaphore_acquire(permits.get(), 3, patience_ms, nullptr));
+}
+
+// No other acquire of the client has started the helper.
+TEST_F(release_on_death, the_members_of_a_multi_are_released) {
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto one = open_lock(client, "order");
+    const auto other = open_lock(client, "other");
+    auto* const multi = mortise_multi_new(client.get(), nullptr);
+    EXPECT_EQ(MORTISE_OK, mortise_multi_add_lock(multi, one.get(), nullptr));
+    EXPECT_EQ(MORTISE_OK, mortise_multi_add_lock(multi, other.get(), nullptr));
+    test.send(status_name(mortise_multi_acquire(multi, patience_ms, nullptr)));
+    test.receive();
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  killed.kill();
+  EXPECT_TRUE(eventually([&] {
+    return server.command({"EXISTS", lock_key("order"), lock_key("other")}) == "0";
+  }));
 }
 
 // Nothing that an unlock released is released again, and no lock of another owner.
@@ -339,6 +360,28 @@ TEST_F(release_on_death, the_terminals_signals_do_not_reach_the_helper) {
   expect_free();
 }
 
+// A profiler or the runtime of a language may send as many.
+TEST_F(release_on_death, hazard_22_signals_do_not_keep_the_helper_from_starting) {
+  child killed([&](child_end& test) {
+    const auto client = open_client(url());
+    const auto lock = open_lock(client, "order");
+    struct sigaction handled {};
+    handled.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &handled, nullptr);
+    const itimerval often{{0, 200}, {0, 200}};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    const auto error = new_error();
+    static_cast<void>(mortise_lock_acquire(lock.get(), patience_ms, error.get()));
+    const itimerval never{};
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    test.send(mortise_error_message(error.get()));
+    test.receive();
+  });
+  ASSERT_EQ("", killed.receive());
+  killed.kill();
+  expect_free();
+}
+
 // ---- where the helper cannot start ----------------------------------------------------------
 
 // From here on this call fails with the error.
@@ -401,6 +444,25 @@ TEST_P(release_on_death_start, the_first_acquire_reports_the_reason) {
 
 INSTANTIATE_TEST_SUITE_P(safety, release_on_death_start, ::testing::ValuesIn(obstacles_to_start),
                          [](const auto& item) { return std::string(item.param.name); });
+
+TEST_F(release_on_death, the_first_process_of_a_container_is_refused) {
+  child refused([&](child_end& test) {
+    if (::unshare(CLONE_NEWPID) != 0) return test.send("no right");
+    const pid_t first = ::fork();
+    if (first == 0) {
+      const auto client = open_client(url());
+      const auto error = new_error();
+      const auto lock = open_lock(client, "order");
+      static_cast<void>(mortise_lock_acquire(lock.get(), patience_ms, error.get()));
+      test.send(mortise_error_message(error.get()));
+      ::_exit(0);
+    }
+    ::waitpid(first, nullptr, 0);
+  });
+  const auto message = refused.receive();
+  if (message == "no right") GTEST_SKIP() << "no right to make a namespace of processes";
+  EXPECT_NE(std::string::npos, message.find("first process of its container")) << message;
+}
 
 TEST_F(release_on_death, a_name_that_is_too_long_is_refused) {
   const auto client = open_client(url());

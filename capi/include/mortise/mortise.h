@@ -1058,7 +1058,7 @@ MORTISE_API void mortise_lock_free(mortise_lock *lock);
  * - MORTISE_UNSUPPORTED: the helper process of `release_on_death` cannot start. The message names
  * the reason.
  * - MORTISE_LIMIT: too many requests are open, the queue of a watch is full, or there are too many
- *   processes or claims for `release_on_death`.
+ *   processes or claims for `release_on_death`, or its helper process was too slow to start.
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an object is NULL.
@@ -1157,7 +1157,7 @@ MORTISE_API mortise_status mortise_lock_progress(mortise_lock *lock, mortise_err
  * - MORTISE_UNKNOWN: sent, but not answered in time. The next renewal sets it again.
  * - MORTISE_REFUSED: the server refused the request. The next renewal tries again.
  * - MORTISE_BUSY: another call on this handle is acquiring, unlocking or setting the value.
- * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_LIMIT: too many requests are open. The next renewal sets it.
  * - MORTISE_CLOSED: the handle or its client was freed.
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
@@ -1379,9 +1379,10 @@ MORTISE_API mortise_status mortise_lock_set_value_async(mortise_lock *lock, mort
  * during this hold, unless a new watch is set, and the next hold has its own.
  *
  * The event is a hint. A holder may ignore it. All waiters may have given up meanwhile. The event
- * may come late: when a message is lost, the next renewal reports the waiters. It never comes if
- * the queue was full when the acquire began, or before a renewal if the hold is not renewed. With
- * `redlock:` it reports waiters that a server has refused because of its vote for this hold.
+ * may come late: the next renewal reports the waiters when a message is lost, or when a handle of
+ * this client without the option has passed the lock on. It never comes if the queue was full when
+ * the acquire began, or before a renewal if the hold is not renewed. With `redlock:` it reports
+ * waiters that a server has refused because of its vote for this hold.
  * @param queue the queue that receives the events, or NULL.
  * @param tag any number. The events return it.
  * @return

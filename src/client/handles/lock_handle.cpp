@@ -351,7 +351,6 @@ outcome lock_handle::set_value_async(const std::shared_ptr<event_queue>& queue, 
 }
 
 outcome lock_handle::start(lock::acquire_operation& call) {
-  if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   call.owner = &owner_;
   return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     auto armed = rearm(gate, now);

@@ -53,6 +53,9 @@ outcome multi_handle::check_number(std::int64_t hold_number) const {
 
 // Starts this call on the multi, or returns why it cannot start.
 outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
+  // Now, because the I/O thread may send the requests of the later members.
+  auto helped = call->is_acquire() ? client_->begin_helper() : outcome();
+  if (!helped.ok()) return helped;
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
   if (auto checked = check_number(hold_number); !checked.ok()) return checked;

@@ -66,15 +66,17 @@ void helper_connection::close() noexcept { connection_.close(); }
 
 void helper_connection::on_up(const redis::session_facts& facts) noexcept try {
   run_ = facts.run_id;
-  helper_.set_connection(number_, connection_.commands().descriptor());
-  is_up_ = true;
+  is_up_ = helper_.set_connection(number_, connection_.commands().descriptor());
+  if (is_up_) return;
+  connection_.commands().break_off(
+      outcome::of(status::limit, "no descriptor is left for the helper process; raise the limit"));
 } catch (const std::bad_alloc&) {
   connection_.commands().break_off(outcome::of(status::no_memory));
 }
 
 void helper_connection::on_down(const outcome& /*why*/) noexcept {
   is_up_ = false;
-  helper_.set_connection(number_, -1);
+  static_cast<void>(helper_.set_connection(number_, -1));
 }
 
 }  // namespace mortise::deployment
