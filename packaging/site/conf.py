@@ -9,6 +9,7 @@ import itertools
 import pathlib
 import re
 import shutil
+import sys
 
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
@@ -20,7 +21,13 @@ HEADER = (ROOT / "capi/include/mortise/mortise.h").read_text("utf-8")
 
 project = "Mortise"
 version = release = re.search(r'MORTISE_VERSION_TEXT "(.+)"', HEADER)[1]
-extensions = ["myst_parser", "sphinx_inline_tabs"]
+sys.path.insert(0, str(ROOT / "packaging/site"))
+extensions = ["myst_parser", "sphinx_inline_tabs", "python_reference"]
+default_role = "py:obj"  # of docstrings, whose names are in single backticks
+smartquotes = False
+add_module_names = False
+autodoc_preserve_defaults = True
+autodoc_type_aliases = {"Limit": "Limit", "Seconds": "Seconds"}
 include_patterns = ["**/*.md", "*.md"]
 exclude_patterns = ["build", ".*", "**/.*", "docs/reference/java"]
 root_doc = "README"
@@ -44,11 +51,14 @@ REFERENCES = """
 
 - [C](reference/c/README.md)
 - <a href="reference/cxx/index.html">C++</a>
-- [Go](reference/go/mortise.md), and its [metrics](reference/go/mortise_metrics.md)
-- <a href="reference/java/index.html">Java</a>
+- Go: [mortise](reference/go/mortise.md), [metrics](reference/go/metrics.md),
+  [mortiseotel](reference/go/mortiseotel.md)
+- <a href="reference/java/index.html">Java</a>, with the packages for Micrometer, OpenTelemetry and
+  Spring
 - Lua: [mortise](reference/lua/mortise.md), [client](reference/lua/client.md),
   [locks](reference/lua/locks.md), [hold](reference/lua/hold.md), [queue](reference/lua/queue.md),
   [dispatcher](reference/lua/dispatcher.md)
+- [Python](reference/python/mortise.md)
 """
 LANGUAGES = {"C", "C++", "Go", "Java", "Lua", "Python", "Shell", "On the command line"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+)([^)\s]*)\)")

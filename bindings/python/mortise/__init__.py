@@ -1,5 +1,7 @@
 """Mortise: distributed locks on Redis and Valkey.
 
+A first program::
+
     import mortise
 
     client = mortise.Client("redis://localhost")

@@ -38,7 +38,7 @@ _LEVELS = {
 class Client:
     """One connection and one thread, shared by all locks that it makes. Any thread may use it.
 
-    `url` is a URL such as "redis://localhost", "sentinel://…" or "redlock:…". None reads the
+    `url` is a URL such as "redis://localhost", "redis+sentinel://…" or "redlock:…". None reads the
     environment variable MORTISE_URL. The options are the defaults of the client's locks, and those
     of the client itself. Durations are seconds. For example::
 

@@ -7,6 +7,7 @@
 - They have the same text without JavaScript, and language tabs work without it.
 - The search finds pages, also in the site's files without a server, and a link to a language's section selects its tab.
 - llms.txt lists pages that exist, and mortise.md has each page.
+- The reference of Python has the public names of the package.
 
 Each check is then made of pages with planted defects, and must find them. AXE is axe.min.js.
 With REGEX only the pages are read whose name matches. Otherwise the browser opens each written page, each tenth page of a C
@@ -229,15 +230,23 @@ def check_text(folder):
         assert title in everything, f"mortise.md has no {title}"
 
 
+def check_python(folder):
+    anchors = parsed(folder / "docs/reference/python/mortise.html").anchors
+    for name in ("Client.lock", "Lock.acquire", "Hold.release_async", "Timeout", "Health.json",
+                 "Severity.BAD"):
+        assert f"mortise.{name}" in anchors, f"the reference of Python has no {name}"
+
+
 def planted_defects(folder, axe):
     """Those that the checks do not find."""
     with tempfile.TemporaryDirectory() as work:
         copy = pathlib.Path(work).resolve() / "site"
         shutil.copytree(folder, copy)
-        page = copy / "planted.html"
         text = (copy / "SECURITY.html").read_text("utf-8")
         with contextlib.closing(Browser(copy, axe)) as browser:
-            for defect, report in PLANTED.items():
+            for number, (defect, report) in enumerate(PLANTED.items()):
+                # A name of its own, because the browser keeps pages.
+                page = copy / f"planted_{number}.html"
                 page.write_text(text.replace("</article>", defect + "</article>"), "utf-8")
                 found = [*broken_links(copy, page, Page(page)), *browser.problems(page.name)]
                 if not any(report in one for one in found):
@@ -269,6 +278,7 @@ def main():
             errors = browser.errors()
             assert not errors, errors
     check_text(folder)
+    check_python(folder)
     for problem in planted_defects(folder, axe):
         print(problem, file=sys.stderr)
         count += 1
