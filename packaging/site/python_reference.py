@@ -53,7 +53,7 @@ def text_of(mortise):
         module = getattr(getattr(mortise, name), "__module__", "").removeprefix("mortise.")
         groups[GROUPS.get(module, GROUPS["_constants"])].append(name)
     groups[GROUPS["_constants"]] += OPTIONS
-    lines = ["# mortise for Python", "", "```{eval-rst}", ".. automodule:: mortise",
+    lines = ["# Mortise for Python", "", "```{eval-rst}", ".. automodule:: mortise",
              "   :no-members:", "```"]
     for title, names in groups.items():
         lines += ["", f"## {title}", "", "```{eval-rst}", ".. currentmodule:: mortise", ""]
@@ -76,6 +76,7 @@ def simplify(app, what, name, obj, options, signature, returned):
     if what in ("class", "exception") and name != "mortise.Client":
         return "", None
     signature = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature)
+    signature = re.sub(r"\bName\b", "str | bytes", signature)
     signature = signature.replace("Limit = _DEFAULT", "Seconds | None = ...")
     return signature, (returned or "").replace("HoldType", "Hold") or None
 
