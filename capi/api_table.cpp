@@ -239,6 +239,20 @@ static const mortise_api table = {
     mortise_semaphore_set_value,
     mortise_semaphore_set_value_async,
     mortise_info_entry_value,
+    mortise_lock_export,
+    mortise_lock_adopt,
+    mortise_rw_export,
+    mortise_rw_adopt,
+    mortise_semaphore_export,
+    mortise_semaphore_adopt,
+    mortise_hold_id_new,
+    mortise_hold_id_free,
+    mortise_hold_id_text,
+    mortise_hold_id_name,
+    mortise_hold_id_kind,
+    mortise_hold_id_is_exclusive,
+    mortise_hold_id_capacity,
+    mortise_hold_id_valid_until_ms,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

@@ -190,6 +190,21 @@ struct hold_value {
   [[nodiscard]] std::string_view value() const { return {bytes, bytes == nullptr ? 0 : length}; }
 };
 
+// The text of a hold's id.
+struct id {
+  const char* bytes;
+  std::size_t length;
+  static constexpr std::size_t most_bytes = 4096;
+  [[nodiscard]] outcome check() const {
+    if (bytes == nullptr) return is_null("id");
+    if (length >= 1 && length <= most_bytes) return {};
+    return bad_argument("id", std::to_string(length) +
+                                  " bytes; give the result of mortise_hold_id_text, 1 to " +
+                                  std::to_string(most_bytes));
+  }
+  [[nodiscard]] std::string_view value() const { return {bytes, length}; }
+};
+
 // The user of a login, as any bytes. Error messages do not show it.
 struct user {
   const char* bytes;

@@ -116,6 +116,21 @@ Handle* make_lock(mortise_client* client, const char* name, size_t name_len, std
   return make<Handle>(client, error, fill, argument::name{name, name_len});
 }
 
+// The id of the exported hold, or nullptr with the error filled.
+template <class Handle>
+mortise_hold_id* export_hold(Handle* handle, std::int64_t lease_ms, mortise_error* error) noexcept {
+  std::unique_ptr<mortise_hold_id> made;
+  const auto fill = [&](lock_handle& self, std::int64_t lease) -> outcome {
+    auto id = std::make_unique<mortise_hold_id>();
+    auto exported = self.export_hold(lease, id->text);
+    if (exported.ok()) exported = protocol::read_exported_hold(id->text, id->content);
+    if (exported.ok()) made = std::move(id);
+    return exported;
+  };
+  return call(handle, error, fill, argument::lease{lease_ms}) == MORTISE_OK ? made.release()
+                                                                            : nullptr;
+}
+
 // Ends the object's work and frees the handle. In a forked child it does nothing: the threads and
 // mutexes belong to the parent.
 template <class Handle, class Object>

@@ -11,6 +11,7 @@
 #include "client/handles/lock_handle.hpp"
 #include "client/handles/multi_handle.hpp"
 #include "guard.hpp"
+#include "protocol/exported_hold.hpp"
 #include "protocol/health/health.hpp"
 #include "protocol/listing/listing.hpp"
 #include "protocol/listing/query.hpp"
@@ -93,6 +94,11 @@ struct mortise_stats {
 struct mortise_listing {
   mortise::protocol::listing content;
   std::string json;
+};
+
+struct mortise_hold_id {
+  std::string text;
+  mortise::protocol::exported_hold content;
 };
 
 struct mortise_info {

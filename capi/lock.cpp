@@ -69,6 +69,15 @@ mortise_status mortise_lock_progress(mortise_lock* lock, mortise_error* error) {
   return call(lock, error, &lock_handle::note_progress, any_hold);
 }
 
+mortise_hold_id* mortise_lock_export(mortise_lock* lock, int64_t lease_ms, mortise_error* error) {
+  return export_hold(lock, lease_ms, error);
+}
+
+mortise_status mortise_lock_adopt(mortise_lock* lock, const char* id, size_t id_len,
+                                  mortise_error* error) {
+  return call(lock, error, &lock_handle::adopt, argument::id{id, id_len});
+}
+
 mortise_status mortise_lock_cancel(mortise_lock* lock, mortise_error* error) {
   return call(lock, error, &lock_handle::cancel);
 }

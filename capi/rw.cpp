@@ -136,6 +136,15 @@ mortise_status mortise_rw_progress(mortise_rw* rw, mortise_error* error) {
   return call(rw, error, &lock_handle::note_progress, any_hold);
 }
 
+mortise_hold_id* mortise_rw_export(mortise_rw* rw, int64_t lease_ms, mortise_error* error) {
+  return export_hold(rw, lease_ms, error);
+}
+
+mortise_status mortise_rw_adopt(mortise_rw* rw, const char* id, size_t id_len,
+                                mortise_error* error) {
+  return call(rw, error, &lock_handle::adopt, argument::id{id, id_len});
+}
+
 mortise_status mortise_rw_cancel(mortise_rw* rw, mortise_error* error) {
   return call(rw, error, &lock_handle::cancel);
 }

@@ -89,6 +89,16 @@ mortise_status mortise_semaphore_progress(mortise_semaphore* semaphore, mortise_
   return call(semaphore, error, &lock_handle::note_progress, any_hold);
 }
 
+mortise_hold_id* mortise_semaphore_export(mortise_semaphore* semaphore, int64_t lease_ms,
+                                          mortise_error* error) {
+  return export_hold(semaphore, lease_ms, error);
+}
+
+mortise_status mortise_semaphore_adopt(mortise_semaphore* semaphore, const char* id, size_t id_len,
+                                       mortise_error* error) {
+  return call(semaphore, error, &lock_handle::adopt, argument::id{id, id_len});
+}
+
 mortise_status mortise_semaphore_cancel(mortise_semaphore* semaphore, mortise_error* error) {
   return call(semaphore, error, &lock_handle::cancel);
 }

@@ -40,6 +40,7 @@ int exit_code_of(mortise_status status, std::string_view server_text) {
     case MORTISE_TIMED_OUT:
       return exit_not_acquired;
     case MORTISE_LOST:
+    case MORTISE_NOT_OWNER:
       return exit_lost;
     case MORTISE_INVALID_ARGUMENT:
       return exit_usage;

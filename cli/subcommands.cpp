@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cli/commands/acquire.hpp"
 #include "cli/commands/bench.hpp"
 #include "cli/commands/doctor.hpp"
 #include "cli/commands/list.hpp"
@@ -14,12 +15,14 @@
 namespace mortise::cli {
 
 std::span<const subcommand> subcommands() {
-  static constexpr std::array<subcommand, 8> all = {{
+  static constexpr std::array<subcommand, 10> all = {{
       {"exec", "run a command while a lock is held", exec::run},
+      {"acquire", "acquire a lock for several commands", acquire_lock},
+      {"renew", "renew a hold of mortise acquire", renew_hold},
       {"list", "list the holder and the number of waiters of each lock", list_locks},
       {"show", "show the holders and the waiters of a lock, in order", show_lock},
       {"top", "watch the locks with the most waiters", watch_locks},
-      {"release", "release a lock by force", release_lock},
+      {"release", "release a hold of mortise acquire, or a lock by force", release_lock},
       {"doctor", "check whether the servers are safe for locks", check_health},
       {"bench", "measure the latency of locks", bench_locks},
       {"version", "print the version", print_version},

@@ -26,6 +26,11 @@ var notCalled = map[string]string{
 
 	"event_hold_number": drained,
 
+	"hold_id_name":           ofCommand,
+	"hold_id_kind":           ofCommand,
+	"hold_id_capacity":       ofCommand,
+	"hold_id_valid_until_ms": ofCommand,
+
 	"lock_unlock":       byNumber,
 	"rw_read_unlock":    byNumber,
 	"rw_write_unlock":   byNumber,
@@ -40,8 +45,9 @@ var notCalled = map[string]string{
 }
 
 const (
-	drained  = "mortise_go_drain in go.i does it for many events at once"
-	byNumber = "a Hold ends by its number, which ends no later one"
+	drained   = "mortise_go_drain in go.i does it for many events at once"
+	ofCommand = "the command makes the handle that an id is for"
+	byNumber  = "a Hold ends by its number, which ends no later one"
 )
 
 // The options of the header that no With function sets, and why.

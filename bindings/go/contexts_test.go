@@ -17,6 +17,7 @@ type scene struct {
 	semaphore *Semaphore
 	multi     *Multi
 	hold      *Hold // by whichever handle the call is about
+	id        string
 }
 
 // contextCalls is everything that takes a context, each with what has to be held before.
@@ -118,6 +119,18 @@ var contextCalls = map[string]struct {
 	"Hold.Extend": {locks, func(s *scene, ctx context.Context) error {
 		return s.hold.Extend(ctx, time.Minute)
 	}},
+	"Hold.Export": {locks, func(s *scene, ctx context.Context) error {
+		return only(s.hold.Export(ctx, time.Minute))
+	}},
+	"Lock.Adopt": {exports, func(s *scene, ctx context.Context) error {
+		return only(s.lock.Adopt(ctx, s.id))
+	}},
+	"RW.Adopt": {exportsWriting, func(s *scene, ctx context.Context) error {
+		return only(s.rw.Adopt(ctx, s.id))
+	}},
+	"Semaphore.Adopt": {exportsPermit, func(s *scene, ctx context.Context) error {
+		return only(s.semaphore.Adopt(ctx, s.id))
+	}},
 	"Hold.SetValue": {locks, func(s *scene, ctx context.Context) error {
 		return s.hold.SetValue(ctx, "10.0.0.5:8080")
 	}},
@@ -141,6 +154,27 @@ func locks(s *scene, ctx context.Context) (*Hold, error)    { return s.lock.Acqu
 func reads(s *scene, ctx context.Context) (*Hold, error)    { return s.rw.Read(ctx) }
 func writes(s *scene, ctx context.Context) (*Hold, error)   { return s.rw.Write(ctx) }
 func locksAll(s *scene, ctx context.Context) (*Hold, error) { return s.multi.Acquire(ctx) }
+
+func exports(s *scene, ctx context.Context) (*Hold, error) {
+	return s.export(ctx, s.lock.Acquire)
+}
+
+func exportsWriting(s *scene, ctx context.Context) (*Hold, error) {
+	return s.export(ctx, s.rw.Write)
+}
+
+func exportsPermit(s *scene, ctx context.Context) (*Hold, error) {
+	return s.export(ctx, s.semaphore.Acquire)
+}
+
+func (s *scene) export(ctx context.Context,
+	acquire func(context.Context) (*Hold, error)) (*Hold, error) {
+	hold, err := acquire(ctx)
+	if err == nil {
+		s.id, err = hold.Export(ctx, time.Minute)
+	}
+	return hold, err
+}
 
 func loses(s *scene, ctx context.Context) (*Hold, error) {
 	lock, err := s.client.NewLock("lost", WithLease(50*time.Millisecond), WithRenewal(false))

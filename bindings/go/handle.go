@@ -15,6 +15,8 @@ type kind struct {
 	cancel    func(address, details uintptr) int32
 	interrupt func(address uintptr, isOn int32, details uintptr) int32
 	progress  func(address, details uintptr) int32
+	export    func(address uintptr, leaseMs int64, details uintptr) uintptr // nil of a multi
+	adopt     func(address uintptr, id string, details uintptr) int32       // likewise
 	validMs   func(address uintptr) int64
 	deadline  func(address uintptr) int64
 	token     func(address uintptr) int64

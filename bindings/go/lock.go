@@ -17,6 +17,8 @@ var lockKind = &kind{
 	cancel:    swig.Lock_cancel,
 	interrupt: swig.Lock_interrupt,
 	progress:  swig.Lock_progress,
+	export:    swig.Lock_export,
+	adopt:     swig.Lock_adopt,
 	validMs:   swig.Lock_valid_ms,
 	deadline:  swig.Lock_deadline_ns,
 	token:     swig.Lock_token,

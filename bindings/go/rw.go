@@ -19,6 +19,8 @@ var rwKind = &kind{
 	cancel:    swig.Rw_cancel,
 	interrupt: swig.Rw_interrupt,
 	progress:  swig.Rw_progress,
+	export:    swig.Rw_export,
+	adopt:     swig.Rw_adopt,
 	validMs:   swig.Rw_valid_ms,
 	deadline:  swig.Rw_deadline_ns,
 	token:     swig.Rw_token,

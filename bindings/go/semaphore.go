@@ -18,6 +18,8 @@ var semaphoreKind = &kind{
 	cancel:    swig.Semaphore_cancel,
 	interrupt: swig.Semaphore_interrupt,
 	progress:  swig.Semaphore_progress,
+	export:    swig.Semaphore_export,
+	adopt:     swig.Semaphore_adopt,
 	validMs:   swig.Semaphore_valid_ms,
 	deadline:  swig.Semaphore_deadline_ns,
 	token:     swig.Semaphore_token,

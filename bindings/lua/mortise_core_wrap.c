@@ -2697,24 +2697,25 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 #define SWIGTYPE_p_mortise_error swig_types[3]
 #define SWIGTYPE_p_mortise_event swig_types[4]
 #define SWIGTYPE_p_mortise_health swig_types[5]
-#define SWIGTYPE_p_mortise_info swig_types[6]
-#define SWIGTYPE_p_mortise_listing swig_types[7]
-#define SWIGTYPE_p_mortise_lock swig_types[8]
-#define SWIGTYPE_p_mortise_multi swig_types[9]
-#define SWIGTYPE_p_mortise_options swig_types[10]
-#define SWIGTYPE_p_mortise_queue swig_types[11]
-#define SWIGTYPE_p_mortise_rw swig_types[12]
-#define SWIGTYPE_p_mortise_semaphore swig_types[13]
-#define SWIGTYPE_p_mortise_stats swig_types[14]
-#define SWIGTYPE_p_short swig_types[15]
-#define SWIGTYPE_p_signed_char swig_types[16]
-#define SWIGTYPE_p_size_t swig_types[17]
-#define SWIGTYPE_p_unsigned_char swig_types[18]
-#define SWIGTYPE_p_unsigned_int swig_types[19]
-#define SWIGTYPE_p_unsigned_long_long swig_types[20]
-#define SWIGTYPE_p_unsigned_short swig_types[21]
-static swig_type_info *swig_types[23];
-static swig_module_info swig_module = {swig_types, 22, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_hold_id swig_types[6]
+#define SWIGTYPE_p_mortise_info swig_types[7]
+#define SWIGTYPE_p_mortise_listing swig_types[8]
+#define SWIGTYPE_p_mortise_lock swig_types[9]
+#define SWIGTYPE_p_mortise_multi swig_types[10]
+#define SWIGTYPE_p_mortise_options swig_types[11]
+#define SWIGTYPE_p_mortise_queue swig_types[12]
+#define SWIGTYPE_p_mortise_rw swig_types[13]
+#define SWIGTYPE_p_mortise_semaphore swig_types[14]
+#define SWIGTYPE_p_mortise_stats swig_types[15]
+#define SWIGTYPE_p_short swig_types[16]
+#define SWIGTYPE_p_signed_char swig_types[17]
+#define SWIGTYPE_p_size_t swig_types[18]
+#define SWIGTYPE_p_unsigned_char swig_types[19]
+#define SWIGTYPE_p_unsigned_int swig_types[20]
+#define SWIGTYPE_p_unsigned_long_long swig_types[21]
+#define SWIGTYPE_p_unsigned_short swig_types[22]
+static swig_type_info *swig_types[24];
+static swig_module_info swig_module = {swig_types, 23, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2947,6 +2948,7 @@ SWIGINTERN void delete_mortise_info(struct mortise_info *self){ mortise_info_fre
 SWIGINTERN void delete_mortise_health(struct mortise_health *self){ mortise_health_free(self); }
 SWIGINTERN void delete_mortise_stats(struct mortise_stats *self){ mortise_stats_free(self); }
 SWIGINTERN void delete_mortise_listing(struct mortise_listing *self){ mortise_listing_free(self); }
+SWIGINTERN void delete_mortise_hold_id(struct mortise_hold_id *self){ mortise_hold_id_free(self); }
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3425,6 +3427,45 @@ static swig_lua_namespace swig_listing_Sf_SwigStatic = {
 static swig_lua_class *swig_listing_bases[] = {0};
 static const char *swig_listing_base_names[] = {0};
 static swig_lua_class _wrap_class_listing = { "listing", "listing", &SWIGTYPE_p_mortise_listing,0, swig_delete_listing, swig_listing_methods, swig_listing_attributes, &swig_listing_Sf_SwigStatic, swig_listing_meta, swig_listing_bases, swig_listing_base_names };
+
+static void swig_delete_hold_id(void *obj) {
+struct mortise_hold_id *arg1 = (struct mortise_hold_id *) obj;
+delete_mortise_hold_id(arg1);
+}
+static swig_lua_attribute swig_hold_id_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_hold_id_methods[]= {
+    {0,0}
+};
+static swig_lua_method swig_hold_id_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_hold_id_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_hold_id_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_hold_id_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_hold_id_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_hold_id_Sf_SwigStatic = {
+    "hold_id",
+    swig_hold_id_Sf_SwigStatic_methods,
+    swig_hold_id_Sf_SwigStatic_attributes,
+    swig_hold_id_Sf_SwigStatic_constants,
+    swig_hold_id_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_hold_id_bases[] = {0};
+static const char *swig_hold_id_base_names[] = {0};
+static swig_lua_class _wrap_class_hold_id = { "hold_id", "hold_id", &SWIGTYPE_p_mortise_hold_id,0, swig_delete_hold_id, swig_hold_id_methods, swig_hold_id_attributes, &swig_hold_id_Sf_SwigStatic, swig_hold_id_meta, swig_hold_id_bases, swig_hold_id_base_names };
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -5229,6 +5270,65 @@ static int _wrap_lock_set_value(lua_State* L) {
 }
 
 
+static int _wrap_lock_export(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_hold_id *result = 0 ;
+  
+  arg2 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_lock_export",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_hold_id *)mortise_lock_export(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_hold_id);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_lock_adopt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_lock_adopt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "id", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_lock_adopt(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_cancel(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -6126,6 +6226,65 @@ static int _wrap_rw_progress(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_rw *)handle1;
   result = (mortise_status)mortise_rw_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_export(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_hold_id *result = 0 ;
+  
+  arg2 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_rw_export",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_hold_id *)mortise_rw_export(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_hold_id);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_adopt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_rw_adopt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "id", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_adopt(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -7202,6 +7361,65 @@ static int _wrap_semaphore_progress(lua_State* L) {
   if (wrong1 != 0) return wrong1;
   arg1 = (mortise_semaphore *)handle1;
   result = (mortise_status)mortise_semaphore_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_export(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_hold_id *result = 0 ;
+  
+  arg2 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_semaphore_export",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_hold_id *)mortise_semaphore_export(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_hold_id);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_semaphore_adopt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_semaphore_adopt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "id", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_semaphore_adopt(arg1,(char const *)arg2,arg3,arg4);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -8455,6 +8673,180 @@ static int _wrap_multi_unlock_async(lua_State* L) {
 }
 
 
+static int _wrap_hold_id_new(lua_State* L) {
+  int SWIG_arg = 0;
+  char *arg1 = (char *) 0 ;
+  size_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  mortise_hold_id *result = 0 ;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_hold_id_new",1,1)
+  if ((wrong1 = mortise_lua_text(L, 1, "id", &arg1, &arg2)) != 0) return wrong1;
+  result = (mortise_hold_id *)mortise_hold_id_new((char const *)arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_hold_id);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_free(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  
+  SWIG_check_num_args("mortise_hold_id_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  mortise_hold_id_free(arg1);
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_text(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_hold_id_text",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (char *)mortise_hold_id_text((struct mortise_hold_id const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_hold_id_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (char *)mortise_hold_id_name((struct mortise_hold_id const *)arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_kind(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_hold_id_kind",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (char *)mortise_hold_id_kind((struct mortise_hold_id const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_is_exclusive(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int32_t result;
+  
+  SWIG_check_num_args("mortise_hold_id_is_exclusive",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (int32_t)mortise_hold_id_is_exclusive((struct mortise_hold_id const *)arg1);
+  lua_pushboolean(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_capacity(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_hold_id_capacity",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (int64_t)mortise_hold_id_capacity((struct mortise_hold_id const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_hold_id_valid_until_ms(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_hold_id_valid_until_ms",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "hold_id", SWIGTYPE_p_mortise_hold_id, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_hold_id *)handle1;
+  result = (int64_t)mortise_hold_id_valid_until_ms((struct mortise_hold_id const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_info_new(lua_State* L) {
   int SWIG_arg = 0;
   mortise_info *result = 0 ;
@@ -9598,6 +9990,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_extend", _wrap_lock_extend},
     { "lock_progress", _wrap_lock_progress},
     { "lock_set_value", _wrap_lock_set_value},
+    { "lock_export", _wrap_lock_export},
+    { "lock_adopt", _wrap_lock_adopt},
     { "lock_cancel", _wrap_lock_cancel},
     { "lock_interrupt", _wrap_lock_interrupt},
     { "lock_name", _wrap_lock_name},
@@ -9630,6 +10024,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_interrupt", _wrap_rw_interrupt},
     { "rw_name", _wrap_rw_name},
     { "rw_progress", _wrap_rw_progress},
+    { "rw_export", _wrap_rw_export},
+    { "rw_adopt", _wrap_rw_adopt},
     { "rw_cancel", _wrap_rw_cancel},
     { "rw_is_reading", _wrap_rw_is_reading},
     { "rw_is_writing", _wrap_rw_is_writing},
@@ -9665,6 +10061,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_interrupt", _wrap_semaphore_interrupt},
     { "semaphore_name", _wrap_semaphore_name},
     { "semaphore_progress", _wrap_semaphore_progress},
+    { "semaphore_export", _wrap_semaphore_export},
+    { "semaphore_adopt", _wrap_semaphore_adopt},
     { "semaphore_cancel", _wrap_semaphore_cancel},
     { "semaphore_is_held", _wrap_semaphore_is_held},
     { "semaphore_deadline_ns", _wrap_semaphore_deadline_ns},
@@ -9707,6 +10105,14 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_watch", _wrap_multi_watch},
     { "multi_extend_async", _wrap_multi_extend_async},
     { "multi_unlock_async", _wrap_multi_unlock_async},
+    { "hold_id_new", _wrap_hold_id_new},
+    { "hold_id_free", _wrap_hold_id_free},
+    { "hold_id_text", _wrap_hold_id_text},
+    { "hold_id_name", _wrap_hold_id_name},
+    { "hold_id_kind", _wrap_hold_id_kind},
+    { "hold_id_is_exclusive", _wrap_hold_id_is_exclusive},
+    { "hold_id_capacity", _wrap_hold_id_capacity},
+    { "hold_id_valid_until_ms", _wrap_hold_id_valid_until_ms},
     { "info_new", _wrap_info_new},
     { "info_free", _wrap_info_free},
     { "info_is_held", _wrap_info_is_held},
@@ -9766,6 +10172,7 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_health,
 &_wrap_class_stats,
 &_wrap_class_listing,
+&_wrap_class_hold_id,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -9792,6 +10199,7 @@ static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)&_wrap_class_event, 0};
 static swig_type_info _swigt__p_mortise_health = {"_p_mortise_health", "mortise_health *|struct mortise_health *", 0, 0, (void*)&_wrap_class_health, 0};
+static swig_type_info _swigt__p_mortise_hold_id = {"_p_mortise_hold_id", "mortise_hold_id *|struct mortise_hold_id *", 0, 0, (void*)&_wrap_class_hold_id, 0};
 static swig_type_info _swigt__p_mortise_info = {"_p_mortise_info", "mortise_info *|struct mortise_info *", 0, 0, (void*)&_wrap_class_info, 0};
 static swig_type_info _swigt__p_mortise_listing = {"_p_mortise_listing", "mortise_listing *|struct mortise_listing *", 0, 0, (void*)&_wrap_class_listing, 0};
 static swig_type_info _swigt__p_mortise_lock = {"_p_mortise_lock", "mortise_lock *|struct mortise_lock *", 0, 0, (void*)&_wrap_class_lock, 0};
@@ -9816,6 +10224,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
   &_swigt__p_mortise_health,
+  &_swigt__p_mortise_hold_id,
   &_swigt__p_mortise_info,
   &_swigt__p_mortise_listing,
   &_swigt__p_mortise_lock,
@@ -9840,6 +10249,7 @@ static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_health[] = {  {&_swigt__p_mortise_health, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_hold_id[] = {  {&_swigt__p_mortise_hold_id, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_info[] = {  {&_swigt__p_mortise_info, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_listing[] = {  {&_swigt__p_mortise_listing, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_lock[] = {  {&_swigt__p_mortise_lock, 0, 0, 0},{0, 0, 0, 0}};
@@ -9864,6 +10274,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
   _swigc__p_mortise_health,
+  _swigc__p_mortise_hold_id,
   _swigc__p_mortise_info,
   _swigc__p_mortise_listing,
   _swigc__p_mortise_lock,

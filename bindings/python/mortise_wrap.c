@@ -3449,23 +3449,24 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_mortise_error swig_types[4]
 #define SWIGTYPE_p_mortise_event swig_types[5]
 #define SWIGTYPE_p_mortise_health swig_types[6]
-#define SWIGTYPE_p_mortise_info swig_types[7]
-#define SWIGTYPE_p_mortise_listing swig_types[8]
-#define SWIGTYPE_p_mortise_lock swig_types[9]
-#define SWIGTYPE_p_mortise_multi swig_types[10]
-#define SWIGTYPE_p_mortise_options swig_types[11]
-#define SWIGTYPE_p_mortise_queue swig_types[12]
-#define SWIGTYPE_p_mortise_rw swig_types[13]
-#define SWIGTYPE_p_mortise_semaphore swig_types[14]
-#define SWIGTYPE_p_mortise_stats swig_types[15]
-#define SWIGTYPE_p_short swig_types[16]
-#define SWIGTYPE_p_signed_char swig_types[17]
-#define SWIGTYPE_p_unsigned_char swig_types[18]
-#define SWIGTYPE_p_unsigned_int swig_types[19]
-#define SWIGTYPE_p_unsigned_long_long swig_types[20]
-#define SWIGTYPE_p_unsigned_short swig_types[21]
-static swig_type_info *swig_types[23];
-static swig_module_info swig_module = {swig_types, 22, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_hold_id swig_types[7]
+#define SWIGTYPE_p_mortise_info swig_types[8]
+#define SWIGTYPE_p_mortise_listing swig_types[9]
+#define SWIGTYPE_p_mortise_lock swig_types[10]
+#define SWIGTYPE_p_mortise_multi swig_types[11]
+#define SWIGTYPE_p_mortise_options swig_types[12]
+#define SWIGTYPE_p_mortise_queue swig_types[13]
+#define SWIGTYPE_p_mortise_rw swig_types[14]
+#define SWIGTYPE_p_mortise_semaphore swig_types[15]
+#define SWIGTYPE_p_mortise_stats swig_types[16]
+#define SWIGTYPE_p_short swig_types[17]
+#define SWIGTYPE_p_signed_char swig_types[18]
+#define SWIGTYPE_p_unsigned_char swig_types[19]
+#define SWIGTYPE_p_unsigned_int swig_types[20]
+#define SWIGTYPE_p_unsigned_long_long swig_types[21]
+#define SWIGTYPE_p_unsigned_short swig_types[22]
+static swig_type_info *swig_types[24];
+static swig_module_info swig_module = {swig_types, 23, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3735,6 +3736,11 @@ __attribute__((unused)) static void mortise_python_free_mortise_stats(void *obje
 
 __attribute__((unused)) static void mortise_python_free_mortise_listing(void *object) {
   mortise_listing_free((mortise_listing *)object);
+}
+
+
+__attribute__((unused)) static void mortise_python_free_mortise_hold_id(void *object) {
+  mortise_hold_id_free((mortise_hold_id *)object);
 }
 
 
@@ -6014,6 +6020,92 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_lock_export(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_lock *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_hold_id *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lock_export", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_lock");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_lock *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "lock_export" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_hold_id *)mortise_lock_export(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_hold_id", mortise_python_free_mortise_hold_id);
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_lock_adopt(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_lock *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lock_adopt", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_lock");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_lock *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "id");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_lock_adopt(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  mortise_python_grant(handle1);
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_lock_cancel(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_lock *arg1 = 0 ;
@@ -7187,6 +7279,92 @@ SWIGINTERN PyObject *_wrap_rw_progress(PyObject *self, PyObject *args) {
 fail:
   mortise_python_leave(handle1);
   mortise_python_give_error(arg2);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_rw_export(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_rw *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_hold_id *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "rw_export", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_rw");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_rw *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "rw_export" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_hold_id *)mortise_rw_export(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_hold_id", mortise_python_free_mortise_hold_id);
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_rw_adopt(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_rw *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "rw_adopt", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_rw");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_rw *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "id");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_rw_adopt(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  mortise_python_grant(handle1);
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
   return NULL;
 }
 
@@ -8633,6 +8811,92 @@ SWIGINTERN PyObject *_wrap_semaphore_progress(PyObject *self, PyObject *args) {
 fail:
   mortise_python_leave(handle1);
   mortise_python_give_error(arg2);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_semaphore_export(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_semaphore *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_hold_id *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "semaphore_export", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_semaphore");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_semaphore *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "semaphore_export" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_hold_id *)mortise_semaphore_export(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_hold_id", mortise_python_free_mortise_hold_id);
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_semaphore_adopt(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_semaphore *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "semaphore_adopt", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_semaphore");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_semaphore *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "id");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_semaphore_adopt(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  mortise_python_grant(handle1);
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
   return NULL;
 }
 
@@ -10324,6 +10588,158 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_hold_id_new(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = 0 ;
+  size_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  PyObject *bytes1 = NULL ;
+  PyObject *swig_obj[1] ;
+  mortise_hold_id *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  bytes1 = mortise_python_bytes(swig_obj[0], "id");
+  if (bytes1 == NULL) SWIG_fail;
+  arg1 = PyBytes_AsString(bytes1);
+  arg2 = (size_t)PyBytes_Size(bytes1);
+  thread = PyEval_SaveThread();
+  result = (mortise_hold_id *)mortise_hold_id_new((char const *)arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_hold_id", mortise_python_free_mortise_hold_id);
+  Py_XDECREF(bytes1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  Py_XDECREF(bytes1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_hold_id_text(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_hold_id *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_hold_id");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_hold_id *)handle1->object;
+  result = (char *)mortise_hold_id_text((struct mortise_hold_id const *)arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_hold_id_kind(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_hold_id *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_hold_id");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_hold_id *)handle1->object;
+  result = (char *)mortise_hold_id_kind((struct mortise_hold_id const *)arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_hold_id_is_exclusive(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_hold_id *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_hold_id");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_hold_id *)handle1->object;
+  result = (int32_t)mortise_hold_id_is_exclusive((struct mortise_hold_id const *)arg1);
+  resultobj = PyBool_FromLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_hold_id_capacity(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_hold_id *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_hold_id");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_hold_id *)handle1->object;
+  result = (int64_t)mortise_hold_id_capacity((struct mortise_hold_id const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_hold_id_valid_until_ms(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_hold_id *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_hold_id");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_hold_id *)handle1->object;
+  result = (int64_t)mortise_hold_id_valid_until_ms((struct mortise_hold_id const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_info_new(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_info *result = 0 ;
@@ -11028,6 +11444,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "lock_extend", _wrap_lock_extend, METH_VARARGS, NULL},
 	 { "lock_progress", _wrap_lock_progress, METH_O, NULL},
 	 { "lock_set_value", _wrap_lock_set_value, METH_VARARGS, NULL},
+	 { "lock_export", _wrap_lock_export, METH_VARARGS, NULL},
+	 { "lock_adopt", _wrap_lock_adopt, METH_VARARGS, NULL},
 	 { "lock_cancel", _wrap_lock_cancel, METH_O, NULL},
 	 { "lock_interrupt", _wrap_lock_interrupt, METH_VARARGS, NULL},
 	 { "lock_is_held", _wrap_lock_is_held, METH_O, NULL},
@@ -11057,6 +11475,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "rw_extend", _wrap_rw_extend, METH_VARARGS, NULL},
 	 { "rw_interrupt", _wrap_rw_interrupt, METH_VARARGS, NULL},
 	 { "rw_progress", _wrap_rw_progress, METH_O, NULL},
+	 { "rw_export", _wrap_rw_export, METH_VARARGS, NULL},
+	 { "rw_adopt", _wrap_rw_adopt, METH_VARARGS, NULL},
 	 { "rw_cancel", _wrap_rw_cancel, METH_O, NULL},
 	 { "rw_is_reading", _wrap_rw_is_reading, METH_O, NULL},
 	 { "rw_is_writing", _wrap_rw_is_writing, METH_O, NULL},
@@ -11090,6 +11510,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "semaphore_extend", _wrap_semaphore_extend, METH_VARARGS, NULL},
 	 { "semaphore_interrupt", _wrap_semaphore_interrupt, METH_VARARGS, NULL},
 	 { "semaphore_progress", _wrap_semaphore_progress, METH_O, NULL},
+	 { "semaphore_export", _wrap_semaphore_export, METH_VARARGS, NULL},
+	 { "semaphore_adopt", _wrap_semaphore_adopt, METH_VARARGS, NULL},
 	 { "semaphore_cancel", _wrap_semaphore_cancel, METH_O, NULL},
 	 { "semaphore_is_held", _wrap_semaphore_is_held, METH_O, NULL},
 	 { "semaphore_deadline_ns", _wrap_semaphore_deadline_ns, METH_O, NULL},
@@ -11131,6 +11553,12 @@ static PyMethodDef SwigMethods[] = {
 	 { "multi_watch", _wrap_multi_watch, METH_VARARGS, NULL},
 	 { "multi_extend_async", _wrap_multi_extend_async, METH_VARARGS, NULL},
 	 { "multi_unlock_async", _wrap_multi_unlock_async, METH_VARARGS, NULL},
+	 { "hold_id_new", _wrap_hold_id_new, METH_O, NULL},
+	 { "hold_id_text", _wrap_hold_id_text, METH_O, NULL},
+	 { "hold_id_kind", _wrap_hold_id_kind, METH_O, NULL},
+	 { "hold_id_is_exclusive", _wrap_hold_id_is_exclusive, METH_O, NULL},
+	 { "hold_id_capacity", _wrap_hold_id_capacity, METH_O, NULL},
+	 { "hold_id_valid_until_ms", _wrap_hold_id_valid_until_ms, METH_O, NULL},
 	 { "info_new", _wrap_info_new, METH_NOARGS, NULL},
 	 { "info_is_held", _wrap_info_is_held, METH_O, NULL},
 	 { "info_is_mine", _wrap_info_is_mine, METH_O, NULL},
@@ -11169,6 +11597,7 @@ static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_health = {"_p_mortise_health", "mortise_health *|struct mortise_health *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_mortise_hold_id = {"_p_mortise_hold_id", "mortise_hold_id *|struct mortise_hold_id *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_info = {"_p_mortise_info", "mortise_info *|struct mortise_info *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_listing = {"_p_mortise_listing", "mortise_listing *|struct mortise_listing *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_lock = {"_p_mortise_lock", "mortise_lock *|struct mortise_lock *", 0, 0, (void*)0, 0};
@@ -11193,6 +11622,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
   &_swigt__p_mortise_health,
+  &_swigt__p_mortise_hold_id,
   &_swigt__p_mortise_info,
   &_swigt__p_mortise_listing,
   &_swigt__p_mortise_lock,
@@ -11217,6 +11647,7 @@ static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_health[] = {  {&_swigt__p_mortise_health, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_hold_id[] = {  {&_swigt__p_mortise_hold_id, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_info[] = {  {&_swigt__p_mortise_info, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_listing[] = {  {&_swigt__p_mortise_listing, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_lock[] = {  {&_swigt__p_mortise_lock, 0, 0, 0},{0, 0, 0, 0}};
@@ -11241,6 +11672,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
   _swigc__p_mortise_health,
+  _swigc__p_mortise_hold_id,
   _swigc__p_mortise_info,
   _swigc__p_mortise_listing,
   _swigc__p_mortise_lock,

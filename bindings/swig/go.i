@@ -55,7 +55,7 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(in) int64_t *records %{ $1 = ($1_ltype)$input; %}
 
 /* A handle in Go knows its name, which may have a NUL in it. */
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
 
 /* The queue is read by `mortise_go_drain` instead. */
 %ignore mortise_queue_next;

@@ -39,7 +39,7 @@
 %ignore mortise_check_abi;
 %rename("$ignore", regextarget=1) "^mortise_(error|event)_";
 // An owner in Java knows its name, which may have a NUL in it.
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
 %ignore mortise_queue_next;
 %ignore mortise_queue_next_batch;
 %ignore mortise_queue_fd;

@@ -44,6 +44,7 @@ MACRO(mortise_info)
 MACRO(mortise_health)
 MACRO(mortise_stats)
 MACRO(mortise_listing)
+MACRO(mortise_hold_id)
 %enddef
 
 /* MORTISE_EACH_TEXT(MACRO): MACRO(pointer, length) for every string parameter of the ABI. */
@@ -58,6 +59,7 @@ MACRO(const char *owner, size_t owner_len)
 MACRO(const char *user, size_t user_len)
 MACRO(const char *password, size_t password_len)
 MACRO(const char *pattern, size_t pattern_len)
+MACRO(const char *id, size_t id_len)
 %enddef
 
 #if defined(SWIGGO)

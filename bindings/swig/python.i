@@ -225,6 +225,9 @@ static int mortise_python_append(PyObject *list, const mortise_event *event) {
 %enddef
 MORTISE_PYTHON_GRANTS(mortise_lock_try)
 MORTISE_PYTHON_GRANTS(mortise_lock_acquire)
+MORTISE_PYTHON_GRANTS(mortise_lock_adopt)
+MORTISE_PYTHON_GRANTS(mortise_rw_adopt)
+MORTISE_PYTHON_GRANTS(mortise_semaphore_adopt)
 MORTISE_PYTHON_GRANTS(mortise_rw_read_try)
 MORTISE_PYTHON_GRANTS(mortise_rw_read_acquire)
 MORTISE_PYTHON_GRANTS(mortise_rw_write_try)
@@ -320,10 +323,10 @@ MORTISE_PYTHON_PLAIN_NEW(mortise_info)
 %rename("$ignore", %$isenumitem) "";
 %rename("$ignore", %$isconstant) "";
 %rename("$ignore", regextarget=1, fullname=1) "^mortise_(error|event)_";
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_[a-z]+_free$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_[a-z_]+_free$";
 %rename("$ignore", regextarget=1, fullname=1) "^mortise_options_set_";
 /* An object in Python knows its name. */
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
 /* `next_events` reads the queue. */
 %ignore mortise_queue_next;
 %ignore mortise_queue_next_batch;

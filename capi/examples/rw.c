@@ -2,6 +2,7 @@
 #include <mortise/mortise.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void check(mortise_status status, const mortise_error *error) {
   if (status == MORTISE_OK) return;
@@ -41,6 +42,16 @@ int main(void) {
                                     error),
         error);
 
+  /* A hold outlives its handle as an id. */
+  check(mortise_rw_write_acquire(rw, 5000, error), error);
+  mortise_hold_id *id = mortise_rw_export(rw, 60000, error);
+  check(mortise_error_status(error), error);
+  const char *text = mortise_hold_id_text(id);
+  check(mortise_rw_adopt(other, text, strlen(text), error), error);
+  printf("adopted: writing %d\n", mortise_rw_is_writing(other));
+  mortise_hold_id_free(id);
+  check(mortise_rw_write_unlock(other, error), error);
+
   /* Writers are alone. */
   check(mortise_rw_write_acquire(rw, 5000, error), error);
   printf("another writer: %s\n",
@@ -64,5 +75,6 @@ int main(void) {
  *     table: two readers, a writer is not acquired
  *     reading 0, writing 1
  *     extended
+ *     adopted: writing 1
  *     another writer: not acquired
  */

@@ -2,6 +2,7 @@
 #include <mortise/mortise.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void check(mortise_status status, const mortise_error *error) {
   if (status == MORTISE_OK) return;
@@ -40,6 +41,14 @@ int main(void) {
       mortise_semaphore_valid_ms(semaphore) == 0) {
     return 1;
   }
+  /* A hold outlives its handle as an id. */
+  mortise_hold_id *id =
+      mortise_semaphore_export(semaphore, 60000, error);
+  check(mortise_error_status(error), error);
+  const char *text = mortise_hold_id_text(id);
+  check(mortise_semaphore_adopt(semaphore, text, strlen(text), error),
+        error);
+  mortise_hold_id_free(id);
   int64_t hold = mortise_semaphore_hold_number(semaphore);
   check(mortise_semaphore_release_hold(semaphore, hold, error), error);
 

@@ -10,19 +10,23 @@
 #include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/held_by_id.hpp"
 #include "cli/named_lock.hpp"
 #include "cli/text/text_table.hpp"
 
 namespace mortise::cli {
 namespace {
 
-const char* const release_help = R"HELP(Releases a lock by force and grants it to the next waiter.
+const char* const release_help = R"HELP(Releases a hold of mortise acquire, or a lock by force.
 
+  mortise release --hold "$id"
   mortise release --force nightly
   mortise release --force --yes --host build7 --pid 4711 nightly
 
-Usage: mortise release --force [OPTION...] NAME
+Usage: mortise release --hold ID [OPTION...]
+       mortise release --force [OPTION...] NAME
 
+      --hold ID    release this hold, as mortise acquire printed it
       --force      confirm that another process holds the lock
       --yes        do not ask. Required without a terminal
       --host HOST  only holders on this host
@@ -30,19 +34,20 @@ Usage: mortise release --force [OPTION...] NAME
       --url URL    servers of the locks (default: $MORTISE_URL)
   -h, --help       print this help
 
-It lists the holders on stderr and asks before it releases their holds, at most 16 at a time. Until
-a holder notices the loss, it works at the same time as the next holder. End its process first, or
-let the protected resource reject its fencing token. A holder that is a mortise exec ends its
-command and exits with 79.
+With --force it lists the holders on stderr and asks before it releases their holds, at most 16 at a
+time. Until a holder notices the loss, it works at the same time as the next holder. End its process
+first, or let the protected resource reject its fencing token. A holder that is a mortise exec ends
+its command and exits with 79.
 
-Exit codes: 0 a hold was released; 1 no hold was found, or the answer was no; 64 and above as in
-mortise exec.
+Exit codes: 0 a hold was released; 1 no hold was found, or the answer was no; 79 the hold of --hold
+has ended, or a command runs under it; 64 and above as in mortise exec.
 )HELP";
 
 struct release_request {
   std::string name;
   std::string url;
   std::string host;
+  std::string hold;
   int64_t pid = 0;
   bool is_forced = false;
   bool is_agreed = false;
@@ -104,6 +109,16 @@ int end_holds(const release_request& request) {
   return is_ended ? exit_ok : exit_not_acquired;
 }
 
+int release_hold(const release_request& request) {
+  const error_handle error(mortise_error_new());
+  const auto lock = lock_of(request.hold, error.get());
+  const auto client = connect(request.url, error.get());
+  held_by_id held(client.get(), lock, nullptr, error.get());
+  held.adopt(request.hold);
+  held.unlock();
+  return exit_ok;
+}
+
 }  // namespace
 
 int release_lock(int argc, const char* const* argv) {
@@ -112,15 +127,22 @@ int release_lock(int argc, const char* const* argv) {
   app.add_option("NAME", request.name);
   app.add_flag("--force", request.is_forced);
   app.add_flag("--yes", request.is_agreed);
+  app.add_option("--hold", request.hold);
   app.add_option("--host", request.host);
   app.add_option("--pid", request.pid);
   app.add_option("--url", request.url);
   if (!read_arguments(app, "release", release_help, argc, argv)) return exit_ok;
+  if (app.count("--hold") > 0) {
+    if (app.count("NAME") == 0 && !request.is_forced) return release_hold(request);
+    throw failure(exit_usage, "--hold names the lock; give it without NAME and --force");
+  }
   if (app.count("NAME") == 0) {
     throw failure(exit_usage, "NAME is missing; see mortise release --help");
   }
   if (!request.is_forced) {
-    throw failure(exit_usage, "this process does not hold the lock; give --force to release it");
+    throw failure(exit_usage,
+                  "this process does not hold the lock; give --force to release it, or the --hold "
+                  "of mortise acquire");
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!request.is_agreed && !has_terminal) {

@@ -9,11 +9,13 @@ const char* const help_text = R"HELP(Runs a command while a lock is held.
   mortise exec --once-per 1h report -- report   run it on one of many hosts
 
 Usage: mortise exec [OPTION...] NAME... -- COMMAND [ARGUMENT...]
+       mortise exec [OPTION...] --hold ID -- COMMAND [ARGUMENT...]
        mortise exec [OPTION...] NAME... -c 'SHELL COMMAND'
 
 With several names it acquires all the locks or none.
 
 Lock
+      --hold ID                the hold of mortise acquire. It continues after the command
   -s, --shared                 shared mode of a read-write lock
   -x, --exclusive              exclusive mode of a read-write lock. The default is a mutex
       --permits N              one of N permits of a semaphore

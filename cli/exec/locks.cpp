@@ -42,11 +42,17 @@ locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   options_ = options_of(request);
   queue_.reset(mortise_queue_new(client_.get(), queue_capacity, error_.get()));
   if (!queue_) throw failure(error_.get());
+  turn_name_ = request.names.front() + "@";
+  if (!request.hold.empty()) {
+    hold_ = request.hold;
+    held_.emplace(client_.get(), lock_of(hold_, error_.get()), options_.get(), error_.get());
+    held_->watch(queue_.get());
+    return;
+  }
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));
   if (!multi_) throw failure(error_.get());
   for (const auto& name : request.names) add(request, name);
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
-  turn_name_ = request.names.front() + "@";
 }
 
 // The URL's options, with those of the command line. A hold lasts as long as the command.
@@ -144,11 +150,14 @@ void locks::check_kinds() const {
 }
 
 void locks::confirm() {
-  if (valid_ms() > unconfirmed_ms) return;
+  if (valid_ms() > unconfirmed_ms || held_) return;
   check(mortise_multi_extend(multi_.get(), 0, error_.get()));
 }
 
+void locks::adopt() { held_->adopt(hold_); }
+
 std::vector<int64_t> locks::tokens() const {
+  if (held_) return {held_->token()};
   std::vector<int64_t> tokens;
   for (const auto& lock : mutexes_) tokens.push_back(mortise_lock_token(lock.get()));
   for (const auto& rw : rws_) tokens.push_back(mortise_rw_token(rw.get()));
@@ -158,11 +167,15 @@ std::vector<int64_t> locks::tokens() const {
 
 // The turn of a command that hangs ends, too, so that another host runs it in this period.
 void locks::note_progress() {
+  if (held_) return held_->note_progress();
   mortise_multi_progress(multi_.get(), nullptr);
   if (turn_) mortise_lock_progress(turn_.get(), nullptr);
 }
 
-void locks::unlock() { check(mortise_multi_unlock(multi_.get(), error_.get())); }
+void locks::unlock() {
+  if (!held_) return check(mortise_multi_unlock(multi_.get(), error_.get()));
+  held_->give_out(0);
+}
 
 void locks::outlive(int64_t time_ms) {
   check(mortise_multi_extend(multi_.get(), std::max<int64_t>(time_ms, MORTISE_MIN_LEASE_MS),

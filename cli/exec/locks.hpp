@@ -9,6 +9,7 @@
 #include "cli/exec/plan.hpp"
 #include "cli/failure.hpp"
 #include "cli/handles.hpp"
+#include "cli/held_by_id.hpp"
 
 namespace mortise::cli::exec {
 
@@ -31,6 +32,8 @@ class locks {
 
   // Waits as the plan requires. Then reports an event MORTISE_EVENT_ACQUIRED. Throws a failure.
   void start_acquire();
+  // The same at once, for a plan with --hold. Throws a failure.
+  void adopt();
   // After an unsuccessful try: throws a failure if a name is used by another kind of lock. A try
   // only detects that the name is in use.
   void check_kinds() const;
@@ -39,9 +42,13 @@ class locks {
   // Throws.
   void confirm();
 
-  int64_t valid_ms() const { return mortise_multi_valid_ms(multi_.get()); }
+  int64_t valid_ms() const {
+    return held_ ? held_->valid_ms() : mortise_multi_valid_ms(multi_.get());
+  }
   // CLOCK_BOOTTIME; 0 after a loss.
-  int64_t valid_until_ns() const { return mortise_multi_deadline_ns(multi_.get()); }
+  int64_t valid_until_ns() const {
+    return held_ ? held_->deadline_ns() : mortise_multi_deadline_ns(multi_.get());
+  }
   // One token for each name, in the plan's order.
   std::vector<int64_t> tokens() const;
 
@@ -50,7 +57,7 @@ class locks {
 
   // The command goes on. Events report a loss.
   void note_progress();
-  // Throws a failure if the release is not certain.
+  // Gives a hold of --hold back to its id. Throws a failure if the release is not certain.
   void unlock();
   // Extends the leases to this time from now, without further renewal. Throws a failure.
   void outlive(int64_t time_ms);
@@ -80,6 +87,8 @@ class locks {
   std::vector<rw_handle> rws_;
   std::vector<semaphore_handle> semaphores_;
   multi_handle multi_;
+  std::string hold_;
+  std::optional<held_by_id> held_;  // with --hold
 };
 
 }  // namespace mortise::cli::exec

@@ -5,6 +5,7 @@
 #include "cli/arguments.hpp"
 #include "cli/exec/help.hpp"
 #include "cli/failure.hpp"
+#include "cli/held_by_id.hpp"
 #include "cli/period.hpp"
 
 namespace mortise::cli::exec {
@@ -20,6 +21,7 @@ struct written {
 
 void add_options(CLI::App& app, plan& result, written& as) {
   app.add_option("NAME", result.names);
+  app.add_option("--hold", result.hold);
   app.add_flag("-s,--shared", as.is_shared);
   app.add_flag("-x,--exclusive", as.is_exclusive);
   app.add_option("--permits", result.permits);
@@ -103,6 +105,18 @@ void read_times(const CLI::App& app, const written& as, plan& result) {
   check_period(as, result);
 }
 
+// The id names the lock, and its hold has been acquired.
+void read_hold(const CLI::App& app, plan& result) {
+  for (const auto* const option : {"NAME", "--shared", "--exclusive", "--permits", "--nonblock",
+                                   "--wait", "--conflict-exit-code", "--at-least", "--once-per"}) {
+    if (app.count(option) > 0) {
+      refuse(std::string("--hold and ") + option + " contradict each other; give one of them");
+    }
+  }
+  const error_handle error(mortise_error_new());
+  result.names = {lock_of(result.hold, error.get()).name};
+}
+
 void read_command(const CLI::App& app, const written& as, const std::vector<std::string>& after,
                   plan& result) {
   const bool has_shell_command = app.count("--command") > 0;
@@ -114,6 +128,7 @@ void read_command(const CLI::App& app, const written& as, const std::vector<std:
   } else {
     result.command = after;
   }
+  if (app.count("--hold") > 0) read_hold(app, result);
   if (result.names.empty()) refuse("NAME is missing");
   if (result.command.empty())
     refuse("the command is missing; give one after --, as in: mortise exec NAME -- COMMAND");

@@ -14,6 +14,7 @@ enum class mode { mutex, reader, writer, permit };
 struct plan {
   std::string url;  // MORTISE_URL if empty
   std::vector<std::string> names;
+  std::string hold;                  // the id of a hold to continue; empty to acquire the names
   std::vector<std::string> command;  // the program, found in PATH, and its arguments
 
   mode how = mode::mutex;

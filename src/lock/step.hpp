@@ -18,6 +18,8 @@ enum class step : std::uint8_t {
   acquire,        // take the lock or a place in the queue, first time
   reacquire,      // the same for a token that may be queued or granted already
   retake,         // as try_take for a token that may have been granted already
+  adopt,          // continue an exported hold: replace its owner token
+  restore,        // undo this: the exported hold gets its owner token back
   renew,          // extend the lease, for its owner only; also releases permits
   raise,          // upgrade this owner to exclusive, if no other holder shares the lock
   release_alone,  // release, if no client waits
@@ -32,8 +34,9 @@ struct step_request {
   std::uint64_t claim_id = 0;  // the requesting claim
   std::uint32_t serial = 0;    // the number of the request in its claim
   step what = step::try_take;
-  std::string_view token;   // the owner token of this attempt
-  std::string_view secret;  // of the grant; empty before the first request for a place in a queue
+  std::string_view token;    // the owner token of this attempt
+  std::string_view secret;   // of the grant; empty before the first request for a place in a queue
+  std::string_view adopted;  // adopt: the owner token of the exported hold
   std::int64_t ttl_ms = 0;
   std::int64_t reserve = 0;   // renew: how many fencing tokens to draw
   std::int64_t permits = 1;   // the requested permits

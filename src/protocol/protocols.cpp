@@ -36,7 +36,9 @@ constexpr std::array kind_names = {"mutex", "read-write lock", "semaphore"};
 std::vector<const redis::script*> scripts_of(const table& protocol) {
   std::vector<const redis::script*> scripts;
   for (std::size_t i = 0; i < lock::step_count; ++i) {
-    const auto* code = protocol.rows.of(static_cast<lock::step>(i)).code;
+    const auto& row = protocol.rows.of(static_cast<lock::step>(i));
+    if (row.adopts) continue;  // rare: the request brings the text if the server needs it
+    const auto* code = row.code;
     const bool is_new = std::find(scripts.begin(), scripts.end(), code) == scripts.end();
     if (code != nullptr && is_new) scripts.push_back(code);
   }

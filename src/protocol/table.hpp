@@ -40,6 +40,7 @@ struct row {
   std::string_view mode;
   bool proposes = false;  // the proposed fencing token is the last argument
   bool queues = false;    // the secret of the grant is the last argument, if there is one
+  bool adopts = false;    // the owner token of the exported hold is the last argument
 };
 
 // One row for each lock::step, by its name.
@@ -48,6 +49,7 @@ struct row_set {
   row acquire;
   row reacquire;
   row retake;
+  row adopt = {};  // and restore; only if holds have ids
   row renew;
   row raise;
   row release_alone;

@@ -66,6 +66,14 @@ step_result read_transaction(const redis::value& reply, const key_set& keys) {
   return result;
 }
 
+// The server cannot know whether the exported hold has ended or was adopted.
+step_result not_adopted() {
+  auto result = of(answer::not_owner);
+  result.details = outcome::of(status::not_owner,
+                               "the exported hold has ended, or another handle has adopted it");
+  return result;
+}
+
 step_result read_acquire(const table& protocol, step what, const redis::value& reply,
                          const key_set& keys) {
   if (reply.type() != redis::kind::array || reply.size() != 5) return unreadable();
@@ -83,11 +91,19 @@ step_result read_acquire(const table& protocol, step what, const redis::value& r
     result.others_wait = reply.at(4).integer() == 1;
     return result;
   }
+  if (what == step::adopt || what == step::restore) return not_adopted();
   const bool is_queued = protocol.facts.wait == lock::wait_method::queue &&
                          (what == step::acquire || what == step::reacquire);
   result.what = is_queued ? answer::queued : answer::not_free;
   result.last_token = reply.at(1).integer();
   result.place = reply.at(4).integer();
+  return result;
+}
+
+// No hold is left to the requester, as after a release.
+step_result read_restore(const table& protocol, const redis::value& reply, const key_set& keys) {
+  auto result = read_acquire(protocol, step::restore, reply, keys);
+  if (result.what == answer::granted) result.what = answer::cancelled;
   return result;
 }
 
@@ -158,9 +174,9 @@ std::string value_key(std::string_view lock_key, std::string_view token) {
 
 const row& row_set::of(lock::step what) const {
   static constexpr std::array by_step = {
-      &row_set::try_take, &row_set::acquire,  &row_set::reacquire,     &row_set::retake,
-      &row_set::renew,    &row_set::raise,    &row_set::release_alone, &row_set::release,
-      &row_set::cancel,   &row_set::set_value};
+      &row_set::try_take,      &row_set::acquire, &row_set::reacquire, &row_set::retake,
+      &row_set::adopt,         &row_set::adopt,   &row_set::renew,     &row_set::raise,
+      &row_set::release_alone, &row_set::release, &row_set::cancel,    &row_set::set_value};
   static_assert(by_step.size() == lock::step_count);
   return this->*by_step.at(static_cast<std::size_t>(what));
 }
@@ -195,12 +211,13 @@ void write_script(std::string& out, const row& script, const step_request& reque
                   const key_set& keys) {
   redis::command_writer writer(out);
   const bool has_secret = script.queues && !request.secret.empty();
-  begin_script(writer, script, request,
-               script.arguments + (script.proposes || has_secret ? 1U : 0U));
+  const bool has_last = script.proposes || has_secret || script.adopts;
+  begin_script(writer, script, request, script.arguments + (has_last ? 1U : 0U));
   std::for_each_n(keys.begin(), script.keys, [&](const auto& one) { writer.arg(one); });
   write_arguments(writer, script, request);
   if (script.proposes) writer.arg(request.proposal);
   if (has_secret) writer.arg(request.secret);
+  if (script.adopts) writer.arg(request.adopted);
 }
 
 namespace {
@@ -306,7 +323,10 @@ step_result read_step(const table& protocol, step what, const redis::value& repl
     case step::acquire:
     case step::reacquire:
     case step::retake:
+    case step::adopt:
       return read_acquire(protocol, what, reply, keys);
+    case step::restore:
+      return read_restore(protocol, reply, keys);
     case step::renew:
       return read_renew(reply, keys);
     case step::raise:

@@ -148,7 +148,7 @@ struct call {
   const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_VALUE_LEN + 1]; /* or the value */
-  const struct word *user, *password, *owner, *given, *pattern;
+  const struct word *user, *password, *owner, *given, *pattern, *id;
 };
 
 #include "holds.h"
@@ -278,7 +278,8 @@ static void do_call(struct words *line, int is_async) {
                       words_find(line, "password"),
                       words_find(line, "owner"),
                       words_find(line, "value"),
-                      words_find(line, "pattern")};
+                      words_find(line, "pattern"),
+                      words_find(line, "id")};
   mortise_error_free(error);
   error = mortise_error_new();
   if (hold != NULL) {

@@ -11,8 +11,8 @@ GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_c
 
 
 # The facts of a hold, for which C has no object.
-CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.set_value", "hold.upgrade",
-                  "hold.downgrade", "hold.token", "hold.is_held", "hold.valid_ms"}
+CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.export", "hold.upgrade",
+                  "hold.downgrade", "hold.set_value", "hold.token", "hold.is_held", "hold.valid_ms"}
 # The fields of a failure besides its status, of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
          for whose in ("a call", "an event")}

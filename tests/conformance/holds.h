@@ -22,6 +22,9 @@ static struct hold *find_hold(const char *name) {
 static const char *ending_of(const struct handle *handle, const char *acquire) {
   if (handle->kind == SEMAPHORE) return "release";
   if (handle->kind != RW) return "unlock";
+  if (strcmp(acquire, "adopt") == 0) {
+    return mortise_rw_is_writing(handle->object) ? "write_unlock" : "read_unlock";
+  }
   return strncmp(acquire, "read", 4) == 0 ? "read_unlock" : "write_unlock";
 }
 
@@ -83,6 +86,7 @@ static void call_ended_hold(const struct hold *hold, const char *method, struct 
 static void change_hold(struct hold *hold, const char *method, const struct call *call) {
   const int is_done = call->status == MORTISE_OK;
   if (strcmp(method, "unlock") == 0) hold->is_over = call->status != MORTISE_BUSY;
+  if (strcmp(method, "export") == 0 && is_done) hold->is_over = 1;
   if (strcmp(method, "downgrade") == 0 && is_done) hold->ending = "read_unlock";
   if (strcmp(method, "upgrade") == 0 && is_done) {
     hold->ending = "write_unlock";

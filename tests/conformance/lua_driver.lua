@@ -114,6 +114,8 @@ local function arguments(kind, method, given)
     list[#list + 1] = given.password
   end
   if method == "force_release" then list[#list + 1] = given.owner end
+  if method == "export" then list[#list + 1] = tonumber(given.lease_ms) end
+  if method == "adopt" then list[#list + 1] = given.id end
   if method == "resize" then list[#list + 1] = tonumber(given.permits) end
   return list
 end
@@ -144,6 +146,7 @@ local function call_hold(hold, method, given)
   local value
   if method == "is_held" then value = result and 1 or 0 end
   if type(result) == "number" then value = result end
+  if type(result) == "string" then text = result end
   return fields(status, status == mortise.OK and object.token, value, text, details)
 end
 
@@ -255,7 +258,7 @@ local function call(name, method, given)
     if type(value) == "boolean" then value = value and 1 or 0 end
   elseif type(result) == "table" then
     token = result.token
-  elseif method == "name" then
+  elseif type(result) == "string" then
     text = result
   elseif type(result) == "number" then
     value = result

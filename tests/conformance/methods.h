@@ -222,6 +222,38 @@ static void semaphore_progress(struct call *call) {
 static void multi_progress(struct call *call) {
   call->status = mortise_multi_progress(call->object, error);
 }
+/* The text is valid until the next export. */
+static const char *keep_text(const mortise_hold_id *id) {
+  static char text[4096];
+  snprintf(text, sizeof text, "%s", mortise_hold_id_text(id));
+  return text;
+}
+static void came_to_id(struct call *call, mortise_hold_id *id) {
+  call->status = id != NULL ? MORTISE_OK : mortise_error_status(error);
+  if (id != NULL) call->text = keep_text(id);
+  mortise_hold_id_free(id);
+}
+static void lock_export(struct call *call) {
+  came_to_id(call, mortise_lock_export(call->object, call->lease_ms, error));
+}
+static void lock_adopt(struct call *call) {
+  call->status = mortise_lock_adopt(call->object, call->id->value, call->id->size, error);
+  call->token = mortise_lock_token(call->object);
+}
+static void rw_export(struct call *call) {
+  came_to_id(call, mortise_rw_export(call->object, call->lease_ms, error));
+}
+static void rw_adopt(struct call *call) {
+  call->status = mortise_rw_adopt(call->object, call->id->value, call->id->size, error);
+  call->token = mortise_rw_token(call->object);
+}
+static void semaphore_export(struct call *call) {
+  came_to_id(call, mortise_semaphore_export(call->object, call->lease_ms, error));
+}
+static void semaphore_adopt(struct call *call) {
+  call->status = mortise_semaphore_adopt(call->object, call->id->value, call->id->size, error);
+  call->token = mortise_semaphore_token(call->object);
+}
 static void lock_cancel(struct call *call) {
   call->status = mortise_lock_cancel(call->object, error);
 }
@@ -348,10 +380,16 @@ static const struct method methods[] = {
     {MULTI, "interrupt", 0, multi_interrupt},
     {MULTI, "deadline_ns", 0, multi_deadline_ns},
     {LOCK, "progress", 0, lock_progress},
+    {LOCK, "export", 0, lock_export},
+    {LOCK, "adopt", 0, lock_adopt},
     {LOCK, "cancel", 0, lock_cancel},
     {RW, "progress", 0, rw_progress},
+    {RW, "export", 0, rw_export},
+    {RW, "adopt", 0, rw_adopt},
     {RW, "cancel", 0, rw_cancel},
     {SEMAPHORE, "progress", 0, semaphore_progress},
+    {SEMAPHORE, "export", 0, semaphore_export},
+    {SEMAPHORE, "adopt", 0, semaphore_adopt},
     {SEMAPHORE, "cancel", 0, semaphore_cancel},
     {MULTI, "progress", 0, multi_progress},
     {MULTI, "cancel", 0, multi_cancel},

@@ -342,6 +342,10 @@ def call_handle(handle, method, given):
     if method in ("upgrade", "downgrade"):
         getattr(newest(handle), method)()
         return with_token(handle)
+    if method == "export":
+        return fields(mortise.Status.OK, text=lock.export(seconds(given, "lease_ms")))
+    if method == "adopt":
+        return keep(handle, lock.adopt(given["id"]), given)
     {
         "unlock": lambda: acquirable(handle, mode, {}).release(),
         "release": lambda: lock.release(),
@@ -364,6 +368,8 @@ def call_hold(hold, method, given):
         return fields(mortise.Status.OK, token=hold.token, value=hold.is_held)
     if method == "valid_ms":
         return fields(mortise.Status.OK, token=hold.token, value=round(hold.valid_for * 1000))
+    if method == "export":
+        return fields(mortise.Status.OK, text=hold.export(seconds(given, "lease_ms")))
     if method == "extend":
         hold.extend(seconds(given, "lease_ms"))
     elif method == "set_value":

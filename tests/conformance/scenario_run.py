@@ -57,6 +57,7 @@ class ScenarioRun:
         self.is_mutated = is_mutated
         self.remembered = {}
         self.started = {}   # name of a call in the background: (its number, when it began)
+        self.kept = {}  # texts of answers by name
         self.open_calls = {}  # name of a call whose answer was not awaited: its number
         self.outcomes = {}  # name of such a call: the status that it ended with
 
@@ -162,8 +163,13 @@ class ScenarioRun:
         if "new" in step:
             answer = driver.new(step["new"], step["as"], self.arguments_of_new(step))
         else:
-            answer = driver.call(step["on"], step["do"], arguments_of(step))
+            given = arguments_of(step)
+            # The id of a hold that an earlier step kept, or a wrong one.
+            given.update({"id": self.kept.get(step["id"], step["id"])} if "id" in step else {})
+            answer = driver.call(step["on"], step["do"], given)
         self.check(step, answer, began)
+        if "keep" in step:
+            self.kept[step["keep"]] = answer.text
 
     def until(self, step, attempt):
         """Makes an attempt, and if what it shows may become so `eventually`, again and again."""
@@ -227,7 +233,7 @@ def check_last_health(ask):
 def arguments_of(step):
     known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
              "password", "owner", "value", "level", "interval_ms", "pattern",
-             "most_keys")
+             "most_keys", "id")
     return {key: step[key] for key in known if key in step}
 
 

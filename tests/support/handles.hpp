@@ -29,6 +29,7 @@ struct free_handle {
   void operator()(mortise_error* handle) const { mortise_error_free(handle); }
   void operator()(mortise_info* handle) const { mortise_info_free(handle); }
   void operator()(mortise_options* handle) const { mortise_options_free(handle); }
+  void operator()(mortise_hold_id* handle) const { mortise_hold_id_free(handle); }
 };
 
 using client_handle = std::unique_ptr<mortise_client, free_handle>;
@@ -40,6 +41,7 @@ using event_handle = std::unique_ptr<mortise_event, free_handle>;
 using error_handle = std::unique_ptr<mortise_error, free_handle>;
 using info_handle = std::unique_ptr<mortise_info, free_handle>;
 using options_handle = std::unique_ptr<mortise_options, free_handle>;
+using hold_id_handle = std::unique_ptr<mortise_hold_id, free_handle>;
 
 inline error_handle new_error() { return error_handle(mortise_error_new()); }
 

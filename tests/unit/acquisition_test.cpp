@@ -24,8 +24,9 @@ constexpr std::int64_t lease_ms = 60'000;
 constexpr std::int64_t high_token = 1'000'000;
 constexpr std::int64_t free_ms = -2;  // the lease of a lock without an owner
 
-constexpr std::array step_names{"try_take", "acquire",       "reacquire", "retake", "renew",
-                                "raise",    "release_alone", "release",   "cancel", "set_value"};
+constexpr std::array step_names{"try_take",      "acquire", "reacquire", "retake",
+                                "adopt",         "restore", "renew",     "raise",
+                                "release_alone", "release", "cancel",    "set_value"};
 constexpr std::array answer_names{"granted",        "not_free",  "queued",      "renewed",
                                   "not_owner",      "released",  "handed_over", "others_waiting",
                                   "cancelled",      "value_set", "refused",     "no_script",

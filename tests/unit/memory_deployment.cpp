@@ -180,6 +180,11 @@ lock::step_result memory_servers::answer(const lock::step_request& request,
         lock.waiters.push_back(std::string(request.token).append(" ").append(request.secret));
       }
       return result;
+    case lock::step::adopt:
+    case lock::step::restore:
+      if (lock.owner == request.adopted) return grant(lock, request.token);
+      result.what = lock::answer::not_owner;
+      return result;
     case lock::step::renew:
     case lock::step::raise:
       result.what = lock.owner == request.token ? lock::answer::renewed : lock::answer::not_owner;

@@ -56,8 +56,9 @@ TEST(queued_protocol, reads_the_transaction) {
 }
 
 TEST(queued_protocol, hazard_31_a_reply_of_another_shape_is_unknown_and_never_a_grant) {
-  for (const auto what : {step::try_take, step::acquire, step::reacquire, step::retake, step::renew,
-                          step::raise, step::release_alone, step::release, step::cancel}) {
+  for (const auto what :
+       {step::try_take, step::acquire, step::reacquire, step::retake, step::adopt, step::restore,
+        step::renew, step::raise, step::release_alone, step::release, step::cancel}) {
     for (const auto* reply : {"+OK\r\n", "$-1\r\n", "*0\r\n", "*1\r\n*0\r\n", "*1\r\n:1\r\n",
                               "*3\r\n:1\r\n:1800000000000001\r\n:0\r\n", "*2\r\n:1\r\n:1\r\n",
                               "$1\r\n1\r\n", "%0\r\n"}) {

@@ -24,6 +24,7 @@ struct sent_request {
   std::int64_t permits;
   bool with_text;
   std::string value;
+  std::string adopted;
 };
 
 // Which of the numbers that chance may give is given.
@@ -35,7 +36,8 @@ class scripted_lock_io final : public lock::lock_io {
     if (!is_up || !has_room) return false;
     requests.push_back({request.claim_id, request.serial, request.what, std::string(request.token),
                         std::string(request.secret), request.ttl_ms, request.reserve,
-                        request.permits, request.with_text, std::string(request.value)});
+                        request.permits, request.with_text, std::string(request.value),
+                        std::string(request.adopted)});
     return true;
   }
   std::string new_owner_token(std::string_view /*label*/, std::int64_t /*ttl_ms*/,
@@ -44,6 +46,7 @@ class scripted_lock_io final : public lock::lock_io {
     says_shared = reuse == lock::claim_reuse::shared;
     return "token-" + std::to_string(++tokens_given);
   }
+  void on_claim_over(std::uint64_t claim_id) noexcept override { claims_over.push_back(claim_id); }
   lock::grant_secret new_grant_secret() noexcept override {
     lock::grant_secret secret;
     std::fill(secret.begin(), secret.end(), static_cast<char>('a' + secrets_given++));
@@ -67,6 +70,7 @@ class scripted_lock_io final : public lock::lock_io {
   bool says_retain = false;  // the last of them
   bool says_shared = false;
   std::vector<sent_request> requests;
+  std::vector<std::uint64_t> claims_over;
 };
 
 // The time that tests begin at; not 0, so that a forgotten time shows.

@@ -1730,6 +1730,61 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1set_1value(JNIEnv *
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_lock_1export(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jlong jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
+  result = (mortise_hold_id *)mortise_lock_export(arg1,arg2,arg3);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw_any(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1adopt(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "id");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_lock_adopt(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -2337,6 +2392,61 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1progress(JNIEnv *jenv
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_rw_1export(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jlong jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
+  result = (mortise_hold_id *)mortise_rw_export(arg1,arg2,arg3);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw_any(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1adopt(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "id");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_rw_adopt(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
   return jresult;
 }
 
@@ -3065,6 +3175,61 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1progress(JNIEn
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg2); 
   mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_semaphore_1export(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jlong jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
+  result = (mortise_hold_id *)mortise_semaphore_export(arg1,arg2,arg3);
+  jresult = (jlong)(intptr_t)result; 
+  mortise_java_throw_any(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1adopt(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "id");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_semaphore_adopt(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
   return jresult;
 }
 
@@ -3914,6 +4079,117 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1unlock_1async(JNIE
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg4); 
   mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_hold_1id_1new(JNIEnv *jenv, jclass jcls, jbyteArray jarg1) {
+  jlong jresult = 0 ;
+  char *arg1 = (char *) 0 ;
+  size_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  
+  if (jarg1 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "id");
+    return 0;
+  }
+  arg1 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg1, NULL);
+  if (arg1 == NULL) return 0;
+  arg2 = (size_t)(*jenv)->GetArrayLength(jenv, jarg1);
+  
+  result = (mortise_hold_id *)mortise_hold_id_new((char const *)arg1,arg2,arg3);
+  jresult = (jlong)(intptr_t)result; 
+  
+  mortise_java_throw(jenv, arg3); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg1, (jbyte *)arg1, JNI_ABORT);
+  
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_hold_1id_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  mortise_hold_id_free(arg1);
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_hold_1id_1text(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  result = (char *)mortise_hold_id_text((struct mortise_hold_id const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jbyteArray JNICALL Java_org_mortise_MortiseNative_hold_1id_1kind(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jbyteArray jresult = 0 ;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  char *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  result = (char *)mortise_hold_id_kind((struct mortise_hold_id const *)arg1);
+  jresult = mortise_java_bytes(jenv, result); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_hold_1id_1is_1exclusive(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int32_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  result = (int32_t)mortise_hold_id_is_exclusive((struct mortise_hold_id const *)arg1);
+  jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_hold_1id_1capacity(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_hold_id_capacity((struct mortise_hold_id const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_hold_1id_1valid_1until_1ms(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_hold_id *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_hold_id_valid_until_ms((struct mortise_hold_id const *)arg1);
+  jresult = (jlong)result; 
   return jresult;
 }
 

@@ -173,6 +173,30 @@ function hold:extend(lease_ms)
   return nil, message, code, details
 end
 
+-- Returns the text of an id of the C layer, and frees it. An error stays as it is.
+function hold.id_of(id, message, code, details)
+  if not id then return nil, message, code, details end
+  local text = core.hold_id_text(id)
+  core.hold_id_free(id)
+  return text
+end
+
+--- Ends the hold here without a release. It lasts for `lease_ms` at the server, and no client
+-- renews it. Returns its id, by which another handle, process or host continues it:
+-- `lock:adopt(id)`. A multi has no id.
+function hold:export(lease_ms)
+  if type(self) == "table" and self.owner and not self.owner.calls.export then
+    return nil, "a multi has no id; export the holds of its members", core.UNSUPPORTED
+  end
+  local id, message, code, details = hold.id_of(call(self, "export", lease_ms or 0))
+  if id then
+    self.is_over = true
+    return id
+  end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
 --- Reports that the work under the hold goes on (option `progress`). Waits for no server.
 function hold:progress()
   local is_ok, message, code, details = call(self, "progress")

@@ -37,6 +37,26 @@ local function querying(call)
   end
 end
 
+-- Makes the method that exports the present hold and returns its id.
+local function exporting(call)
+  return function(self, lease_ms)
+    local id, message, code, details = hold.id_of(call(handle.unwrap(self), lease_ms or 0))
+    if id then return id end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
+-- Makes the method that continues an exported hold. `ending_of` returns the ending of the hold.
+local function adopting(call, ending_of)
+  return function(self, id)
+    local is_ok, message, code, details = call(handle.unwrap(self), id)
+    if is_ok then return hold.new(self, ending_of(self)) end
+    if code == core.INVALID_ARGUMENT then error(message, 2) end
+    return nil, message, code, details
+  end
+end
+
 -- For the dispatcher: begins a method that ends on a queue. Misuse is also returned.
 local function begin(self, method, queue, tag, ...)
   return self.calls[method .. "_async"](self.handle, queue.handle, tag, ...)
@@ -75,6 +95,13 @@ function owner.class(prefix, endings, blocks, looks, plain)
   for name, acquire in pairs(blocks) do class[name] = running(in_c(acquire), endings[acquire]) end
   for _, name in ipairs(looks) do add(name, handle.look(in_c(name))) end
   for _, name in ipairs(plain) do add(name, handle.method(in_c(name))) end
+  if in_c("adopt") then
+    add("export", exporting(in_c("export")))
+    add("adopt", adopting(in_c("adopt"), function(self)
+      local is_writing = class.calls.is_writing and class.calls.is_writing(self.handle)
+      return is_writing and endings.write_try or endings.read_try or endings.try
+    end))
+  end
   if in_c("query") then add("query", querying(in_c("query"))) end
   if in_c("force_release") then add("force_release", handle.method(in_c("force_release"))) end
   if in_c("watch") then add("watch", handle.method_with(in_c("watch"))) end

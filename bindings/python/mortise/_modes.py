@@ -35,6 +35,8 @@ class NamedCalls(Calls):
         self.token = _call(kind, "token")
         self.set_value = _call(kind, "set_value")
         self.set_value_async = _call(kind, "set_value_async")
+        self.export = _call(kind, "export")
+        self.adopt = _call(kind, "adopt")
         self.query = _call(kind, "query")
         self.force_release = _call(kind, "force_release")
 

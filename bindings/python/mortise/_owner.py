@@ -11,7 +11,7 @@ from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
 from mortise._constants import EVENT_CONTENDED, EVENT_LOST, LossReason
 from mortise._dispatcher import Dispatcher, Event, running_loop
-from mortise._modes import Calls, NamedCalls
+from mortise._modes import Calls, Mode, NamedCalls
 from mortise.errors import Cancelled, Closed, NotWaiting, Unsupported, reason_of
 from mortise.reports import LockInfo, read_info
 
@@ -114,6 +114,10 @@ class Owner:
     def set_value(self, value: str) -> None:
         """Sets the value of the hold. A multi has none."""
         raise Unsupported("a multi has no value; set the value of a lock with one name")
+
+    def export(self, lease: Seconds | None = None) -> str:
+        """Ends the hold without a release, and returns its id. A multi has none."""
+        raise Unsupported("a multi has no id; export a lock with one name")
 
     def cancel(self) -> bool:
         """Ends the waiting acquire of this object with `Cancelled`. Any thread may call it.
@@ -289,6 +293,38 @@ class NamedOwner(Owner):
         event = await self._finish(
             lambda queue, tag: self._calls.set_value_async(self._handle, queue, tag, text))
         event.check()
+
+    def export(self, lease: Seconds | None = None) -> str:
+        """Ends the hold here without a release, and returns its id. See `Hold.export`."""
+        exported = self._calls.export(self._handle, lease_ms(lease))
+        return _core.hold_id_text(exported)  # type: ignore[no-any-return]
+
+    def adopt(self, hold_id: str) -> Hold:
+        """Continues an exported hold with this object, which renews it from now on.
+
+        Of several adopters one succeeds. The others get `NotOwner`, as after the end of the hold.
+        The hold has a higher fencing token. After another failure the id may still be valid. It
+        waits for the server at most for the option `command_timeout`, and only blocks.
+        """
+        text = name_bytes(hold_id, "hold_id")
+        handle = self._handle
+        grants = _core.grants(handle)
+        try:
+            self._calls.adopt(handle, text)
+            return self._adopted()
+        except BaseException:
+            # The handler of a signal raised an exception between the grant and here.
+            if _core.grants(handle) not in (0, grants):
+                self._adopted_mode().release(handle)
+            raise
+
+    def _adopted_mode(self) -> Mode:
+        raise NotImplementedError
+
+    def _adopted(self) -> Hold:
+        from mortise.hold import Hold
+
+        return Hold(self, self._adopted_mode())
 
     def query(self) -> LockInfo:
         """Asks the server for the holders and the waiters of the lock.

@@ -216,6 +216,21 @@ class Hold:
         self._owner.set_value(value)
         self._check_latest()
 
+    def export(self, lease: Seconds | None = None) -> str:
+        """Ends this hold without a release, and returns its id.
+
+        The hold lasts for `lease` seconds at the server, or for the lock's lease, and no client
+        renews it. Another lock object, process or host continues it: `Lock.adopt`. If the hold was
+        adopted, its id stays the same. After an exception the hold continues if `is_held` is true.
+        Otherwise its lease ends it. A multi has no id, so the call raises `Unsupported`.
+        """
+        self._check_latest()
+        try:
+            return self._owner.export(lease)
+        finally:
+            if not self.is_held:
+                self._end()
+
     def release(self) -> None:
         """Ends the hold and lets the next waiter in. It never ends a later hold.
 

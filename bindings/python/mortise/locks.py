@@ -220,6 +220,9 @@ class Lock(NamedOwner, Acquirable[Hold]):
     def _owner_of_calls(self) -> Owner:
         return self
 
+    def _adopted_mode(self) -> Mode:
+        return self._mode
+
 
 class ReadWriteLock(NamedOwner):
     """One owner of a read-write lock, from `Client.rw_lock`. It reads or writes.
@@ -235,6 +238,16 @@ class ReadWriteLock(NamedOwner):
         timeout_ms(timeout)
         self._timeout = timeout
         self._cancel_on_loss = cancel_on_loss
+
+    def adopt(self, hold_id: str) -> ReadWriteHold:
+        """As `Lock.adopt`. The object then reads or writes, as the exporter did."""
+        return super().adopt(hold_id)  # type: ignore[return-value]
+
+    def _adopted_mode(self) -> Mode:
+        return _modes.WRITE if _modes.WRITE.is_held(self._handle) else _modes.READ
+
+    def _adopted(self) -> ReadWriteHold:
+        return ReadWriteHold(self, self._adopted_mode())
 
     def reader(self, timeout: Limit = _DEFAULT) -> Reader:
         """What is acquired to read. The timeout is that of the lock object unless it is given."""
@@ -300,6 +313,9 @@ class Semaphore(NamedOwner, Acquirable[Hold]):
     @property
     def _owner_of_calls(self) -> Owner:
         return self
+
+    def _adopted_mode(self) -> Mode:
+        return self._mode
 
     def permits(self, permits: int, timeout: Limit = _DEFAULT) -> Permits:
         """So many permits at once. The timeout is that of the semaphore unless it is given."""

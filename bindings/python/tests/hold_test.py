@@ -46,6 +46,58 @@ class ValueTest(Case):
                 hold.set_value(1)  # type: ignore[arg-type]
 
 
+class IdTest(Case):
+    def test_an_adopter_continues_an_exported_hold(self) -> None:
+        lock = self.client.lock(self.name)
+        with lock as hold:
+            hold_id = hold.export(60)
+            self.assertFalse(hold.is_held)
+            self.assertIsNone(self.client.lock(self.name).try_acquire())
+        with self.assertRaises(mortise.NotOwner):
+            hold.release()
+        other = self.new_client().lock(self.name)
+        adopted = other.adopt(hold_id)
+        self.assertTrue(adopted.is_held)
+        self.assertGreater(adopted.token, hold.token)
+        with self.assertRaises(mortise.NotOwner):
+            lock.adopt(hold_id)
+        with self.assertRaises(mortise.AlreadyHeld):
+            other.adopt(hold_id)
+        adopted.export()
+        with lock.adopt(hold_id):
+            pass
+        with self.assertRaises(mortise.NotOwner):
+            lock.adopt(hold_id)
+
+    def test_readers_writers_and_permits_have_ids(self) -> None:
+        rw = self.client.rw_lock(self.name)
+        for side in (rw.reader(), rw.writer()):
+            is_writing = side.acquire().is_writing
+            with rw.adopt(rw.export(60)) as hold:
+                self.assertEqual(hold.is_writing, is_writing)
+        semaphore = self.client.semaphore(self.name + "/s", 3)
+        semaphore.permits(2).acquire()
+        with semaphore.adopt(semaphore.export(60)):
+            self.assertIsNone(self.client.semaphore(self.name + "/s", 3).permits(2).try_acquire())
+
+    def test_a_wrong_id_is_refused(self) -> None:
+        lock = self.client.lock(self.name)
+        for wrong in ("", "no id", "é"):
+            with self.assertRaisesRegex(mortise.InvalidArgument, "id: "):
+                lock.adopt(wrong)
+        with self.assertRaises(TypeError):
+            lock.adopt(1)  # type: ignore[arg-type]
+        with lock as hold:
+            with self.assertRaisesRegex(mortise.InvalidArgument, "lease"):
+                hold.export(0.001)
+            self.assertTrue(hold.is_held)
+            with self.assertRaisesRegex(mortise.InvalidArgument, "another kind"):
+                self.client.rw_lock(self.name).adopt(hold.export(60))
+        member = self.client.lock(self.name + "/m")
+        with self.client.multi(member) as multi, self.assertRaises(mortise.Unsupported):
+            multi.export()
+
+
 class ContendedTest(Case):
     @staticmethod
     def use(lock: mortise.Lock) -> Callable[[], None]:

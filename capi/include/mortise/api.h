@@ -347,6 +347,23 @@ struct mortise_api {
                                               int64_t tag, const char *value, size_t value_len,
                                               mortise_error *error);
   const char *(*info_entry_value)(const mortise_info *info, int64_t index);
+  mortise_hold_id *(*lock_export)(mortise_lock *lock, int64_t lease_ms, mortise_error *error);
+  mortise_status (*lock_adopt)(mortise_lock *lock, const char *id, size_t id_len,
+                               mortise_error *error);
+  mortise_hold_id *(*rw_export)(mortise_rw *rw, int64_t lease_ms, mortise_error *error);
+  mortise_status (*rw_adopt)(mortise_rw *rw, const char *id, size_t id_len, mortise_error *error);
+  mortise_hold_id *(*semaphore_export)(mortise_semaphore *semaphore, int64_t lease_ms,
+                                       mortise_error *error);
+  mortise_status (*semaphore_adopt)(mortise_semaphore *semaphore, const char *id, size_t id_len,
+                                    mortise_error *error);
+  mortise_hold_id *(*hold_id_new)(const char *id, size_t id_len, mortise_error *error);
+  void (*hold_id_free)(mortise_hold_id *hold_id);
+  const char *(*hold_id_text)(const mortise_hold_id *hold_id);
+  const char *(*hold_id_name)(const mortise_hold_id *hold_id, size_t *name_len);
+  const char *(*hold_id_kind)(const mortise_hold_id *hold_id);
+  int32_t (*hold_id_is_exclusive)(const mortise_hold_id *hold_id);
+  int64_t (*hold_id_capacity)(const mortise_hold_id *hold_id);
+  int64_t (*hold_id_valid_until_ms)(const mortise_hold_id *hold_id);
 };
 
 #endif  // MORTISE_API_H

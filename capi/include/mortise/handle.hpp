@@ -64,6 +64,18 @@ class handle {
   /** The throwing form: it throws every error as an exception. */
   void progress() { detail::checked(progress(std::nothrow)); }
 #endif
+  /** Exports the hold of this handle. The errors are those of `hold::export_id`. */
+  template <class Count, class Period>
+  result<std::string> export_id(std::chrono::duration<Count, Period> lease, std::nothrow_t) {
+    return detail::export_by(*owner_, detail::to_lease_ms(lease));
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  template <class Count, class Period>
+  [[nodiscard]] std::string export_id(std::chrono::duration<Count, Period> lease) {
+    return detail::checked(export_id(lease, std::nothrow));
+  }
+#endif
   /** Starts `extend`, which ends in one event_kind::extended. */
   template <class Count, class Period>
   result<void> extend_async(queue &on, std::int64_t tag,
@@ -282,6 +294,14 @@ class named_handle : public handle {
 #endif
 
  protected:
+  /** Continues an exported hold. `mode_of()` is the mode of the hold, once it is held. */
+  template <class Mode>
+  result<hold> adopt_by(std::string_view id, const Mode &mode_of) {
+    mortise_error *filled = detail::error_of_thread();
+    const mortise_status code = calls().adopt(raw(), id.data(), id.size(), filled);
+    if (code != MORTISE_OK) return unexpected(detail::error_from(code, filled));
+    return hold(owner(), mode_of());
+  }
   using handle::handle;
 };
 

@@ -2,6 +2,7 @@
 #ifndef MORTISE_HOLD_HPP
 #define MORTISE_HOLD_HPP
 
+#include <string>
 #include <utility>
 
 #include "owner.hpp"
@@ -146,8 +147,32 @@ class hold {
                         filled);
   }
   /**
-   * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads. It
-   * never waits.
+   * Exports the hold, for another handle, process or host to continue by `adopt_id`. This object is
+   * empty afterwards. See `mortise_lock_export`.
+   * @param lease how long the hold lasts without an adoption, or 0 for the handle's own.
+   * @return the id as text, or an error of `extend`, and:
+   * - status::already_held: the handle was acquired more than once.
+   * - status::unsupported: the option `protocol`, `redlock:`, or a multi has no holds by id.
+   * - status::busy: also if other readers of this client share the hold.
+   */
+  template <class Count, class Period>
+  result<std::string> export_id(std::chrono::duration<Count, Period> lease, std::nothrow_t) {
+    if (mode_ == nullptr) return unexpected(none().error());
+    if (!is_current()) return unexpected(lost().error());
+    auto id = detail::export_by(*owner_, detail::to_lease_ms(lease));
+    if (id) mode_ = nullptr;
+    return id;
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  template <class Count, class Period>
+  [[nodiscard]] std::string export_id(std::chrono::duration<Count, Period> lease) {
+    return detail::checked(export_id(lease, std::nothrow));
+  }
+#endif
+  /**
+   * Turns the hold of a reader into one of a writer, with a new token, if no other handle reads.
+   * It never waits.
    * @return done, or an error of `mortise_rw_upgrade`, such as:
    * - status::not_acquired: others also read. This hold continues to read.
    * - status::unsupported: also for a hold of another kind of lock.
@@ -170,8 +195,8 @@ class hold {
     return change(mode_->downgrade);
   }
   /**
-   * Starts `unlock`, which ends in one event_kind::unlocked on the queue, with the tag. This object
-   * is then empty, except after status::busy, status::limit and status::shut_down.
+   * Starts `unlock`, which ends in one event_kind::unlocked on the queue, with the tag. This
+   * object is then empty, except after status::busy, status::limit and status::shut_down.
    * @return done, or an error of `unlock`, and:
    * - status::limit: the queue is full.
    * - status::shut_down: the queue was shut down.

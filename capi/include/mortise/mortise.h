@@ -387,6 +387,8 @@ typedef struct mortise_health mortise_health;
 typedef struct mortise_stats mortise_stats;
 /** A listing of the holds and waits of all live clients. It never changes. Any thread. */
 typedef struct mortise_listing mortise_listing;
+/** The id of an exported hold. It never changes. Any thread. */
+typedef struct mortise_hold_id mortise_hold_id;
 /** Every function as a pointer, for users of dlopen. See mortise/api.h. */
 typedef struct mortise_api mortise_api;
 
@@ -1165,6 +1167,69 @@ MORTISE_API mortise_status mortise_lock_progress(mortise_lock *lock, mortise_err
 MORTISE_API mortise_status mortise_lock_set_value(mortise_lock *lock, const char *value,
                                                   size_t value_len, mortise_error *error);
 /**
+ * Exports the hold: ends it at this handle without a release. Another handle, process or host
+ * continues it with `mortise_lock_adopt` and the id. Until then no client renews the hold, and it
+ * lasts for this lease at the server. The server refuses what this handle may still have sent.
+ * Afterwards this handle holds nothing and can acquire again. The value of the hold ends. The call
+ * waits at most command_timeout.
+ *
+ * If this handle adopted the hold, the id is the one that it was adopted by. So an id serves one
+ * adopter after the other, such as the commands of a job. The text contains the name of the lock,
+ * but no server and no password. A client with the text and access to the server can end the hold.
+ * @param lease_ms how long the hold lasts without an adoption: MORTISE_MIN_LEASE_MS to
+ *   MORTISE_MAX_MS, or 0 for the handle's lease. An adopted hold then has at least the rest of the
+ *   time that it had before the adoption.
+ * @return the id, or NULL. Free it with `mortise_hold_id_free`. After a failure the hold continues
+ *   if `mortise_lock_is_held` is 1. Otherwise its lease ends it. NULL has these causes:
+ * - MORTISE_LOST: the hold was lost.
+ * - MORTISE_NOT_OWNER: there is no hold.
+ * - MORTISE_ALREADY_HELD: this handle was acquired more than once. Unlock all but one first.
+ * - MORTISE_UNREACHABLE: no connection.
+ * - MORTISE_UNKNOWN: sent, but not answered in time.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_UNSUPPORTED: the option `protocol`, or `redlock:`, has no holds by id.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking, or other readers of this
+ *   client share the hold. A reader with `fair=strict` shares none.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ * - MORTISE_NO_MEMORY: memory ran out.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_hold_id *mortise_lock_export(mortise_lock *lock,
+                                                                   int64_t lease_ms,
+                                                                   mortise_error *error);
+/**
+ * Continues an exported hold with this handle, which then renews it as a hold of its own. It waits
+ * at most command_timeout. The server replaces the owner in one step, so of several adopters one
+ * succeeds, and neither the exporter nor an earlier adopter can renew or release the hold. The
+ * fencing token rises, so a resource rejects what the exporter still writes.
+ * @param id the text of `mortise_hold_id_text`, of a handle with the same name and kind, at any
+ *   client of the same servers.
+ * @param id_len bytes of `id`, 1 to 4096.
+ * @return
+ * - MORTISE_OK: this handle holds the lock.
+ * - MORTISE_NOT_OWNER: the exported hold has ended, or another handle has adopted it, or these are
+ *   other servers.
+ * - MORTISE_ALREADY_HELD: this handle holds the lock.
+ * - MORTISE_BUSY: another call on this handle is acquiring or unlocking.
+ * - MORTISE_LOST: a reentrant handle lost its hold. Unlock it first.
+ * - MORTISE_CANCELLED: cancelled or interrupted.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: sent, but not answered in time. If the server adopts the hold nevertheless, a
+ *   later request of this client makes the id valid again.
+ * - MORTISE_REFUSED: the server refused the request.
+ * - MORTISE_UNSUPPORTED: the option `protocol`, or `redlock:`, has no holds by id.
+ * - MORTISE_LIMIT: too many requests are open, or the watching queue is full.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL, or the id was changed or is of another lock,
+ *   kind or namespace.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_adopt(mortise_lock *lock, const char *id,
+                                                                size_t id_len,
+                                                                mortise_error *error);
+/**
  * Ends the waiting acquire of this handle, of any thread or queue, with MORTISE_CANCELLED. If a
  * grant arrives first, the acquire returns MORTISE_OK.
  * @return
@@ -1545,6 +1610,23 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_rw_name(const mortise_rw *rw,
  */
 MORTISE_API mortise_status mortise_rw_progress(mortise_rw *rw, mortise_error *error);
 /**
+ * Exports the hold of this reader or writer.
+ * @param lease_ms as for `mortise_lock_export`.
+ * @return the id, or NULL. Free it with `mortise_hold_id_free`. NULL has the causes of
+ *   `mortise_lock_export`.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_hold_id *mortise_rw_export(mortise_rw *rw, int64_t lease_ms,
+                                                                 mortise_error *error);
+/**
+ * Continues an exported hold with this handle. The handle then reads or writes, as the exporter
+ * did.
+ * @param id as for `mortise_lock_adopt`.
+ * @param id_len bytes of `id`, 1 to 4096.
+ * @return the statuses of `mortise_lock_adopt`.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_rw_adopt(mortise_rw *rw, const char *id,
+                                                              size_t id_len, mortise_error *error);
+/**
  * Ends a wait to read or write with MORTISE_CANCELLED.
  * @return the statuses of `mortise_lock_cancel`.
  */
@@ -1842,6 +1924,23 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_semaphore_name(
  */
 MORTISE_API mortise_status mortise_semaphore_progress(mortise_semaphore *semaphore,
                                                       mortise_error *error);
+/**
+ * Exports the hold of the permits of this handle.
+ * @param lease_ms as for `mortise_lock_export`.
+ * @return the id, or NULL. Free it with `mortise_hold_id_free`. NULL has the causes of
+ *   `mortise_lock_export`.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_hold_id *mortise_semaphore_export(
+    mortise_semaphore *semaphore, int64_t lease_ms, mortise_error *error);
+/**
+ * Continues an exported hold with this handle. The handle then holds the permits of the exporter.
+ * @param id as for `mortise_lock_adopt`.
+ * @param id_len bytes of `id`, 1 to 4096.
+ * @return the statuses of `mortise_lock_adopt`.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_semaphore_adopt(mortise_semaphore *semaphore,
+                                                                     const char *id, size_t id_len,
+                                                                     mortise_error *error);
 /**
  * Ends a wait for permits with MORTISE_CANCELLED.
  * @return the statuses of `mortise_lock_cancel`.
@@ -2192,6 +2291,46 @@ MORTISE_API mortise_status mortise_multi_extend_async(mortise_multi *multi, mort
  */
 MORTISE_API mortise_status mortise_multi_unlock_async(mortise_multi *multi, mortise_queue *queue,
                                                       int64_t tag, mortise_error *error);
+
+/* ---- hold id ---------------------------------------------------------------------------- */
+
+/*
+ * The caller owns and frees an id. It never changes, so any thread may read it. Its strings are
+ * borrowed until it is freed.
+ */
+
+/**
+ * Reads the id of an exported hold from its text, and checks that the text is complete. It asks no
+ * server whether the hold still exists.
+ * @param id the text of `mortise_hold_id_text`.
+ * @param id_len bytes of `id`, 1 to 4096.
+ * @return the id, or NULL. Free it with `mortise_hold_id_free`. NULL has these causes:
+ * - MORTISE_INVALID_ARGUMENT: `id` is NULL, was changed, or is no id.
+ * - MORTISE_NO_MEMORY: memory ran out.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_hold_id *mortise_hold_id_new(const char *id, size_t id_len,
+                                                                   mortise_error *error);
+/** Frees an id. The hold continues. */
+MORTISE_API void mortise_hold_id_free(mortise_hold_id *hold_id);
+/** The id as text: letters, digits, '-' and '.', less than 4096 bytes. */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_hold_id_text(const mortise_hold_id *hold_id);
+/**
+ * The name of the lock: any bytes, followed by a NUL.
+ * @param name_len receives the number of bytes. May be NULL.
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_hold_id_name(const mortise_hold_id *hold_id,
+                                                                size_t *name_len);
+/** The kind of the lock: "mutex", "rw" or "semaphore", or "" for NULL. */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_hold_id_kind(const mortise_hold_id *hold_id);
+/** 1 for the hold of a mutex or a writer, otherwise 0. */
+MORTISE_API int32_t mortise_hold_id_is_exclusive(const mortise_hold_id *hold_id);
+/** The number of permits of a semaphore as its exporter knew it, otherwise 0. */
+MORTISE_API int64_t mortise_hold_id_capacity(const mortise_hold_id *hold_id);
+/**
+ * When the hold ends without an adoption: milliseconds since 1970 by the clock of the exporter. It
+ * is for people. The server decides by its own clock.
+ */
+MORTISE_API int64_t mortise_hold_id_valid_until_ms(const mortise_hold_id *hold_id);
 
 /* ---- info ------------------------------------------------------------------------------- */
 

@@ -26,6 +26,8 @@ inline constexpr kind multi_kind = {erased<mortise_multi_free>::call,
                                     nullptr,
                                     nullptr,
                                     nullptr,
+                                    nullptr,
+                                    nullptr,
                                     nullptr};
 
 inline constexpr mode multi_mode = {erased<mortise_multi_try>::call,

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "queue.hpp"
@@ -32,6 +33,8 @@ struct kind {
   mortise_status (*set_value)(void *, const char *, std::size_t, mortise_error *);
   mortise_status (*set_value_async)(void *, mortise_queue *, std::int64_t, const char *,
                                     std::size_t, mortise_error *);
+  mortise_hold_id *(*export_hold)(void *, std::int64_t, mortise_error *);
+  mortise_status (*adopt)(void *, const char *, std::size_t, mortise_error *);
 };
 
 /** The calls of one mode. A read-write lock has two modes, and each other kind has one. */
@@ -95,6 +98,19 @@ mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
   static_cast<void>(wait);
   return call();
 #endif
+}
+
+/** The id of the exported hold. */
+inline result<std::string> export_by(owner &of, std::int64_t lease_ms) {
+  if (of.calls.export_hold == nullptr) {
+    return unexpected(error(status::unsupported, "a multi has no id; export its members"));
+  }
+  mortise_error *filled = error_of_thread();
+  mortise_hold_id *const made = of.calls.export_hold(of.raw, lease_ms, filled);
+  if (made == nullptr) return unexpected(error_from_null(filled));
+  std::string id = mortise_hold_id_text(made);
+  mortise_hold_id_free(made);
+  return id;
 }
 
 }  // namespace detail

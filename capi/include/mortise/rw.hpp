@@ -17,7 +17,8 @@ inline constexpr kind rw_kind = {
     erased<mortise_rw_deadline_ns>::call,  erased<mortise_rw_hold_number>::call,
     erased<mortise_rw_name>::call,         erased<mortise_rw_token>::call,
     erased<mortise_rw_query>::call,        erased<mortise_rw_force_release>::call,
-    erased<mortise_rw_set_value>::call,    erased<mortise_rw_set_value_async>::call};
+    erased<mortise_rw_set_value>::call,    erased<mortise_rw_set_value_async>::call,
+    erased<mortise_rw_export>::call,       erased<mortise_rw_adopt>::call};
 
 /** Reading and writing, which change into each other. */
 struct rw_modes {
@@ -152,6 +153,25 @@ class rw : public named_handle {
   bool is_reading() const noexcept { return mortise_rw_is_reading(rw_raw()) != 0; }
   /** Whether this handle writes by the local clock. It sends nothing. */
   bool is_writing() const noexcept { return mortise_rw_is_writing(rw_raw()) != 0; }
+  /**
+   * Continues an exported hold with this handle. See `mortise_lock_adopt`.
+   * @param id the text of `hold::export_id`, of a lock of this name and kind.
+   * @return the hold, or an error of `mutex::acquire`, and:
+   * - status::not_owner: the exported hold has ended, or another handle has adopted it.
+   * - status::unsupported: the option `protocol`, or `redlock:`, has no holds by id.
+   * - status::invalid_argument: the id was changed, or is of another lock, kind or namespace.
+   */
+  result<hold> adopt_id(std::string_view id, std::nothrow_t) {
+    return adopt_by(id, [&]() -> const detail::mode & {
+      return is_writing() ? detail::rw_modes::writing : detail::rw_modes::reading;
+    });
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  [[nodiscard]] hold adopt_id(std::string_view id) {
+    return detail::checked(adopt_id(id, std::nothrow));
+  }
+#endif
   /** The present hold of this handle to read, as an object. */
   [[nodiscard]] hold adopt_read() { return {owner(), detail::rw_modes::reading}; }
   /** The present hold of this handle to write, as an object. */

@@ -17,7 +17,8 @@ inline constexpr kind semaphore_kind = {
     erased<mortise_semaphore_deadline_ns>::call,  erased<mortise_semaphore_hold_number>::call,
     erased<mortise_semaphore_name>::call,         erased<mortise_semaphore_token>::call,
     erased<mortise_semaphore_query>::call,        erased<mortise_semaphore_force_release>::call,
-    erased<mortise_semaphore_set_value>::call,    erased<mortise_semaphore_set_value_async>::call};
+    erased<mortise_semaphore_set_value>::call,    erased<mortise_semaphore_set_value_async>::call,
+    erased<mortise_semaphore_export>::call,       erased<mortise_semaphore_adopt>::call};
 
 inline constexpr mode semaphore_mode = {nullptr,
                                         nullptr,
@@ -116,6 +117,23 @@ class semaphore : public named_handle {
 #endif
   /** Whether this handle holds permits by the local clock. It sends nothing. */
   bool is_held() const noexcept { return mortise_semaphore_is_held(semaphore_raw()) != 0; }
+  /**
+   * Continues an exported hold with this handle. See `mortise_lock_adopt`.
+   * @param id the text of `hold::export_id`, of a lock of this name and kind.
+   * @return the hold, or an error of `mutex::acquire`, and:
+   * - status::not_owner: the exported hold has ended, or another handle has adopted it.
+   * - status::unsupported: the option `protocol`, or `redlock:`, has no holds by id.
+   * - status::invalid_argument: the id was changed, or is of another lock, kind or namespace.
+   */
+  result<hold> adopt_id(std::string_view id, std::nothrow_t) {
+    return adopt_by(id, [&]() -> const detail::mode & { return detail::semaphore_mode; });
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  [[nodiscard]] hold adopt_id(std::string_view id) {
+    return detail::checked(adopt_id(id, std::nothrow));
+  }
+#endif
   /** The present hold of this handle as an object, for use after event_kind::acquired. */
   [[nodiscard]] hold adopt() { return {owner(), detail::semaphore_mode}; }
 

@@ -53,8 +53,9 @@ lock_holder::lock_holder(const plan& request, shared_deadline& shared, channel& 
 lock_holder::~lock_holder() { ::close(signals_); }
 
 message lock_holder::run() {
-  locks_.start_acquire();
-  if (!await_grant()) {
+  if (!plan_.hold.empty()) {
+    locks_.adopt();
+  } else if (locks_.start_acquire(); !await_grant()) {
     locks_.close();
     return {word::ended, plan_.conflict_code};
   }

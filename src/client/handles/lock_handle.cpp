@@ -139,9 +139,11 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   return std::move(call.result);
 }
 
-outcome lock_handle::acquire(const lock::amount& amount, std::int64_t timeout_ms) {
+outcome lock_handle::acquire_or_adopt(const lock::amount& amount, std::int64_t timeout_ms,
+                                      std::string_view adopted) {
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
+  call.adopted = adopted;
   call.is_try = timeout_ms == 0;
   call.amount = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();

@@ -16,10 +16,12 @@
 namespace mortise::lock {
 class acquire_operation;
 class gate;
+struct exported_claim;
 class operation;
 }  // namespace mortise::lock
 namespace mortise::protocol {
 struct command;
+struct exported_hold;
 struct lock_info;
 }  // namespace mortise::protocol
 
@@ -40,12 +42,18 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
 
   // Blocking calls. The caller gives the timeout. -1 waits without limit.
   outcome try_acquire(const lock::amount& amount);
-  outcome acquire(const lock::amount& amount, std::int64_t timeout_ms);
+  outcome acquire(const lock::amount& amount, std::int64_t timeout_ms) {
+    return acquire_or_adopt(amount, timeout_ms, {});
+  }
   // Unlocks only the hold with this number. 0 is any hold.
   outcome unlock(lock::hold_mode mode, std::int64_t hold_number = 0);
   outcome extend(std::int64_t lease_ms);
   // The work under the hold with this number goes on (option `progress`).
   outcome note_progress(std::int64_t hold_number = 0);
+  // Ends the hold without a release. It lasts for this lease at the server. The text is its id.
+  outcome export_hold(std::int64_t lease_ms, std::string& text);
+  // Continues an exported hold.
+  outcome adopt(std::string_view text);
   // Turns a reader into the writer, and back.
   outcome upgrade();
   outcome downgrade();
@@ -119,6 +127,11 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   struct handle_owner : lock::owner {
     lock_handle* handle = nullptr;
   };
+  // The number of the adopted hold, and the owner token that its next export restores.
+  struct adoption {
+    std::int64_t hold_number = 0;
+    std::string id;
+  };
   // A watch, with the notices that have a reserved place.
   struct notices {
     std::shared_ptr<event_queue> queue;
@@ -138,6 +151,12 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
   outcome ask(const protocol::command& request, time_ns deadline);
+  // `adopted` is the owner token of an exported hold, or empty.
+  outcome acquire_or_adopt(const lock::amount& amount, std::int64_t timeout_ms,
+                           std::string_view adopted);
+  outcome check_adoption(const protocol::exported_hold& exported) const;
+  outcome acknowledge_export(std::int64_t lease_ms);
+  outcome give_out(const lock::exported_claim& exported);
   outcome rearm(lock::gate& gate, time_ns now);
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why,
@@ -149,6 +168,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   const std::shared_ptr<gate_driver> gate_driver_;
   const std::string name_;
   handle_owner owner_;  // under the gate_driver's mutex
+  adoption adoption_;   // likewise
   notices notices_;     // likewise
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <list>
+#include <string_view>
 #include <utility>
 
 #include "lock/amount.hpp"
@@ -16,8 +17,10 @@ class acquire_operation : public operation {
   lock::owner* owner = nullptr;
   bool is_try = false;
   lock::amount amount;
+  std::string_view adopted;  // the owner token of an exported hold to continue; empty for none
   time_ns began = 0;
 
+  [[nodiscard]] bool adopts() const noexcept { return !adopted.empty(); }
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
     return owner->counts_of(amount.mode);
   }

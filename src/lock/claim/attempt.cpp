@@ -28,6 +28,11 @@ void attempt::start(bool directly, const operation* requester, time_ns now) {
   const bool is_queueing = terms_.waits && protocol_.wait == wait_method::queue &&
                            (directly || !protocol_.is_plain_string);
   reference_ns_ = now;
+  if (requests_.adopts()) {
+    requests_.ask({.what = step::adopt, .ttl_ms = requests_.ttl_ms(), .requester = requester}, now,
+                  &ask_at_);
+    return;
+  }
   if (terms_.follows_own && terms_.waits && protocol_.wait != wait_method::queue) {
     // Directly after our own release we would always be first, because no queue keeps the turns. So
     // the attempt starts like one after a refused request.
@@ -55,9 +60,9 @@ void attempt::take_over(const lease_terms& lease, const wait_terms& terms) noexc
 // The server may already know the token.
 void attempt::ask_again(time_ns now) {
   if (requests_.serial() == 0) reference_ns_ = now;
-  requests_.ask(
-      {.what = terms_.waits ? step::reacquire : step::retake, .ttl_ms = requests_.ttl_ms()}, now,
-      &ask_at_);
+  const auto queued = terms_.waits ? step::reacquire : step::retake;
+  requests_.ask({.what = requests_.adopts() ? step::adopt : queued, .ttl_ms = requests_.ttl_ms()},
+                now, &ask_at_);
 }
 
 claim_event attempt::on_answer(const open_request& request, const step_result& result,

@@ -84,7 +84,9 @@ void claim::release(const operation* requester, time_ns now) {
   // A check that a message has overtaken may still enqueue us if the grant has lapsed by then.
   const bool may_queue =
       (held != nullptr && held->may_be_queued()) || requests_.open() > requests_.open(step::renew);
-  auto what = step::cancel;
+  // An adoption that no holder awaits is undone, also if it is executed late. A release would end
+  // the hold under the commands that rely on its id (hazards 15 and 16).
+  auto what = held == nullptr && requests_.adopts() ? step::restore : step::cancel;
   if (held != nullptr && !may_queue) what = others_wait_ ? step::release : step::release_alone;
   const auto held_until = held == nullptr ? 0 : held->valid_until();
   value_.remove(now);

@@ -25,6 +25,9 @@ claim_event hold::begin(time_ns from, std::int64_t lease_ms, const step_result& 
   is_too_long_ = lease_ms > own_ms;
   nominal_ns_ = to_ns(std::min(lease_ms, own_ms));
   granted_at_ = from;
+  granted_until_ =
+      from + least_passed_us(result.ttl_ms * (ns_per_ms / ns_per_us), requests_.terms().drift_ppm) *
+                 ns_per_us;
   valid_until_ = from + nominal_ns_;
   requested_until_ = valid_until_;
   granted_us_ = result.server_us;

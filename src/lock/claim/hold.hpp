@@ -65,6 +65,8 @@ class hold {
   }
   // The time from which the holder's grant counts. An unrenewed hold ends one lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
+  // The end of the lease as of the grant: an adopted hold may have been exported for longer.
+  [[nodiscard]] time_ns granted_until() const noexcept { return granted_until_; }
   [[nodiscard]] bool may_be_queued() const noexcept { return may_be_queued_; }
   // Whether at_risk was reported since the hold was last extended.
   [[nodiscard]] bool is_risk_reported() const noexcept { return is_risk_reported_; }
@@ -100,6 +102,7 @@ class hold {
 
   step_requests& requests_;
   time_ns granted_at_ = 0;
+  time_ns granted_until_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant
   time_ns valid_until_ = 0;
   time_ns nominal_ns_ = 0;       // the length of the present lease

@@ -65,6 +65,9 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
     case owner_state::unlocking:
       return owner.busy();
     case owner_state::held: {
+      if (acquire.adopts()) {
+        return outcome::of(status::already_held, "this handle holds the lock; unlock it first");
+      }
       auto checked = owner.queue->check_free();
       return checked.ok() ? owner.queue->acquire_again(acquire) : checked;
     }
@@ -77,6 +80,11 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
       break;
     case owner_state::idle:
       break;
+  }
+  if (acquire.adopts()) {
+    // It has no turn to wait for, so no waiter of this client is before it or behind it.
+    idle_queue().enter(acquire, now);
+    return {};
   }
   auto& chosen = queue_for(acquire, now);
   if (acquire.is_try && chosen.is_ahead_of_tries() && !chosen.admits(acquire, now)) {
@@ -127,6 +135,16 @@ outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
   settle(now);
   auto checked = check_held(owner);
   return checked.ok() ? owner.queue->extend(owner, lease_ms, done, now) : checked;
+}
+
+std::int64_t gate::export_lease_ms(const lock::owner& owner, time_ns now) const noexcept {
+  return owner.state() == owner_state::held ? owner.queue->export_lease_ms(owner, now) : 0;
+}
+
+outcome gate::export_hold(lock::owner& owner, exported_claim& exported, time_ns now) {
+  settle(now);
+  auto checked = check_held(owner);
+  return checked.ok() ? owner.queue->export_hold(owner, exported, now) : checked;
 }
 
 outcome gate::note_progress(lock::owner& owner, time_ns now) {

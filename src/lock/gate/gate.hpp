@@ -35,6 +35,10 @@ class gate {
   outcome acquire(acquire_operation& acquire, time_ns now);
   outcome unlock(owner& owner, hold_mode mode, operation* done, time_ns now);
   outcome extend(owner& owner, std::int64_t lease_ms, operation& done, time_ns now);
+  // The lease of an export, or 0 without a hold.
+  [[nodiscard]] std::int64_t export_lease_ms(const owner& owner, time_ns now) const noexcept;
+  // Ends the hold of this owner without a release. ok if `exported` was filled.
+  outcome export_hold(owner& owner, exported_claim& exported, time_ns now);
   // The owner reports progress, so its hold may be renewed for longer. Returns ok while it holds.
   outcome note_progress(owner& owner, time_ns now);
   // ok if the owner holds in this mode and no other call is changing the hold.

@@ -13,13 +13,13 @@ namespace {
 // The delay before an unsent request is retried, plus full jitter.
 constexpr time_ns retry_ns = 50 * ns_per_ms;
 
-// Four results show that a request for the lock left nothing at the server.
+// Some results show that a request for the lock left nothing at the server.
 bool leaves_a_trace(step sent, const step_result& result) noexcept {
   const bool is_attempt = sent == step::try_take || sent == step::acquire ||
-                          sent == step::reacquire || sent == step::retake;
+                          sent == step::reacquire || sent == step::retake || sent == step::adopt;
   return is_attempt && (result.what != answer::not_free || result.is_noted) &&
-         result.what != answer::refused && result.what != answer::no_script &&
-         result.what != answer::unsent;
+         result.what != answer::not_owner && result.what != answer::refused &&
+         result.what != answer::no_script && result.what != answer::unsent;
 }
 
 }  // namespace
@@ -36,8 +36,10 @@ bool step_requests::ask(const step_options& options, time_ns now, time_ns* retry
   request.claim_id = claim_id_;
   request.serial = serial_ + 1;
   request.what = options.what;
-  request.token = token_;
+  const bool restores = options.what == step::restore;
+  request.token = restores ? adopted_ : token_;
   request.secret = secret();
+  request.adopted = restores ? token_ : adopted_;
   request.ttl_ms = options.ttl_ms;
   request.reserve = options.reserve;
   request.permits = amount_.permits;

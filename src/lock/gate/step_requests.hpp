@@ -96,6 +96,9 @@ class step_requests {
   // Whether a grant by message has the secret, at most once: from then on others may know it. No
   // publisher can know it before (hazard 32).
   bool take_secret(std::string_view given) noexcept;
+  // The claim continues the exported hold with this owner token.
+  void adopt(std::string_view exported) { adopted_ = exported; }
+  [[nodiscard]] bool adopts() const noexcept { return !adopted_.empty(); }
   // Others may know the secret: a grant was sent while the client was not connected.
   void give_up_secret() noexcept { is_secret_known_ = true; }
 
@@ -109,6 +112,7 @@ class step_requests {
   const std::string token_;
   std::optional<grant_secret> secret_;  // none before the first request for a place in a queue
   bool is_secret_known_ = false;
+  std::string adopted_;
   lock::amount amount_;
   lease_terms terms_;
   std::uint32_t serial_ = 0;

@@ -193,8 +193,9 @@ outcome claim_queue::give_up_outcome(const acquire_operation& given_up, status w
     if (!requests.details().ok()) return requests.details();
   }
   if (!is_in_doubt) return timed_out(given_up, now);
-  auto unknown =
-      outcome::of(status::unknown, "the server did not answer in time; the lock is being released");
+  auto unknown = outcome::of(
+      status::unknown, "the server did not answer in time; ",
+      given_up.adopts() ? "the id is being made valid again" : "the lock is being released");
   unknown.is_ambiguous = true;
   unknown.is_retryable = true;
   return unknown;
@@ -298,9 +299,11 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
                                                                     : claim_reuse::none;
   auto token = gate_.io.new_owner_token(
       owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), reuse);
-  return std::make_unique<lock::claim>(
+  auto claim = std::make_unique<lock::claim>(
       gate_.next_claim++, std::move(token), gate_.protocol, requested, terms_of(owner, now),
       wait_terms_of(first, gate_.pending_releases.are_awaited(), gate_.expected), gate_.io);
+  claim->requests().adopt(first.adopted);
+  return claim;
 }
 
 void claim_queue::handle(claim_event what, time_ns now) {

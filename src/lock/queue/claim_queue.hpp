@@ -16,6 +16,7 @@
 #include "lock/claim/acquire_operation.hpp"
 #include "lock/claim/claim.hpp"
 #include "lock/claim_event.hpp"
+#include "lock/exported_claim.hpp"
 #include "lock/gate/gate_context.hpp"
 #include "lock/gate/holders.hpp"
 #include "lock/gate/passes.hpp"
@@ -43,6 +44,13 @@ class claim_queue {
     sharing_.note_progress(owner, *current_, now);
   }
   outcome set_value(std::string_view text, operation& done, time_ns now);
+  // The lease of an export: that of the owner, or the rest of the time of an adopted hold.
+  [[nodiscard]] std::int64_t export_lease_ms(const lock::owner& owner, time_ns now) const noexcept {
+    return std::max(owner.lease_ms, (hold().granted_until() - now) / ns_per_ms);
+  }
+  // Ends the hold of this owner without a release, so that another client can adopt it. If the
+  // result is ok, `exported` describes it.
+  outcome export_hold(lock::owner& owner, exported_claim& exported, time_ns now);
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);

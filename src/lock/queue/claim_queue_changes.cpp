@@ -1,9 +1,12 @@
-// The changes of a hold in a claim queue: its mode and its value.
+// The changes of a hold in a claim queue: its mode, its value and its export.
 #include "lock/queue/claim_queue.hpp"
 
 #include <new>
 #include <string>
 #include <utility>
+
+#include "base/probe.hpp"
+#include "lock/lease.hpp"
 
 namespace mortise::lock {
 
@@ -105,6 +108,46 @@ outcome claim_queue::set_value(std::string_view text, operation& done, time_ns n
     return gate_.io.lack();
   }
   calls_.add(done, sole_call::value);
+  return {};
+}
+
+// ---- export ---------------------------------------------------------------------------------
+
+// The server keeps the hold until its lease ends, and this client forgets it. So this client
+// neither renews nor releases what another one may have adopted, not even by its death. A request
+// in flight names the exporter's owner token, which the caller replaces at the server (hazards 16
+// and 17).
+outcome claim_queue::export_hold(lock::owner& owner, exported_claim& exported, time_ns now) {
+  if (owner.holds() > 1) {
+    return outcome::of(status::already_held,
+                       "this handle was acquired more than once; unlock all but one first");
+  }
+  if (!holders_.is_one()) {
+    return outcome::of(status::busy,
+                       "other readers of this client share the hold; give the handle the option "
+                       "fair=strict");
+  }
+  if (auto problem = gate_.io.problem(); !problem.ok()) return problem;
+  auto amount = current_->requests().amount();
+  amount.mode = current_->mode();
+  // Allocates first: an export happens completely or not at all.
+  exported = {
+      gate_.io.new_owner_token(
+          owner.label, server_ttl_ms(grant_ms(owner.lease_ms), owner.drift_ppm), claim_reuse::none),
+      current_->token(), amount, owner.token, export_lease_ms(owner, now)};
+  // The value is that of its owner token.
+  if (current_->value().exists()) current_->set_value({}, nullptr, now);
+  owner.hold_counts = {};
+  owner.count_hold_end(now);
+  owner.counts_of_hold->released(statistics::release::handed_over);
+  probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
+  holders_.remove(owner);
+  owner.enter(owner_state::idle);
+  end_calls_of(owner, outcome::of(status::not_owner, "the hold was exported meanwhile"));
+  is_refilling_ = false;
+  sharing_.end_claim();
+  current_.reset();
+  start_next(now);
   return {};
 }
 

@@ -113,6 +113,16 @@ command force_release(const table& rules, const key_set& keys, std::string_view 
   return made;
 }
 
+command export_hold(const table& rules, const key_set& keys, const lock::step_request& request,
+                    bool& was_owner) {
+  auto script = rules.rows.adopt;
+  script.mode = "set";
+  command made = call_script(script, keys, request);
+  made.is_change = true;
+  made.read = [&was_owner](const redis::value& reply) { was_owner = reply.at(0).integer() == 1; };
+  return made;
+}
+
 command resize(const key_set& keys, std::int64_t capacity) {
   static constexpr row script{&scripts::semaphore_resize, 4, 5, "resize"};
   lock::step_request request;

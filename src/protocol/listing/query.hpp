@@ -51,6 +51,9 @@ command query(const table& rules, const key_set& keys, const lock::step_request&
 command read_values(lock_info& info, std::string_view lock_key);
 // Changes the capacity of the semaphore with these keys.
 command resize(const key_set& keys, std::int64_t capacity);
+// Replaces the owner token `request.adopted` of a hold by `request.token`, with this lease.
+command export_hold(const table& rules, const key_set& keys, const lock::step_request& request,
+                    bool& was_owner);
 // Ends the hold of this owner token at once, for all clients, and notifies its owner. Sets
 // `was_owner` to true where the token was an owner, at any server. Otherwise leaves it unchanged.
 command force_release(const table& rules, const key_set& keys, std::string_view owner,

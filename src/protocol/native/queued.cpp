@@ -33,6 +33,7 @@ const table& queued() {
               .acquire = {&scripts::queued_acquire, 3, 3, "wait", false, true},
               .reacquire = {&scripts::queued_acquire, 3, 3, "again", false, true},
               .retake = {&scripts::queued_acquire, 3, 3, "try"},
+              .adopt = {&scripts::queued_adopt, 3, 3, "keep", false, false, true},
               .renew = {&scripts::queued_renew, 2, 3, ""},
               .raise = {},  // the owner already holds all of it
               .release_alone = {&scripts::queued_release_alone, 1, 1, ""},

@@ -41,6 +41,28 @@ void a_hold_that_is_moved_ends_once() {
   CHECK(second.is_held());
 }
 
+void an_exported_hold_is_continued_by_one_adopter() {
+  mortise::client client = open_client();
+  mortise::lock first = open_lock(client, "export"), second = open_lock(client, "export");
+  mortise::hold hold = *first.acquire(patience, std::nothrow);
+  CHECK_RESULT(status::invalid_argument, hold.export_id(1ms, std::nothrow));
+  CHECK(hold.is_held());
+  const auto id = hold.export_id(60s, std::nothrow);
+  CHECK(id && !hold && !first.is_held());
+  CHECK_RESULT(status::not_owner, hold.export_id(60s, std::nothrow));
+  CHECK_RESULT(status::not_owner, first.export_id(60s, std::nothrow));
+  {
+    const auto adopted = second.adopt_id(*id, std::nothrow);
+    CHECK(adopted && adopted->is_held());
+    CHECK(adopted->token() > hold.token());
+    CHECK_RESULT(status::not_owner, first.adopt_id(*id, std::nothrow));
+    CHECK(second.export_id(0s, std::nothrow).has_value());
+  }
+  CHECK(first.adopt_id(*id, std::nothrow)->unlock(std::nothrow).has_value());
+  CHECK_RESULT(status::not_owner, first.adopt_id(*id, std::nothrow));
+  CHECK_RESULT(status::invalid_argument, first.adopt_id("no id", std::nothrow));
+}
+
 void an_unlock_tells_what_became_of_it() {
   mortise::client client = open_client();
   mortise::lock lock = open_lock(client, "unlock");
@@ -218,6 +240,7 @@ void threads_that_share_a_handle_leave_nothing_held() {
 void test_holds() {
   RUN(the_end_of_a_hold_unlocks);
   RUN(a_hold_that_is_moved_ends_once);
+  RUN(an_exported_hold_is_continued_by_one_adopter);
   RUN(an_unlock_tells_what_became_of_it);
   RUN(an_old_hold_does_not_end_a_new_one);
   RUN(an_old_hold_of_a_multi_does_not_end_a_new_one);

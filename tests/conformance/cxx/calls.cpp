@@ -49,12 +49,22 @@ void force_release(mortise::named_handle &of, call &made) {
   made.came_to(of.force_release(owner, std::nothrow));
 }
 
+/** Of a handle or of a hold: the text is the id. */
+template <class Holder>
+void export_from(Holder &of, call &made) {
+  const auto id = of.export_id(made.lease(), std::nothrow);
+  made.came_to(id);
+  if (id) made.text = *id;
+}
+
 /** What all handles but clients have; whether it was that. */
 bool call_common(mortise::handle &of, const std::string &method, call &made) {
   if (method == "extend") {
     made.came_to(of.extend(made.lease(), std::nothrow));
   } else if (method == "progress") {
     made.came_to(of.progress(std::nothrow));
+  } else if (method == "export") {
+    export_from(of, made);
   } else if (method == "cancel") {
     made.came_to(of.cancel());
   } else if (method == "interrupt") {
@@ -106,6 +116,7 @@ void call_whole(Kind &of, const std::string &method, call &made) {
 }
 
 void call_on(mortise::lock &of, const std::string &method, call &made) {
+  if (method == "adopt") return made.came_to(of.adopt_id(made.text_of("id"), std::nothrow));
   if (!call_named(of, method, made)) call_whole(of, method, made);
 }
 
@@ -118,6 +129,7 @@ void call_on(mortise::multi &of, const std::string &method, call &made) {
 }
 
 void call_on(mortise::semaphore &of, const std::string &method, call &made) {
+  if (method == "adopt") return made.came_to(of.adopt_id(made.text_of("id"), std::nothrow));
   if (call_named(of, method, made)) return;
   if (method == "try") {
     made.came_to(of.try_acquire(made.weight(), std::nothrow));
@@ -142,6 +154,7 @@ void change(mortise::hold held, const std::string &method, call &made) {
 }
 
 void call_on(mortise::rw &of, const std::string &method, call &made) {
+  if (method == "adopt") return made.came_to(of.adopt_id(made.text_of("id"), std::nothrow));
   if (call_named(of, method, made)) return;
   if (method == "read_try") {
     made.came_to(of.try_read(std::nothrow));
@@ -353,6 +366,8 @@ void make_call(mortise::hold &of, const std::string &method, call &made) {
     made.came_to(of.progress(std::nothrow));
   } else if (method == "set_value") {
     made.came_to(of.set_value(made.text_of("value"), std::nothrow));
+  } else if (method == "export") {
+    export_from(of, made);
   } else if (method == "upgrade") {
     made.came_to(of.try_upgrade(std::nothrow));
     made.token = of.token();

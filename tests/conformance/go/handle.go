@@ -415,6 +415,28 @@ func (h *handle) extend(ctx context.Context, given arguments) result {
 	return result{err: hold.Extend(ctx, lease), token: hold.Token()}
 }
 
+func (h *handle) adopt(ctx context.Context, given arguments) result {
+	owner := h.object.(interface {
+		Adopt(context.Context, string) (*mortise.Hold, error)
+	})
+	hold, err := owner.Adopt(ctx, given["id"])
+	if err != nil {
+		return failed(err)
+	}
+	mode := ""
+	if rw, isRW := h.object.(*mortise.RW); isRW {
+		mode = "read"
+		if rw.IsWriting() {
+			mode = "write"
+		}
+	}
+	h.add(mode, hold)
+	if name := given["gives"]; name != "" {
+		namedHolds[name] = &named{hold, h, mode}
+	}
+	return result{token: hold.Token()}
+}
+
 func (h *handle) progress() result {
 	hold := h.held()
 	if hold == nil {
@@ -482,6 +504,13 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 			return failed(errNoHold)
 		}
 		return failed(hold.SetValue(ctx, given["value"]))
+	case "export":
+		if hold := h.held(); hold != nil {
+			return export(ctx, hold, given)
+		}
+		return failed(errNoHold)
+	case "adopt":
+		return h.adopt(ctx, given)
 	case "valid_ms":
 		if hold := h.held(); hold != nil {
 			return number(hold.Valid().Milliseconds())

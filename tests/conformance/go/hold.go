@@ -29,6 +29,8 @@ func (n *named) call(ctx context.Context, method string, given arguments) result
 	case "extend":
 		lease := time.Duration(given.number("lease_ms", 0)) * time.Millisecond
 		return result{err: n.hold.Extend(ctx, lease), token: n.hold.Token()}
+	case "export":
+		return export(ctx, n.hold, given)
 	case "progress":
 		return n.handle.progressOf(n.hold)
 	case "set_value":
@@ -45,6 +47,12 @@ func (n *named) call(ctx context.Context, method string, given arguments) result
 		return truth(n.hold.IsHeld())
 	}
 	panic("no method " + method)
+}
+
+func export(ctx context.Context, hold *mortise.Hold, given arguments) result {
+	lease := time.Duration(given.number("lease_ms", 0)) * time.Millisecond
+	id, err := hold.Export(ctx, lease)
+	return result{err: err, text: id}
 }
 
 func (n *named) turn(ctx context.Context, to string,

@@ -14,6 +14,7 @@ import org.mortise.LockInfo;
 import org.mortise.LossListener;
 import org.mortise.LossReason;
 import org.mortise.Multi;
+import org.mortise.Mutex;
 import org.mortise.Owner;
 import org.mortise.ReadWriteMutex;
 import org.mortise.Semaphore;
@@ -143,6 +144,11 @@ final class Handle implements LossListener {
         if (held == null) return Result.of(Status.NOT_OWNER);
         held.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(held.token());
+      case "export":
+        Lease exported = newest();
+        return exported == null ? Result.of(Status.NOT_OWNER) : export(exported, line);
+      case "adopt":
+        return adopt(line);
       case "progress":
         Lease working = newest();
         if (working == null) return Result.of(Status.NOT_OWNER);
@@ -162,6 +168,19 @@ final class Handle implements LossListener {
       default:
         return callOther(method.name, line);
     }
+  }
+
+  static Result export(Lease lease, Line line) {
+    return Result.text(lease.export(Duration.ofMillis(line.number("lease_ms", 0))));
+  }
+
+  private Result adopt(Line line) {
+    String id = line.given().get("id");
+    if (owner instanceof Mutex mutex) return keep("", mutex.adopt(id));
+    if (owner instanceof Semaphore semaphore) return keep("", semaphore.adopt(id));
+    var rw = (ReadWriteMutex) owner;
+    Lease lease = rw.adopt(id);
+    return keep(rw.isWriting() ? "write" : "read", lease);
   }
 
   /** What a query is about, by the name of the getter in C. */

@@ -39,6 +39,8 @@ final class NamedLease {
       case "extend":
         lease.extend(Duration.ofMillis(line.number("lease_ms", 0)));
         return Result.token(lease.token());
+      case "export":
+        return Handle.export(lease, line);
       case "progress":
         lease.progress();
         return Result.token(lease.token());

@@ -221,6 +221,26 @@ TEST(acknowledgement, an_extension_that_replicas_do_not_hear_of_is_none) {
       eventually([&] { return mortise_lock_extend(lock.get(), 60'000, nullptr) == MORTISE_OK; }));
 }
 
+TEST(acknowledgement, hazard_7_the_lease_of_an_exported_hold_is_at_the_replica) {
+  replicated all;
+  const auto client = open_client(all.url("acks=1&command_timeout=400ms&renewal=off"));
+  const auto lock = open_lock(client, "x");
+  expect_acquired(lock);
+  all.replica().pause();
+  const auto error = new_error();
+  EXPECT_FALSE(hold_id_handle(mortise_lock_export(lock.get(), 60'000, error.get())));
+  EXPECT_NE(std::string(mortise_error_message(error.get())).find("acks: 0 of 1"),
+            std::string::npos);
+  EXPECT_EQ(1, mortise_lock_is_held(lock.get()));
+  all.replica().resume();
+  hold_id_handle id;
+  EXPECT_TRUE(eventually([&] {
+    id.reset(mortise_lock_export(lock.get(), 60'000, nullptr));
+    return id != nullptr;
+  }));
+  EXPECT_GT(std::stoll(all.replica().command({"PTTL", key})), 30'000);
+}
+
 // A waiter that is granted a lock by message asks, because only a reply is acknowledged.
 TEST(acknowledgement, hazard_7_a_grant_by_message_is_acknowledged) {
   replicated all;

@@ -152,15 +152,15 @@ plan make_plan(std::uint64_t seed) {
 
 const char* count_name(count which) {
   static constexpr std::array names{
-      "acquired",     "not acquired",   "timed out",       "cancelled",      "lost",
-      "at risk",      "contended",      "values",          "unknown",        "unreachable",
-      "refused",      "other outcomes", "unlocked",        "extended",       "reentered",
-      "by message",   "shared",         "server commands", "breaks",         "crashes",
-      "pauses",       "server pauses",  "outages",         "refusals",       "script flushes",
-      "replacements", "stalls",         "changes",         "kills",          "data losses",
-      "promotions",   "meddlings",      "clock steps",     "closes",         "forgotten",
-      "upgraded",     "downgraded",     "resizes",         "broken answers", "ghost commands",
-      "gathered"};
+      "acquired",       "not acquired", "timed out",      "cancelled",       "lost",
+      "at risk",        "contended",    "values",         "adopted",         "unknown",
+      "unreachable",    "refused",      "other outcomes", "unlocked",        "extended",
+      "reentered",      "by message",   "shared",         "server commands", "breaks",
+      "crashes",        "pauses",       "server pauses",  "outages",         "refusals",
+      "script flushes", "replacements", "stalls",         "changes",         "kills",
+      "data losses",    "promotions",   "meddlings",      "clock steps",     "closes",
+      "forgotten",      "upgraded",     "downgraded",     "resizes",         "broken answers",
+      "ghost commands", "gathered"};
   static_assert(names.size() == static_cast<std::size_t>(count::size));
   return names[static_cast<std::size_t>(which)];
 }

@@ -135,10 +135,15 @@ std::vector<std::string> run::waiters(const watched_name& of) {
   return tokens;
 }
 
-// Whether a lease at the server belongs to an owner that cannot release it.
+// Whether a lease at the server belongs to an owner that cannot release it, or to nobody until an
+// adoption.
 bool run::is_stuck(const watched_name& of) {
   const auto all = holders(of);
   return std::any_of(all.begin(), all.end(), [&](const auto& token) {
+    const bool is_exported =
+        std::any_of(world_.exported.begin(), world_.exported.end(),
+                    [&](const auto& each) { return token.starts_with(each.claim.owner_token); });
+    if (is_exported) return true;
     const auto id = protocol::split_owner_token(token).client;
     return std::none_of(clients_.begin(), clients_.end(), [&](const auto& client) {
       return client->id() == id && !client->is_dead() && client->is_up() && !client->is_paused();

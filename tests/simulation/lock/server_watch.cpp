@@ -18,6 +18,13 @@ bool is_value_script(const std::string& code) {
   return false;
 }
 
+bool is_adoption(const std::string& code) {
+  for (const auto* const script : {&scripts::queued_adopt, &scripts::shared_adopt}) {
+    if (code == script->sha1 || code == script->text) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void server_watch::complain(const std::string& lock_key, const std::string& what) {
@@ -70,9 +77,14 @@ void server_watch::execute(session& from, const arguments& command) {
   if (key_count > 0 && is_value_script(command[1])) return execute_value(from, command);
   if (key_count > 2 && shared_watch::is_shared(command[5])) {
     ++names_[lock_key].commands;
+    if (is_adoption(command[1])) {
+      shared_.execute_adoption(from, command, key_count);
+      return check_fence();
+    }
     shared_.execute(from, command, key_count);
     return check_fence();
   }
+  if (key_count > 0 && is_adoption(command[1])) return execute_adoption(from, command, requester);
   const auto before = look(lock_key);
   grace_period_.note_waiters(lock_key, clients_of(before.queue));
   redis_.execute(from, command);
@@ -98,6 +110,29 @@ void server_watch::execute_value(session& from, const arguments& command) {
   if (is_set && lock == nullptr) complain(lock_key, command[5] + " set a value without a hold");
   if (is_set && is_mutex && before.owner != command[5])
     complain(lock_key, command[5] + " set a value under the hold of " + before.owner);
+  check_fence();
+}
+
+// The adopter follows the exported owner, which is the last argument, and nothing else changes. A
+// repeated adoption finds the adopter.
+void server_watch::execute_adoption(session& from, const arguments& command,
+                                    const std::string& requester) {
+  const auto& lock_key = command[3];
+  ++names_[lock_key].commands;
+  const auto before = look(lock_key);
+  redis_.execute(from, command);
+  const auto& reply = redis_.last_reply();
+  const bool is_adopted = !reply.items.empty() && reply.items[0].integer == 1;
+  const auto after = look(lock_key);
+  if (is_adopted) ++world_.seen[count::adopted];
+  if (is_adopted && before.owner != command.back() && before.owner != requester)
+    complain(lock_key, requester + " adopted the hold of " + before.owner);
+  if (after.owner != (is_adopted ? requester : before.owner))
+    complain(lock_key, "an adoption has left the lock to " + after.owner);
+  if (after.is_marked != before.is_marked || after.queue != before.queue)
+    complain(lock_key, requester + " changed the queue by an adoption");
+  if (after.expires_ms < before.expires_ms)
+    complain(lock_key, requester + " shortened a lease by an adoption");
   check_fence();
 }
 

@@ -47,6 +47,7 @@ class server_watch {
   };
   sight look(const std::string& lock_key);
   void execute_value(session& from, const arguments& command);
+  void execute_adoption(session& from, const arguments& command, const std::string& requester);
   void execute_many(session& from, const arguments& command, std::size_t key_count);
   void compare(const std::string& lock_key, const std::string& requester, const sight& before,
                const sight& after);

@@ -66,7 +66,7 @@ shared_watch::sight shared_watch::look(const step& of) {
   return seen;
 }
 
-void shared_watch::execute(session& from, const arguments& command, std::size_t key_count) {
+shared_watch::step shared_watch::step_of(const arguments& command, std::size_t key_count) {
   step done;
   done.lock_key = command[3];
   done.queue_key = command[5];
@@ -76,6 +76,45 @@ void shared_watch::execute(session& from, const arguments& command, std::size_t 
   done.is_resize = done.requester.empty();
   // Only what names the permits may set them.
   if (command.end() - values >= 5) done.given_permits = values[4];
+  return done;
+}
+
+void shared_watch::execute_adoption(session& from, const arguments& command,
+                                    std::size_t key_count) {
+  auto done = step_of(command, key_count);
+  done.given_permits.clear();
+  const auto before = look(done);
+  redis_.execute(from, command);
+  const auto& reply = redis_.last_reply();
+  const bool is_adopted = !reply.items.empty() && reply.items[0].integer == 1;
+  const auto after = look(done);
+  if (is_adopted) ++world_.seen[count::adopted];
+  const auto& permits = command.at(command.size() - 2);
+  const auto exported = permits + " " + command.back();
+  const auto adopter = permits + " " + done.requester;
+  const auto was_held = [&](const std::string& entry) {
+    const auto found = before.holders.find(entry);
+    return found != before.holders.end() && found->second >= redis_.now_ms();
+  };
+  if (is_adopted && !was_held(exported) && !was_held(adopter))
+    complain(done, done.requester + " adopted no hold in force");
+  auto expected = before.holders;
+  if (is_adopted) {
+    const bool is_first = !was_held(adopter);
+    const auto former = before.holders.find(is_first ? exported : adopter);
+    const auto found = after.holders.find(adopter);
+    if (found == after.holders.end()) return complain(done, "an adopter does not hold");
+    if (former != before.holders.end() && found->second < former->second)
+      complain(done, done.requester + " shortened a lease by an adoption");
+    if (is_first) expected.erase(exported);
+    expected[adopter] = found->second;
+  }
+  if (after.holders != expected || after.counted != before.counted || after.queue != before.queue)
+    complain(done, done.requester + " changed more than the owner of its hold");
+}
+
+void shared_watch::execute(session& from, const arguments& command, std::size_t key_count) {
+  auto done = step_of(command, key_count);
   const auto before = look(done);
   grace_period_.note_waiters(done.lock_key, clients_of(before.queue));
   const auto send = from.send;

@@ -24,6 +24,8 @@ class shared_watch {
     return queue_key.ends_with(":rq") || queue_key.ends_with(":sq");
   }
   void execute(session& from, const arguments& command, std::size_t key_count);
+  // The adopter follows the exported owner, and nothing else changes.
+  void execute_adoption(session& from, const arguments& command, std::size_t key_count);
   // The observed facts about waiters.
   void forget() { names_.clear(); }
 
@@ -53,6 +55,7 @@ class shared_watch {
     std::int64_t sign_ms = 0;
     std::int64_t request_ms = 0;
   };
+  static step step_of(const arguments& command, std::size_t key_count);
   sight look(const step& of);
   void check_holders(const step& done, const sight& before, const sight& after);
   void check_newcomer(const step& done, const std::string& entry, const sight& before,

@@ -24,7 +24,8 @@ user::user(simulated_client& client, const named_lock& of, bool is_strict, int n
       lease_ms_(lease_ms),
       reports_progress_(number % 4 == 3),
       number_(number),
-      reports_contention_(number % 2 == 0) {
+      reports_contention_(number % 2 == 0),
+      exports_(number % 5 == 2) {
   client_.add(*this);
   renew_handle();
 }
@@ -113,6 +114,7 @@ void user::acquire() {
                     : plan.has_oddities ? now + dice.spread(8 * timeout)
                                         : now + 8 * timeout;
   }
+  adopt(operation);
   // Either the gate watches the deadline, or the caller does.
   const bool is_watched = dice.happens(500);
   if (is_watched) operation.deadline = operation.due;
@@ -194,9 +196,10 @@ void user::on_acquired(acquiring_operation& done, const outcome& result, std::in
   auto& dice = world_.dice;
   if (!result.ok()) {
     count_result(result);
-    const bool is_possible = result.code == status::closed
-                                 ? client_.is_over() || is_forgetting_
-                                 : result.code != status::lost && result.code != status::not_owner;
+    const bool is_possible =
+        result.code == status::closed
+            ? client_.is_over() || is_forgetting_
+            : result.code != status::lost && (result.code != status::not_owner || done.adopts());
     if (!is_possible) violate(std::string("acquire ended: ") + status_text(result.code));
     if (done.is_try ? result.code == status::timed_out : result.code == status::not_acquired) {
       violate("a try timed out, or an acquire was not to wait");
@@ -216,6 +219,7 @@ void user::on_acquired(acquiring_operation& done, const outcome& result, std::in
   if (token < lock::least_token || token >= (std::int64_t{1} << 53))
     violate("a token out of range");
   hold_ = {};
+  is_export_refused_ = false;
   hold_.is_active = true;
   depth(done.amount.mode) = 1;
   hold_.number = ++holds_;

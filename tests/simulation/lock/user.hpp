@@ -134,6 +134,9 @@ class user {
   void live_with_hold();
   void unlock();
   void extend();
+  [[nodiscard]] bool may_export() const;
+  void export_hold();
+  void adopt(acquiring_operation& operation);
   void note_progress();
   void check_progress(time_ns valid_until) const;
   void set_value();
@@ -154,6 +157,7 @@ class user {
   const bool reports_progress_;
   const int number_;
   const bool reports_contention_;
+  const bool exports_;
   std::unique_ptr<lock::owner> owner_;
   std::vector<std::unique_ptr<lock::owner>> forgotten_;
   std::vector<std::unique_ptr<acquiring_operation>> acquires_;
@@ -166,6 +170,7 @@ class user {
   time_ns last_held_ = 0;  // true time
   bool is_retired_ = false;
   bool is_forgetting_ = false;
+  bool is_export_refused_ = false;  // other readers share the claim
 };
 
 }  // namespace mortise::simulation

@@ -177,8 +177,50 @@ void user::act_again() {
   if (hold_.is_active && !is_busy() && !is_retired_ && !is_raising_) acquire();
 }
 
+// A hold that no user continues, as its exporter died. In a trace nothing adopts.
+bool user::may_export() const {
+  return exports_ && !is_export_refused_ && world_.plan.has_oddities && world_.trace == nullptr &&
+         is_holding() && hold_.depth[0] + hold_.depth[1] == 1;
+}
+
+void user::export_hold() {
+  observe(client_.now());
+  lock::exported_claim claim;
+  const auto answer = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    auto exported = gate.export_hold(*owner_, claim, now);
+    if (exported.ok()) {
+      end_hold(world_.time.now());
+      hold_.is_active = false;
+    }
+    return exported;
+  });
+  world_.log("%s: export: %s", describe().c_str(), status_text(answer.code));
+  if (!answer.ok()) {
+    is_export_refused_ = true;
+    return unlock();
+  }
+  world_.exported.push_back({lock_.name, std::move(claim)});
+  later(world_.dice.spread(world_.plan.think_ns), &user::act);
+}
+
+// Most ids are used twice, and some after the end of their hold.
+void user::adopt(acquiring_operation& operation) {
+  if (hold_.is_active) return;
+  for (auto& each : world_.exported) {
+    if (each.name != lock_.name || each.adoptions == 0) continue;
+    --each.adoptions;
+    operation.adopted = each.claim.owner_token;
+    operation.amount = each.claim.amount;
+    if (!operation.is_try)
+      operation.due = client_.now() + world_.plan.command_timeout_ms * ns_per_ms;
+    operation.is_try = true;
+    return;
+  }
+}
+
 void user::unlock() {
   if (is_busy()) return;
+  if (may_export()) return export_hold();
   if (is_raising_) return later(ns_per_ms, &user::unlock);
   observe(client_.now());
   const bool was_held = is_holding();

@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <list>
 #include <string>
 #include <vector>
 
+#include "lock/exported_claim.hpp"
 #include "protocol/protocols.hpp"
 #include "redis/service/compare_and_delete.hpp"
 #include "simulation/harness/chance.hpp"
@@ -87,6 +89,7 @@ enum class count : std::uint8_t {
   at_risk,
   contended,
   values,
+  adopted,
   unknown,
   unreachable,
   refused,
@@ -134,6 +137,13 @@ const char* count_name(count which);
 
 class lock_trace;
 
+// A hold that a user has exported, by the name of its lock.
+struct exported_hold {
+  std::string name;
+  lock::exported_claim claim;
+  int adoptions = 2;  // how often it may be tried
+};
+
 struct world {
   explicit world(const struct plan& chosen) : plan(chosen), dice(chosen.seed * 2 + 1) {}
 
@@ -146,6 +156,7 @@ struct world {
   std::vector<std::string> violations;
   std::vector<testing::hold_record> history;
   lock_trace* trace = nullptr;  // none, unless a file was asked for
+  std::list<exported_hold> exported;
   // Since when nothing was wrong with the server, the network or a clock; faults move it on.
   time_ns healthy_since = 0;
 

@@ -84,41 +84,41 @@ typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef _gostring_ swig_type_56;
 typedef long long swig_type_57;
-typedef long long swig_type_58;
+typedef _gostring_ swig_type_58;
 typedef long long swig_type_59;
 typedef long long swig_type_60;
 typedef long long swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
-typedef _gostring_ swig_type_64;
+typedef long long swig_type_64;
 typedef long long swig_type_65;
-typedef long long swig_type_66;
+typedef _gostring_ swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
 typedef long long swig_type_70;
 typedef long long swig_type_71;
-typedef _gostring_ swig_type_72;
+typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef _gostring_ swig_type_74;
 typedef long long swig_type_75;
-typedef long long swig_type_76;
+typedef _gostring_ swig_type_76;
 typedef long long swig_type_77;
 typedef long long swig_type_78;
 typedef long long swig_type_79;
 typedef long long swig_type_80;
-typedef long long swig_type_81;
+typedef _gostring_ swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
-typedef _gostring_ swig_type_88;
+typedef long long swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
-typedef long long swig_type_92;
+typedef _gostring_ swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
@@ -127,15 +127,15 @@ typedef long long swig_type_97;
 typedef long long swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
-typedef _gostring_ swig_type_101;
+typedef long long swig_type_101;
 typedef long long swig_type_102;
-typedef _gostring_ swig_type_103;
+typedef long long swig_type_103;
 typedef long long swig_type_104;
 typedef _gostring_ swig_type_105;
 typedef long long swig_type_106;
-typedef long long swig_type_107;
+typedef _gostring_ swig_type_107;
 typedef long long swig_type_108;
-typedef long long swig_type_109;
+typedef _gostring_ swig_type_109;
 typedef long long swig_type_110;
 typedef long long swig_type_111;
 typedef long long swig_type_112;
@@ -143,26 +143,26 @@ typedef long long swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
 typedef long long swig_type_116;
-typedef long long swig_type_117;
+typedef _gostring_ swig_type_117;
 typedef long long swig_type_118;
-typedef _gostring_ swig_type_119;
+typedef long long swig_type_119;
 typedef long long swig_type_120;
 typedef long long swig_type_121;
 typedef long long swig_type_122;
 typedef long long swig_type_123;
 typedef long long swig_type_124;
-typedef long long swig_type_125;
+typedef _gostring_ swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
-typedef _gostring_ swig_type_128;
+typedef long long swig_type_128;
 typedef long long swig_type_129;
-typedef _gostring_ swig_type_130;
+typedef long long swig_type_130;
 typedef long long swig_type_131;
 typedef long long swig_type_132;
 typedef long long swig_type_133;
-typedef long long swig_type_134;
+typedef _gostring_ swig_type_134;
 typedef long long swig_type_135;
-typedef long long swig_type_136;
+typedef _gostring_ swig_type_136;
 typedef long long swig_type_137;
 typedef long long swig_type_138;
 typedef long long swig_type_139;
@@ -181,7 +181,7 @@ typedef long long swig_type_151;
 typedef long long swig_type_152;
 typedef long long swig_type_153;
 typedef long long swig_type_154;
-typedef long long swig_type_155;
+typedef _gostring_ swig_type_155;
 typedef long long swig_type_156;
 typedef long long swig_type_157;
 typedef long long swig_type_158;
@@ -198,239 +198,261 @@ typedef long long swig_type_168;
 typedef long long swig_type_169;
 typedef long long swig_type_170;
 typedef long long swig_type_171;
-extern void _wrap_Swig_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_2544bdef4b9f0626(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern swig_type_4 _wrap_boot_now_ns_swig_2544bdef4b9f0626(void);
-extern int _wrap_version_swig_2544bdef4b9f0626(void);
-extern swig_voidp _wrap_version_text_swig_2544bdef4b9f0626(void);
-extern int _wrap_check_abi_swig_2544bdef4b9f0626(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_2544bdef4b9f0626(int arg1);
-extern uintptr_t _wrap_error_new_swig_2544bdef4b9f0626(void);
-extern void _wrap_error_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_error_status_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_2544bdef4b9f0626(void);
-extern uintptr_t _wrap_options_new_from_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_options_set_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_progress_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_retain_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_2544bdef4b9f0626(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_client_ping_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_check_health_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_last_health_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_locks_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_locks_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
-extern void _wrap_listing_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_listing_json_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_27 _wrap_listing_answered_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_28 _wrap_listing_silent_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_29 _wrap_listing_truncated_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_30 _wrap_listing_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
-extern swig_type_33 _wrap_listing_number_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
-extern void _wrap_stats_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_36 _wrap_stats_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_37 arg2);
-extern swig_voidp _wrap_stats_type_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_38 arg2);
-extern double _wrap_stats_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_39 arg2);
-extern swig_type_40 _wrap_stats_label_count_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_41 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
-extern void _wrap_health_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_46 _wrap_health_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_health_worst_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_47 arg2);
-extern int _wrap_health_severity_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_health_server_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_49 arg2);
-extern swig_voidp _wrap_health_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_50 arg2);
-extern swig_voidp _wrap_health_consequence_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_51 arg2);
-extern swig_voidp _wrap_health_remedy_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_52 arg2);
-extern swig_voidp _wrap_health_json_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_severity_text_swig_2544bdef4b9f0626(int arg1);
-extern uintptr_t _wrap_lock_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_lock_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
-extern int _wrap_lock_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_57 _wrap_lock_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_58 _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_59 _wrap_lock_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_60 _wrap_lock_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_62 arg3, swig_type_63 arg4, uintptr_t arg5);
-extern int _wrap_lock_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_64 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_65 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_66 arg3, swig_type_67 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
-extern int _wrap_lock_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_74 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_75 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_76 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_78 _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_79 _wrap_rw_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_80 _wrap_rw_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_81 _wrap_rw_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_83 arg3, swig_type_84 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_86 arg3, swig_type_87 arg4, uintptr_t arg5);
-extern int _wrap_rw_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_88 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_89 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, swig_type_100 arg4, uintptr_t arg5);
-extern int _wrap_rw_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_101 arg2, uintptr_t arg3);
-extern int _wrap_rw_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_105 arg2, swig_type_106 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_107 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_108 arg2, swig_type_109 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_110 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_112 _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_113 _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_114 _wrap_semaphore_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_115 _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_116 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_117 arg3, swig_type_118 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_query_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_120 arg3, swig_type_121 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_122 arg3, swig_type_123 arg4, swig_type_124 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_125 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_set_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_133 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_2544bdef4b9f0626(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_progress_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_cancel_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_135 _wrap_multi_valid_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_136 _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_137 _wrap_multi_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_138 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, swig_type_140 arg4, uintptr_t arg5);
-extern swig_type_141 _wrap_multi_member_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_142 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_143 arg3, swig_type_144 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_146 arg3, swig_type_147 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_info_new_swig_2544bdef4b9f0626(void);
-extern void _wrap_info_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_149 _wrap_info_time_left_ms_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_150 _wrap_info_latest_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_151 _wrap_info_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_152 _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_153 _wrap_info_permits_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_154 _wrap_info_permits_in_use_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_155 _wrap_info_waiter_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_156 _wrap_info_entry_count_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_157 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_158 arg2);
-extern int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_159 arg2);
-extern swig_type_160 _wrap_info_entry_permits_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_161 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_162 arg2);
-extern swig_type_163 _wrap_info_entry_pid_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_164 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_165 arg2);
-extern swig_voidp _wrap_info_entry_value_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_166 arg2);
-extern uintptr_t _wrap_queue_new_swig_2544bdef4b9f0626(uintptr_t arg1, swig_type_167 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_2544bdef4b9f0626(void);
-extern void _wrap_event_free_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_kind_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_168 _wrap_event_tag_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_status_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_169 _wrap_event_token_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_type_170 _wrap_event_hold_number_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_reason_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_2544bdef4b9f0626(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_event_log_level_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_log_subject_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_log_level_text_swig_2544bdef4b9f0626(int arg1);
-extern swig_voidp _wrap_log_subject_text_swig_2544bdef4b9f0626(int arg1);
-extern swig_type_171 _wrap_event_dropped_records_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_2544bdef4b9f0626(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_2544bdef4b9f0626(uintptr_t arg1);
+typedef long long swig_type_172;
+typedef long long swig_type_173;
+typedef long long swig_type_174;
+typedef long long swig_type_175;
+typedef long long swig_type_176;
+typedef long long swig_type_177;
+typedef long long swig_type_178;
+typedef long long swig_type_179;
+typedef long long swig_type_180;
+extern void _wrap_Swig_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_631feecda84a0f1a(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern swig_type_4 _wrap_boot_now_ns_swig_631feecda84a0f1a(void);
+extern int _wrap_version_swig_631feecda84a0f1a(void);
+extern swig_voidp _wrap_version_text_swig_631feecda84a0f1a(void);
+extern int _wrap_check_abi_swig_631feecda84a0f1a(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_631feecda84a0f1a(int arg1);
+extern uintptr_t _wrap_error_new_swig_631feecda84a0f1a(void);
+extern void _wrap_error_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_error_status_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_631feecda84a0f1a(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_631feecda84a0f1a(void);
+extern uintptr_t _wrap_options_new_from_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_options_set_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_progress_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_631feecda84a0f1a(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_client_ping_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_check_health_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_last_health_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_watch_log_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern void _wrap_listing_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_listing_json_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_27 _wrap_listing_answered_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_28 _wrap_listing_silent_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_29 _wrap_listing_truncated_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_30 _wrap_listing_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
+extern swig_type_33 _wrap_listing_number_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
+extern void _wrap_stats_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_36 _wrap_stats_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_37 arg2);
+extern swig_voidp _wrap_stats_type_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_38 arg2);
+extern double _wrap_stats_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_39 arg2);
+extern swig_type_40 _wrap_stats_label_count_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_41 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
+extern void _wrap_health_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_46 _wrap_health_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_health_worst_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_health_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_47 arg2);
+extern int _wrap_health_severity_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_48 arg2);
+extern swig_voidp _wrap_health_server_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_49 arg2);
+extern swig_voidp _wrap_health_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_50 arg2);
+extern swig_voidp _wrap_health_consequence_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_remedy_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_json_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_severity_text_swig_631feecda84a0f1a(int arg1);
+extern uintptr_t _wrap_lock_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_lock_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
+extern int _wrap_lock_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_lock_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
+extern int _wrap_lock_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_59 _wrap_lock_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_60 _wrap_lock_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_61 _wrap_lock_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_62 _wrap_lock_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern int _wrap_lock_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_76 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_rw_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
+extern int _wrap_rw_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_82 _wrap_rw_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_83 _wrap_rw_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_84 _wrap_rw_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_85 _wrap_rw_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_86 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_rw_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, swig_type_104 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_109 arg2, swig_type_110 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_115 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_semaphore_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_116 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_118 _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_119 _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_120 _wrap_semaphore_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_121 _wrap_semaphore_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_122 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, swig_type_124 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_128 arg3, swig_type_129 arg4, swig_type_130 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_multi_new_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_139 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_140 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_141 _wrap_multi_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_142 _wrap_multi_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_143 _wrap_multi_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_144 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, swig_type_146 arg4, uintptr_t arg5);
+extern swig_type_147 _wrap_multi_member_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_149 arg3, swig_type_150 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_152 arg3, swig_type_153 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_hold_id_new_swig_631feecda84a0f1a(swig_type_155 arg1, uintptr_t arg2);
+extern void _wrap_hold_id_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_hold_id_text_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_hold_id_kind_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_156 _wrap_hold_id_capacity_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_157 _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern uintptr_t _wrap_info_new_swig_631feecda84a0f1a(void);
+extern void _wrap_info_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_158 _wrap_info_time_left_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_159 _wrap_info_latest_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_160 _wrap_info_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_161 _wrap_info_shown_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_162 _wrap_info_permits_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_163 _wrap_info_permits_in_use_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_164 _wrap_info_waiter_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_165 _wrap_info_entry_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_166 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_167 arg2);
+extern int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_168 arg2);
+extern swig_type_169 _wrap_info_entry_permits_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_170 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_171 arg2);
+extern swig_type_172 _wrap_info_entry_pid_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_173 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_174 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_175 arg2);
+extern uintptr_t _wrap_queue_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_176 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_631feecda84a0f1a(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_631feecda84a0f1a(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_631feecda84a0f1a(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_631feecda84a0f1a(void);
+extern void _wrap_event_free_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_kind_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_177 _wrap_event_tag_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_status_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_178 _wrap_event_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_179 _wrap_event_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_reason_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_log_level_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_631feecda84a0f1a(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_631feecda84a0f1a(int arg1);
+extern swig_type_180 _wrap_event_dropped_records_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_631feecda84a0f1a(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -484,13 +506,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_2544bdef4b9f0626(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_631feecda84a0f1a(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -501,25 +523,25 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Boot_now_ns() (_swig_ret int64) {
 	var swig_r int64
-	swig_r = (int64)(C._wrap_boot_now_ns_swig_2544bdef4b9f0626())
+	swig_r = (int64)(C._wrap_boot_now_ns_swig_631feecda84a0f1a())
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_2544bdef4b9f0626())
+	swig_r = (int32)(C._wrap_version_swig_631feecda84a0f1a())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_2544bdef4b9f0626())
+	swig_r = (*byte)(C._wrap_version_text_swig_631feecda84a0f1a())
 	return swig_r
 }
 
@@ -527,60 +549,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_2544bdef4b9f0626(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_631feecda84a0f1a(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_2544bdef4b9f0626())
+	swig_r = (uintptr)(C._wrap_error_new_swig_631feecda84a0f1a())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Error_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_status_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_status_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -588,20 +610,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_2544bdef4b9f0626())
+	swig_r = (uintptr)(C._wrap_options_new_swig_631feecda84a0f1a())
 	return swig_r
 }
 
@@ -609,13 +631,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -624,7 +646,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -639,7 +661,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -648,7 +670,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -657,7 +679,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -666,7 +688,7 @@ func Options_set_progress_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -675,7 +697,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -684,7 +706,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -693,7 +715,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -702,7 +724,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -714,7 +736,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -723,7 +745,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -732,7 +754,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -741,7 +763,7 @@ func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -750,7 +772,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -762,7 +784,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -771,7 +793,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -780,7 +802,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_2544bdef4b9f0626(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_631feecda84a0f1a(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -789,14 +811,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -806,7 +828,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -820,7 +842,7 @@ func Client_check_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_check_health_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_check_health_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -828,7 +850,7 @@ func Client_last_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_last_health_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_last_health_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -836,7 +858,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -847,7 +869,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -858,7 +880,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -867,7 +889,7 @@ func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintpt
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_list_locks_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -878,7 +900,7 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -887,41 +909,41 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 
 func Listing_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_listing_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_listing_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Listing_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_listing_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_listing_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_answered_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_answered_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_silent_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_silent_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_truncated_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_truncated_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -930,7 +952,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -942,7 +964,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -951,27 +973,27 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -979,7 +1001,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
 	return swig_r
 }
 
@@ -987,7 +1009,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
 	return swig_r
 }
 
@@ -995,7 +1017,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
 	return swig_r
 }
 
@@ -1003,7 +1025,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -1012,7 +1034,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
 	return swig_r
 }
 
@@ -1021,26 +1043,26 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
 	return swig_r
 }
 
 func Health_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_health_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_health_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Health_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_health_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_health_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Health_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_health_worst_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_health_worst_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1048,7 +1070,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
 	return swig_r
 }
 
@@ -1056,7 +1078,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
 	return swig_r
 }
 
@@ -1064,7 +1086,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
 	return swig_r
 }
 
@@ -1072,7 +1094,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1080,7 +1102,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1088,21 +1110,21 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
 func Health_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_health_json_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_health_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Severity_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_severity_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_severity_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -1112,7 +1134,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1121,14 +1143,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1137,7 +1159,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1145,7 +1167,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1154,7 +1176,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1162,7 +1184,7 @@ func Lock_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1171,7 +1193,28 @@ func Lock_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Lock_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (uintptr)(C._wrap_lock_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Lock_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_58)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1182,7 +1225,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1191,42 +1234,42 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1235,7 +1278,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1246,7 +1289,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_62(_swig_i_2), C.swig_type_63(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1255,7 +1298,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1264,7 +1307,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_64)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_66)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1277,7 +1320,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_65(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1288,7 +1331,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_66(_swig_i_2), C.swig_type_67(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1298,7 +1341,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1309,7 +1352,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1320,7 +1363,7 @@ func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), *(*C.swig_type_72)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), *(*C.swig_type_74)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1333,7 +1376,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1343,7 +1386,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_74)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_76)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1352,14 +1395,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1368,7 +1411,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_75(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1376,7 +1419,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1384,7 +1427,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1393,7 +1436,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_76(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1401,7 +1444,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1409,7 +1452,7 @@ func Rw_upgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1417,7 +1460,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1426,7 +1469,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1435,7 +1478,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1443,7 +1486,28 @@ func Rw_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Rw_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (uintptr)(C._wrap_rw_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_81)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
@@ -1451,49 +1515,49 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1502,7 +1566,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1513,7 +1577,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_83(_swig_i_2), C.swig_type_84(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1522,7 +1586,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1533,7 +1597,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_86(_swig_i_2), C.swig_type_87(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1542,7 +1606,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1551,7 +1615,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_88)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1564,7 +1628,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_89(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1575,7 +1639,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1585,7 +1649,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_92(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1595,7 +1659,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1606,7 +1670,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1616,7 +1680,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1626,7 +1690,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1636,7 +1700,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1647,7 +1711,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.swig_type_104(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1656,7 +1720,7 @@ func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_101)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_105)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1670,7 +1734,7 @@ func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), *(*C.swig_type_103)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), *(*C.swig_type_107)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1683,7 +1747,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1694,7 +1758,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_105)(unsafe.Pointer(&_swig_i_1)), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_109)(unsafe.Pointer(&_swig_i_1)), C.swig_type_110(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1703,7 +1767,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1711,7 +1775,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_107(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_111(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1721,7 +1785,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_108(_swig_i_1), C.swig_type_109(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_112(_swig_i_1), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1729,7 +1793,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1738,7 +1802,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_110(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1747,7 +1811,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_111(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1756,7 +1820,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1764,7 +1828,28 @@ func Semaphore_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Semaphore_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (uintptr)(C._wrap_semaphore_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_117)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
 	return swig_r
 }
 
@@ -1772,42 +1857,42 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1816,7 +1901,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_122(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1827,7 +1912,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_117(_swig_i_2), C.swig_type_118(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.swig_type_124(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1836,7 +1921,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1845,7 +1930,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_119)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_125)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1859,7 +1944,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_120(_swig_i_2), C.swig_type_121(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1871,7 +1956,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_122(_swig_i_2), C.swig_type_123(_swig_i_3), C.swig_type_124(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_128(_swig_i_2), C.swig_type_129(_swig_i_3), C.swig_type_130(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1881,7 +1966,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_125(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1892,7 +1977,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1901,7 +1986,7 @@ func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_set_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_134)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1915,7 +2000,7 @@ func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 stri
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), *(*C.swig_type_130)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), *(*C.swig_type_136)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1928,7 +2013,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1936,13 +2021,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -1950,7 +2035,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1959,7 +2044,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1968,7 +2053,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1978,7 +2063,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1986,7 +2071,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1995,7 +2080,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_133(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_139(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2003,7 +2088,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -2012,7 +2097,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_134(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_140(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2021,7 +2106,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2029,7 +2114,7 @@ func Multi_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_progress_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -2037,35 +2122,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2074,7 +2159,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_138(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_144(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2085,14 +2170,14 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.swig_type_140(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.swig_type_146(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2102,7 +2187,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_142(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2113,7 +2198,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_143(_swig_i_2), C.swig_type_144(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_149(_swig_i_2), C.swig_type_150(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2123,7 +2208,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2134,7 +2219,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_146(_swig_i_2), C.swig_type_147(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_152(_swig_i_2), C.swig_type_153(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2144,88 +2229,139 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
+func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (uintptr)(C._wrap_hold_id_new_swig_631feecda84a0f1a(*(*C.swig_type_155)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg1
+	}
+	return swig_r
+}
+
+func Hold_id_free(arg1 uintptr) {
+	_swig_i_0 := arg1
+	C._wrap_hold_id_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+}
+
+func Hold_id_text(arg1 uintptr) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_hold_id_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Hold_id_kind(arg1 uintptr) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_hold_id_kind_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Hold_id_is_exclusive(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Hold_id_capacity(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_hold_id_capacity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Hold_id_valid_until_ms(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_2544bdef4b9f0626())
+	swig_r = (uintptr)(C._wrap_info_new_swig_631feecda84a0f1a())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2233,7 +2369,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_157(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1)))
 	return swig_r
 }
 
@@ -2241,7 +2377,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_158(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_167(_swig_i_1)))
 	return swig_r
 }
 
@@ -2249,7 +2385,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_159(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_168(_swig_i_1)))
 	return swig_r
 }
 
@@ -2257,7 +2393,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_161(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1)))
 	return swig_r
 }
 
@@ -2265,7 +2401,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_162(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_171(_swig_i_1)))
 	return swig_r
 }
 
@@ -2273,7 +2409,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_164(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_173(_swig_i_1)))
 	return swig_r
 }
 
@@ -2281,7 +2417,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_174(_swig_i_1)))
 	return swig_r
 }
 
@@ -2289,7 +2425,7 @@ func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_value_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_175(_swig_i_1)))
 	return swig_r
 }
 
@@ -2298,89 +2434,89 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_type_167(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_176(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_2544bdef4b9f0626())
+	swig_r = (uintptr)(C._wrap_event_new_swig_631feecda84a0f1a())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
 }
 
 func Event_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_kind_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_kind_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_hold_number_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2388,63 +2524,63 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Event_log_level(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_level_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_level_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_subject_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_subject_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Log_level_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_level_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_level_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Log_subject_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_subject_text_swig_2544bdef4b9f0626(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Event_dropped_records(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_dropped_records_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_dropped_records_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_2544bdef4b9f0626(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

@@ -213,7 +213,7 @@ static int64_t mortise_boot_now_ns(void) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_2544bdef4b9f0626(void *_swig_go_0) {
+void _wrap_Swig_free_swig_631feecda84a0f1a(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -223,7 +223,7 @@ void _wrap_Swig_free_swig_2544bdef4b9f0626(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_2544bdef4b9f0626(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_631feecda84a0f1a(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -236,7 +236,7 @@ void *_wrap_Swig_malloc_swig_2544bdef4b9f0626(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_631feecda84a0f1a(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -257,7 +257,7 @@ long long _wrap_go_drain_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0, mortis
 }
 
 
-long long _wrap_boot_now_ns_swig_2544bdef4b9f0626() {
+long long _wrap_boot_now_ns_swig_631feecda84a0f1a() {
   int64_t result;
   long long _swig_go_result;
   
@@ -268,7 +268,7 @@ long long _wrap_boot_now_ns_swig_2544bdef4b9f0626() {
 }
 
 
-int _wrap_version_swig_2544bdef4b9f0626() {
+int _wrap_version_swig_631feecda84a0f1a() {
   int32_t result;
   int _swig_go_result;
   
@@ -279,7 +279,7 @@ int _wrap_version_swig_2544bdef4b9f0626() {
 }
 
 
-char *_wrap_version_text_swig_2544bdef4b9f0626() {
+char *_wrap_version_text_swig_631feecda84a0f1a() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -290,7 +290,7 @@ char *_wrap_version_text_swig_2544bdef4b9f0626() {
 }
 
 
-int _wrap_check_abi_swig_2544bdef4b9f0626(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_631feecda84a0f1a(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -305,7 +305,7 @@ int _wrap_check_abi_swig_2544bdef4b9f0626(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_2544bdef4b9f0626(int _swig_go_0) {
+char *_wrap_status_text_swig_631feecda84a0f1a(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -318,7 +318,7 @@ char *_wrap_status_text_swig_2544bdef4b9f0626(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_2544bdef4b9f0626() {
+mortise_error *_wrap_error_new_swig_631feecda84a0f1a() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -329,7 +329,7 @@ mortise_error *_wrap_error_new_swig_2544bdef4b9f0626() {
 }
 
 
-void _wrap_error_free_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -339,7 +339,7 @@ void _wrap_error_free_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_status_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+int _wrap_error_status_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -352,7 +352,7 @@ int _wrap_error_status_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -365,7 +365,7 @@ char *_wrap_error_message_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -378,7 +378,7 @@ char *_wrap_error_server_text_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -391,7 +391,7 @@ int _wrap_error_is_retryable_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -404,7 +404,7 @@ int _wrap_error_is_ambiguous_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_2544bdef4b9f0626(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_631feecda84a0f1a(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -419,7 +419,7 @@ char *_wrap_error_lock_name_swig_2544bdef4b9f0626(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -432,7 +432,7 @@ int _wrap_error_reason_swig_2544bdef4b9f0626(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_2544bdef4b9f0626() {
+mortise_options *_wrap_options_new_swig_631feecda84a0f1a() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -443,7 +443,7 @@ mortise_options *_wrap_options_new_swig_2544bdef4b9f0626() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -458,7 +458,7 @@ mortise_options *_wrap_options_new_from_swig_2544bdef4b9f0626(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_2544bdef4b9f0626(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_631feecda84a0f1a(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -468,7 +468,7 @@ void _wrap_options_free_swig_2544bdef4b9f0626(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -497,7 +497,7 @@ int _wrap_options_set_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -514,7 +514,7 @@ int _wrap_options_set_lease_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -531,7 +531,7 @@ int _wrap_options_set_renewal_swig_2544bdef4b9f0626(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -548,7 +548,7 @@ int _wrap_options_set_max_hold_ms_swig_2544bdef4b9f0626(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_progress_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_progress_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -565,7 +565,7 @@ int _wrap_options_set_progress_ms_swig_2544bdef4b9f0626(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -582,7 +582,7 @@ int _wrap_options_set_reentrant_swig_2544bdef4b9f0626(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -599,7 +599,7 @@ int _wrap_options_set_reentrant_read_swig_2544bdef4b9f0626(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +616,7 @@ int _wrap_options_set_reentrant_write_swig_2544bdef4b9f0626(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -638,7 +638,7 @@ int _wrap_options_set_protocol_swig_2544bdef4b9f0626(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -655,7 +655,7 @@ int _wrap_options_set_poll_interval_ms_swig_2544bdef4b9f0626(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -672,7 +672,7 @@ int _wrap_options_set_poll_attempts_swig_2544bdef4b9f0626(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +689,7 @@ int _wrap_options_set_fair_strict_swig_2544bdef4b9f0626(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_retain_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_retain_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +706,7 @@ int _wrap_options_set_retain_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_label_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -728,7 +728,7 @@ int _wrap_options_set_label_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -745,7 +745,7 @@ int _wrap_options_set_command_timeout_ms_swig_2544bdef4b9f0626(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -762,7 +762,7 @@ int _wrap_options_set_drift_ppm_swig_2544bdef4b9f0626(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_2544bdef4b9f0626(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -784,7 +784,7 @@ mortise_client *_wrap_client_new_swig_2544bdef4b9f0626(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_2544bdef4b9f0626(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_631feecda84a0f1a(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -794,7 +794,7 @@ void _wrap_client_free_swig_2544bdef4b9f0626(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -809,7 +809,7 @@ int _wrap_client_ping_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -838,7 +838,7 @@ int _wrap_client_set_credentials_swig_2544bdef4b9f0626(mortise_client *_swig_go_
 }
 
 
-mortise_health *_wrap_client_check_health_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_check_health_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -853,7 +853,7 @@ mortise_health *_wrap_client_check_health_swig_2544bdef4b9f0626(mortise_client *
 }
 
 
-mortise_health *_wrap_client_last_health_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_last_health_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -868,7 +868,7 @@ mortise_health *_wrap_client_last_health_swig_2544bdef4b9f0626(mortise_client *_
 }
 
 
-mortise_stats *_wrap_client_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -883,7 +883,7 @@ mortise_stats *_wrap_client_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go
 }
 
 
-int _wrap_client_watch_log_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_log_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -904,7 +904,7 @@ int _wrap_client_watch_log_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mor
 }
 
 
-int _wrap_client_watch_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_stats_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -925,7 +925,7 @@ int _wrap_client_watch_stats_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, m
 }
 
 
-mortise_listing *_wrap_client_list_locks_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_listing *_wrap_client_list_locks_swig_631feecda84a0f1a(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -942,7 +942,7 @@ mortise_listing *_wrap_client_list_locks_swig_2544bdef4b9f0626(mortise_client *_
 }
 
 
-mortise_listing *_wrap_client_scan_locks_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+mortise_listing *_wrap_client_scan_locks_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -968,7 +968,7 @@ mortise_listing *_wrap_client_scan_locks_swig_2544bdef4b9f0626(mortise_client *_
 }
 
 
-void _wrap_listing_free_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+void _wrap_listing_free_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   
   arg1 = (mortise_listing *)_swig_go_0; 
@@ -978,7 +978,7 @@ void _wrap_listing_free_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
 }
 
 
-char *_wrap_listing_json_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+char *_wrap_listing_json_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -991,7 +991,7 @@ char *_wrap_listing_json_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
 }
 
 
-long long _wrap_listing_answered_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+long long _wrap_listing_answered_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1004,7 +1004,7 @@ long long _wrap_listing_answered_swig_2544bdef4b9f0626(mortise_listing *_swig_go
 }
 
 
-long long _wrap_listing_silent_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+long long _wrap_listing_silent_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1017,7 +1017,7 @@ long long _wrap_listing_silent_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0
 }
 
 
-long long _wrap_listing_truncated_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+long long _wrap_listing_truncated_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1030,7 +1030,7 @@ long long _wrap_listing_truncated_swig_2544bdef4b9f0626(mortise_listing *_swig_g
 }
 
 
-long long _wrap_listing_count_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0) {
+long long _wrap_listing_count_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1043,7 +1043,7 @@ long long _wrap_listing_count_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0)
 }
 
 
-char *_wrap_listing_text_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+char *_wrap_listing_text_swig_631feecda84a0f1a(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1065,7 +1065,7 @@ char *_wrap_listing_text_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0, long
 }
 
 
-long long _wrap_listing_number_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+long long _wrap_listing_number_swig_631feecda84a0f1a(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1087,7 +1087,7 @@ long long _wrap_listing_number_swig_2544bdef4b9f0626(mortise_listing *_swig_go_0
 }
 
 
-void _wrap_stats_free_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -1097,7 +1097,7 @@ void _wrap_stats_free_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1110,7 +1110,7 @@ char *_wrap_stats_json_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1123,7 +1123,7 @@ char *_wrap_stats_prometheus_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1136,7 +1136,7 @@ long long _wrap_stats_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1151,7 +1151,7 @@ char *_wrap_stats_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1166,7 +1166,7 @@ char *_wrap_stats_type_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1181,7 +1181,7 @@ double _wrap_stats_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1196,7 +1196,7 @@ long long _wrap_stats_label_count_swig_2544bdef4b9f0626(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1213,7 +1213,7 @@ char *_wrap_stats_label_name_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1230,7 +1230,7 @@ char *_wrap_stats_label_value_swig_2544bdef4b9f0626(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_health_free_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
+void _wrap_health_free_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   
   arg1 = (mortise_health *)_swig_go_0; 
@@ -1240,7 +1240,7 @@ void _wrap_health_free_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
 }
 
 
-long long _wrap_health_count_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
+long long _wrap_health_count_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1253,7 +1253,7 @@ long long _wrap_health_count_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
 }
 
 
-int _wrap_health_worst_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
+int _wrap_health_worst_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   mortise_severity result;
   int _swig_go_result;
@@ -1266,7 +1266,7 @@ int _wrap_health_worst_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_health_name_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_name_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1281,7 +1281,7 @@ char *_wrap_health_name_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long l
 }
 
 
-int _wrap_health_severity_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+int _wrap_health_severity_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   mortise_severity result;
@@ -1296,7 +1296,7 @@ int _wrap_health_severity_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_server_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_server_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1311,7 +1311,7 @@ char *_wrap_health_server_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_value_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_value_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1326,7 +1326,7 @@ char *_wrap_health_value_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long 
 }
 
 
-char *_wrap_health_consequence_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_consequence_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1341,7 +1341,7 @@ char *_wrap_health_consequence_swig_2544bdef4b9f0626(mortise_health *_swig_go_0,
 }
 
 
-char *_wrap_health_remedy_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_remedy_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1356,7 +1356,7 @@ char *_wrap_health_remedy_swig_2544bdef4b9f0626(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_json_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
+char *_wrap_health_json_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1369,7 +1369,7 @@ char *_wrap_health_json_swig_2544bdef4b9f0626(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_severity_text_swig_2544bdef4b9f0626(int _swig_go_0) {
+char *_wrap_severity_text_swig_631feecda84a0f1a(int _swig_go_0) {
   mortise_severity arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1382,7 +1382,7 @@ char *_wrap_severity_text_swig_2544bdef4b9f0626(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1406,7 +1406,7 @@ mortise_lock *_wrap_lock_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1416,7 +1416,7 @@ void _wrap_lock_free_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1431,7 +1431,7 @@ int _wrap_lock_try_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1448,7 +1448,7 @@ int _wrap_lock_acquire_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1463,7 +1463,7 @@ int _wrap_lock_unlock_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1480,7 +1480,7 @@ int _wrap_lock_extend_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_progress_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_progress_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1495,7 +1495,7 @@ int _wrap_lock_progress_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_
 }
 
 
-int _wrap_lock_set_value_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_set_value_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1517,7 +1517,46 @@ int _wrap_lock_set_value_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _gostri
 }
 
 
-int _wrap_lock_cancel_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_hold_id *_wrap_lock_export_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  mortise_hold_id *_swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_hold_id *)mortise_lock_export(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_adopt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_adopt(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_lock_cancel_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1532,7 +1571,7 @@ int _wrap_lock_cancel_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1549,7 +1588,7 @@ int _wrap_lock_interrupt_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1562,7 +1601,7 @@ int _wrap_lock_is_held_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1575,7 +1614,7 @@ long long _wrap_lock_valid_ms_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1588,7 +1627,7 @@ long long _wrap_lock_deadline_ns_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1601,7 +1640,7 @@ long long _wrap_lock_token_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_hold_number_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0) {
+long long _wrap_lock_hold_number_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1614,7 +1653,7 @@ long long _wrap_lock_hold_number_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0)
 }
 
 
-int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1631,7 +1670,7 @@ int _wrap_lock_unlock_hold_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, long 
 }
 
 
-int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1652,7 +1691,7 @@ int _wrap_lock_unlock_hold_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0,
 }
 
 
-int _wrap_lock_query_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1669,7 +1708,7 @@ int _wrap_lock_query_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_force_release_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_force_release_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1691,7 +1730,7 @@ int _wrap_lock_force_release_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, _go
 }
 
 
-int _wrap_lock_try_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1710,7 +1749,7 @@ int _wrap_lock_try_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1731,7 +1770,7 @@ int _wrap_lock_acquire_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1750,7 +1789,7 @@ int _wrap_lock_unlock_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1771,7 +1810,7 @@ int _wrap_lock_extend_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_set_value_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_set_value_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1797,7 +1836,7 @@ int _wrap_lock_set_value_async_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, m
 }
 
 
-int _wrap_lock_watch_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1816,7 +1855,7 @@ int _wrap_lock_watch_swig_2544bdef4b9f0626(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1840,7 +1879,7 @@ mortise_rw *_wrap_rw_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1850,7 +1889,7 @@ void _wrap_rw_free_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1865,7 +1904,7 @@ int _wrap_rw_read_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1882,7 +1921,7 @@ int _wrap_rw_read_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1897,7 +1936,7 @@ int _wrap_rw_read_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1912,7 +1951,7 @@ int _wrap_rw_write_try_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1929,7 +1968,7 @@ int _wrap_rw_write_acquire_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1944,7 +1983,7 @@ int _wrap_rw_write_unlock_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1959,7 +1998,7 @@ int _wrap_rw_upgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error
 }
 
 
-int _wrap_rw_downgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1974,7 +2013,7 @@ int _wrap_rw_downgrade_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1991,7 +2030,7 @@ int _wrap_rw_extend_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2008,7 +2047,7 @@ int _wrap_rw_interrupt_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_progress_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_progress_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2023,7 +2062,46 @@ int _wrap_rw_progress_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_cancel_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_hold_id *_wrap_rw_export_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  mortise_hold_id *_swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_hold_id *)mortise_rw_export(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_adopt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_adopt(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_cancel_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2038,7 +2116,7 @@ int _wrap_rw_cancel_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2051,7 +2129,7 @@ int _wrap_rw_is_reading_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2064,7 +2142,7 @@ int _wrap_rw_is_writing_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2077,7 +2155,7 @@ long long _wrap_rw_deadline_ns_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2090,7 +2168,7 @@ long long _wrap_rw_valid_ms_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2103,7 +2181,7 @@ long long _wrap_rw_token_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_hold_number_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
+long long _wrap_rw_hold_number_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2116,7 +2194,7 @@ long long _wrap_rw_hold_number_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2133,7 +2211,7 @@ int _wrap_rw_read_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long
 }
 
 
-int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2154,7 +2232,7 @@ int _wrap_rw_read_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0
 }
 
 
-int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2171,7 +2249,7 @@ int _wrap_rw_write_unlock_hold_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, lon
 }
 
 
-int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2192,7 +2270,7 @@ int _wrap_rw_write_unlock_hold_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_
 }
 
 
-int _wrap_rw_query_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2209,7 +2287,7 @@ int _wrap_rw_query_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_force_release_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_force_release_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2231,7 +2309,7 @@ int _wrap_rw_force_release_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostri
 }
 
 
-int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2250,7 +2328,7 @@ int _wrap_rw_read_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2271,7 +2349,7 @@ int _wrap_rw_read_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2290,7 +2368,7 @@ int _wrap_rw_read_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2309,7 +2387,7 @@ int _wrap_rw_write_try_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2330,7 +2408,7 @@ int _wrap_rw_write_acquire_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2349,7 +2427,7 @@ int _wrap_rw_write_unlock_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2368,7 +2446,7 @@ int _wrap_rw_upgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise
 }
 
 
-int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2387,7 +2465,7 @@ int _wrap_rw_downgrade_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2408,7 +2486,7 @@ int _wrap_rw_extend_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_set_value_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_set_value_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2430,7 +2508,7 @@ int _wrap_rw_set_value_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, _gostring_ 
 }
 
 
-int _wrap_rw_set_value_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_set_value_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2456,7 +2534,7 @@ int _wrap_rw_set_value_async_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_watch_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2475,7 +2553,7 @@ int _wrap_rw_watch_swig_2544bdef4b9f0626(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2501,7 +2579,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_2544bdef4b9f0626(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2511,7 +2589,7 @@ void _wrap_semaphore_free_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2528,7 +2606,7 @@ int _wrap_semaphore_try_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2547,7 +2625,7 @@ int _wrap_semaphore_acquire_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2562,7 +2640,7 @@ int _wrap_semaphore_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2579,7 +2657,7 @@ int _wrap_semaphore_resize_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2596,7 +2674,7 @@ int _wrap_semaphore_extend_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2613,7 +2691,7 @@ int _wrap_semaphore_interrupt_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_progress_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_progress_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2628,7 +2706,46 @@ int _wrap_semaphore_progress_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0
 }
 
 
-int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_hold_id *_wrap_semaphore_export_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  mortise_hold_id *_swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_hold_id *)mortise_semaphore_export(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_adopt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_adopt(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_semaphore_cancel_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2643,7 +2760,7 @@ int _wrap_semaphore_cancel_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2656,7 +2773,7 @@ int _wrap_semaphore_is_held_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2669,7 +2786,7 @@ long long _wrap_semaphore_deadline_ns_swig_2544bdef4b9f0626(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2682,7 +2799,7 @@ long long _wrap_semaphore_valid_ms_swig_2544bdef4b9f0626(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2695,7 +2812,7 @@ long long _wrap_semaphore_token_swig_2544bdef4b9f0626(mortise_semaphore *_swig_g
 }
 
 
-long long _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_hold_number_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2708,7 +2825,7 @@ long long _wrap_semaphore_hold_number_swig_2544bdef4b9f0626(mortise_semaphore *_
 }
 
 
-int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2725,7 +2842,7 @@ int _wrap_semaphore_release_hold_swig_2544bdef4b9f0626(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2746,7 +2863,7 @@ int _wrap_semaphore_release_hold_async_swig_2544bdef4b9f0626(mortise_semaphore *
 }
 
 
-int _wrap_semaphore_query_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2763,7 +2880,7 @@ int _wrap_semaphore_query_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_force_release_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2785,7 +2902,7 @@ int _wrap_semaphore_force_release_swig_2544bdef4b9f0626(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2806,7 +2923,7 @@ int _wrap_semaphore_try_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2829,7 +2946,7 @@ int _wrap_semaphore_acquire_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2848,7 +2965,7 @@ int _wrap_semaphore_release_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2869,7 +2986,7 @@ int _wrap_semaphore_extend_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_set_value_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_set_value_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2891,7 +3008,7 @@ int _wrap_semaphore_set_value_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2917,7 +3034,7 @@ int _wrap_semaphore_set_value_async_swig_2544bdef4b9f0626(mortise_semaphore *_sw
 }
 
 
-int _wrap_semaphore_watch_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2936,7 +3053,7 @@ int _wrap_semaphore_watch_swig_2544bdef4b9f0626(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_multi *_wrap_multi_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -2951,7 +3068,7 @@ mortise_multi *_wrap_multi_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -2961,7 +3078,7 @@ void _wrap_multi_free_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2978,7 +3095,7 @@ int _wrap_multi_add_lock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2995,7 +3112,7 @@ int _wrap_multi_add_reader_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3012,7 +3129,7 @@ int _wrap_multi_add_writer_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -3031,7 +3148,7 @@ int _wrap_multi_add_semaphore_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3046,7 +3163,7 @@ int _wrap_multi_try_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3063,7 +3180,7 @@ int _wrap_multi_acquire_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3078,7 +3195,7 @@ int _wrap_multi_unlock_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3095,7 +3212,7 @@ int _wrap_multi_extend_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3112,7 +3229,7 @@ int _wrap_multi_interrupt_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_progress_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_progress_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3127,7 +3244,7 @@ int _wrap_multi_progress_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_cancel_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3142,7 +3259,7 @@ int _wrap_multi_cancel_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3155,7 +3272,7 @@ int _wrap_multi_is_held_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3168,7 +3285,7 @@ long long _wrap_multi_valid_ms_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3181,7 +3298,7 @@ long long _wrap_multi_deadline_ns_swig_2544bdef4b9f0626(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_hold_number_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+long long _wrap_multi_hold_number_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3194,7 +3311,7 @@ long long _wrap_multi_hold_number_swig_2544bdef4b9f0626(mortise_multi *_swig_go_
 }
 
 
-int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3211,7 +3328,7 @@ int _wrap_multi_unlock_hold_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, lon
 }
 
 
-int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3232,7 +3349,7 @@ int _wrap_multi_unlock_hold_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3245,7 +3362,7 @@ long long _wrap_multi_member_count_swig_2544bdef4b9f0626(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3264,7 +3381,7 @@ int _wrap_multi_try_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3285,7 +3402,7 @@ int _wrap_multi_acquire_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3304,7 +3421,7 @@ int _wrap_multi_watch_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3325,7 +3442,7 @@ int _wrap_multi_extend_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3344,7 +3461,102 @@ int _wrap_multi_unlock_async_swig_2544bdef4b9f0626(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_info *_wrap_info_new_swig_2544bdef4b9f0626() {
+mortise_hold_id *_wrap_hold_id_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, mortise_error *_swig_go_1) {
+  char *arg1 = (char *) 0 ;
+  size_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_hold_id *result = 0 ;
+  mortise_hold_id *_swig_go_result;
+  
+  
+  arg1 = (char *)_swig_go_0.p;
+  arg2 = (size_t)_swig_go_0.n;
+  
+  arg3 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_hold_id *)mortise_hold_id_new((char const *)arg1,arg2,arg3);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+void _wrap_hold_id_free_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  mortise_hold_id_free(arg1);
+  
+}
+
+
+char *_wrap_hold_id_text_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  result = (char *)mortise_hold_id_text((struct mortise_hold_id const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_hold_id_kind_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  result = (char *)mortise_hold_id_kind((struct mortise_hold_id const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int32_t result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  result = (int32_t)mortise_hold_id_is_exclusive((struct mortise_hold_id const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_hold_id_capacity_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  result = (int64_t)mortise_hold_id_capacity((struct mortise_hold_id const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+  mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_hold_id *)_swig_go_0; 
+  
+  result = (int64_t)mortise_hold_id_valid_until_ms((struct mortise_hold_id const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+mortise_info *_wrap_info_new_swig_631feecda84a0f1a() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -3355,7 +3567,7 @@ mortise_info *_wrap_info_new_swig_2544bdef4b9f0626() {
 }
 
 
-void _wrap_info_free_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -3365,7 +3577,7 @@ void _wrap_info_free_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3378,7 +3590,7 @@ int _wrap_info_is_held_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3391,7 +3603,7 @@ int _wrap_info_is_mine_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3404,7 +3616,7 @@ long long _wrap_info_time_left_ms_swig_2544bdef4b9f0626(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3417,7 +3629,7 @@ long long _wrap_info_latest_token_swig_2544bdef4b9f0626(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3430,7 +3642,7 @@ long long _wrap_info_holder_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3443,7 +3655,7 @@ long long _wrap_info_shown_holder_count_swig_2544bdef4b9f0626(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3456,7 +3668,7 @@ long long _wrap_info_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3469,7 +3681,7 @@ long long _wrap_info_permits_in_use_swig_2544bdef4b9f0626(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3482,7 +3694,7 @@ long long _wrap_info_waiter_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3495,7 +3707,7 @@ long long _wrap_info_entry_count_swig_2544bdef4b9f0626(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3510,7 +3722,7 @@ char *_wrap_info_entry_owner_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3525,7 +3737,7 @@ int _wrap_info_entry_is_exclusive_swig_2544bdef4b9f0626(mortise_info *_swig_go_0
 }
 
 
-int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3540,7 +3752,7 @@ int _wrap_info_entry_is_retained_swig_2544bdef4b9f0626(mortise_info *_swig_go_0,
 }
 
 
-long long _wrap_info_entry_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3555,7 +3767,7 @@ long long _wrap_info_entry_permits_swig_2544bdef4b9f0626(mortise_info *_swig_go_
 }
 
 
-char *_wrap_info_entry_host_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3570,7 +3782,7 @@ char *_wrap_info_entry_host_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3585,7 +3797,7 @@ long long _wrap_info_entry_pid_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3600,7 +3812,7 @@ char *_wrap_info_entry_label_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, lon
 }
 
 
-char *_wrap_info_entry_value_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_value_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3615,7 +3827,7 @@ char *_wrap_info_entry_value_swig_2544bdef4b9f0626(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3632,7 +3844,7 @@ mortise_queue *_wrap_queue_new_swig_2544bdef4b9f0626(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3642,7 +3854,7 @@ void _wrap_queue_free_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3655,7 +3867,7 @@ int _wrap_queue_fd_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3665,7 +3877,7 @@ void _wrap_queue_wake_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3675,7 +3887,7 @@ void _wrap_queue_shutdown_swig_2544bdef4b9f0626(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_2544bdef4b9f0626() {
+mortise_event *_wrap_event_new_swig_631feecda84a0f1a() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3686,7 +3898,7 @@ mortise_event *_wrap_event_new_swig_2544bdef4b9f0626() {
 }
 
 
-void _wrap_event_free_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3696,7 +3908,7 @@ void _wrap_event_free_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_kind_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_kind_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_kind result;
   int _swig_go_result;
@@ -3709,7 +3921,7 @@ int _wrap_event_kind_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3722,7 +3934,7 @@ long long _wrap_event_tag_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3735,7 +3947,7 @@ int _wrap_event_status_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3748,7 +3960,7 @@ long long _wrap_event_token_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_hold_number_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+long long _wrap_event_hold_number_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3761,7 +3973,7 @@ long long _wrap_event_hold_number_swig_2544bdef4b9f0626(mortise_event *_swig_go_
 }
 
 
-char *_wrap_event_message_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3774,7 +3986,7 @@ char *_wrap_event_message_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -3787,7 +3999,7 @@ int _wrap_event_reason_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_2544bdef4b9f0626(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_631feecda84a0f1a(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -3802,7 +4014,7 @@ char *_wrap_event_lock_name_swig_2544bdef4b9f0626(mortise_event *_swig_go_0, lon
 }
 
 
-int _wrap_event_log_level_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_log_level_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_level result;
   int _swig_go_result;
@@ -3815,7 +4027,7 @@ int _wrap_event_log_level_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_log_subject_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_log_subject_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_subject result;
   int _swig_go_result;
@@ -3828,7 +4040,7 @@ int _wrap_event_log_subject_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_log_level_text_swig_2544bdef4b9f0626(int _swig_go_0) {
+char *_wrap_log_level_text_swig_631feecda84a0f1a(int _swig_go_0) {
   mortise_log_level arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3841,7 +4053,7 @@ char *_wrap_log_level_text_swig_2544bdef4b9f0626(int _swig_go_0) {
 }
 
 
-char *_wrap_log_subject_text_swig_2544bdef4b9f0626(int _swig_go_0) {
+char *_wrap_log_subject_text_swig_631feecda84a0f1a(int _swig_go_0) {
   mortise_log_subject arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3854,7 +4066,7 @@ char *_wrap_log_subject_text_swig_2544bdef4b9f0626(int _swig_go_0) {
 }
 
 
-long long _wrap_event_dropped_records_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+long long _wrap_event_dropped_records_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3867,7 +4079,7 @@ long long _wrap_event_dropped_records_swig_2544bdef4b9f0626(mortise_event *_swig
 }
 
 
-char *_wrap_event_server_text_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3880,7 +4092,7 @@ char *_wrap_event_server_text_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3893,7 +4105,7 @@ int _wrap_event_is_retryable_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_2544bdef4b9f0626(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

@@ -140,6 +140,31 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
+   * Ends the hold here without a release. It lasts for this lease at the server, and no client
+   * renews it. Another owner, process or host continues it by the id: see {@link Mutex#adopt}. If
+   * the hold was adopted, its id stays the same. It waits for the command timeout at most.
+   *
+   * @param lease how long the hold lasts without an adoption: 50 ms to 366 days, or zero for the
+   *     owner's lease
+   * @return the id
+   * @throws MortiseException with {@link Status#LOST} if the hold was lost before, {@link
+   *     Status#UNSUPPORTED} for a {@link Multi} and where holds have no ids, and others. If {@link
+   *     #isHeld} is true afterwards, the hold continues. Otherwise its lease ends it
+   */
+  public String export(Duration lease) {
+    long leaseMillis = Times.roundedUp(lease, "lease");
+    requireCurrent();
+    try {
+      String id = owner.export(leaseMillis);
+      exported(Status.OK);
+      return id;
+    } catch (MortiseException failure) {
+      if (!owner.isHeld()) exported(failure.status());
+      throw failure;
+    }
+  }
+
+  /**
    * Reports that the work under the hold goes on. With the option {@link
    * MortiseOptions#withProgress}, the client renews the hold only for that time after the last
    * report. After a risk was reported, a report resumes the renewals if the hold still lasts. It
@@ -268,6 +293,12 @@ public final class Lease implements AutoCloseable {
   void forget() {
     isReleased.set(true);
     hold.remove(this);
+  }
+
+  private void exported(Status status) {
+    isReleased.set(true);
+    mode.reportUnlock(hold.number(), status);
+    ended(null);
   }
 
   private void ended(Throwable failure) {

@@ -201,7 +201,7 @@ final class Mode implements Acquirable {
     return end;
   }
 
-  private void reportUnlock(long holdNumber, Status status) {
+  void reportUnlock(long holdNumber, Status status) {
     // After BUSY the hold goes on.
     if (owner.reports() != null && status != Status.BUSY) owner.reports().end(holdNumber, status);
   }
@@ -227,6 +227,24 @@ final class Mode implements Acquirable {
     if (code == Status.OK.code()) return;
     if (code == Status.CANCELLED.code() && owner.isClosed()) throw owner.closed();
     throw MortiseException.ofOutcome(code, owner.ownName());
+  }
+
+  /** Continues an exported hold. */
+  Lease adopt(byte[] id) {
+    WaitReport report = owner.beginWait(this);
+    Event end = report == null ? adoptInTurn(id) : report.run(() -> adoptInTurn(id));
+    requireAcquired(end.code());
+    return lease(end);
+  }
+
+  private Event adoptInTurn(byte[] id) {
+    Turn turn = owner.turn();
+    turn.takeHere();
+    try {
+      return owner.adopt(id);
+    } finally {
+      turn.leave(Pending.IN_A_CALL);
+    }
   }
 
   private Event tryHere() {

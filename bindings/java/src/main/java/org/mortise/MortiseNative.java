@@ -98,6 +98,8 @@ final class MortiseNative {
   public final static native int lock_extend(long jarg1, long jarg2);
   public final static native int lock_progress(long jarg1);
   public final static native int lock_set_value(long jarg1, byte[] jarg2);
+  public final static native long lock_export(long jarg1, long jarg2);
+  public final static native int lock_adopt(long jarg1, byte[] jarg2);
   public final static native int lock_cancel(long jarg1);
   public final static native int lock_interrupt(long jarg1, int jarg2);
   public final static native int lock_is_held(long jarg1);
@@ -128,6 +130,8 @@ final class MortiseNative {
   public final static native int rw_extend(long jarg1, long jarg2);
   public final static native int rw_interrupt(long jarg1, int jarg2);
   public final static native int rw_progress(long jarg1);
+  public final static native long rw_export(long jarg1, long jarg2);
+  public final static native int rw_adopt(long jarg1, byte[] jarg2);
   public final static native int rw_cancel(long jarg1);
   public final static native int rw_is_reading(long jarg1);
   public final static native int rw_is_writing(long jarg1);
@@ -162,6 +166,8 @@ final class MortiseNative {
   public final static native int semaphore_extend(long jarg1, long jarg2);
   public final static native int semaphore_interrupt(long jarg1, int jarg2);
   public final static native int semaphore_progress(long jarg1);
+  public final static native long semaphore_export(long jarg1, long jarg2);
+  public final static native int semaphore_adopt(long jarg1, byte[] jarg2);
   public final static native int semaphore_cancel(long jarg1);
   public final static native int semaphore_is_held(long jarg1);
   public final static native long semaphore_deadline_ns(long jarg1);
@@ -204,6 +210,13 @@ final class MortiseNative {
   public final static native int multi_watch(long jarg1, long jarg2, long jarg3);
   public final static native int multi_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native int multi_unlock_async(long jarg1, long jarg2, long jarg3);
+  public final static native long hold_id_new(byte[] jarg1);
+  public final static native void hold_id_free(long jarg1);
+  public final static native byte[] hold_id_text(long jarg1);
+  public final static native byte[] hold_id_kind(long jarg1);
+  public final static native int hold_id_is_exclusive(long jarg1);
+  public final static native long hold_id_capacity(long jarg1);
+  public final static native long hold_id_valid_until_ms(long jarg1);
   public final static native long info_new();
   public final static native void info_free(long jarg1);
   public final static native int info_is_held(long jarg1);

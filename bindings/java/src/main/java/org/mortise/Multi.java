@@ -30,6 +30,8 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),
           (it, owner) -> unsupported(),
+          (it, lease) -> unsupported(),
+          (it, id) -> unsupported(),
           null);
   private static final Mode.Calls ALL =
       new Mode.Calls(

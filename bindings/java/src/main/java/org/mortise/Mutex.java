@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 /**
  * One owner of a mutex, which acquires it as a {@link Lease}. For a lock whose owner is a thread
  * see {@link MortiseClient#lock}.
@@ -23,6 +25,8 @@ public final class Mutex extends LeasingOwner {
           MortiseNative::lock_interrupt,
           MortiseNative::lock_query,
           MortiseNative::lock_force_release,
+          MortiseNative::lock_export,
+          MortiseNative::lock_adopt,
           MortiseNative::lock_watch);
   private static final Mode.Calls EXCLUSIVE =
       new Mode.Calls(
@@ -43,6 +47,20 @@ public final class Mutex extends LeasingOwner {
         options,
         CALLS,
         (it, settings) -> MortiseNative.lock_new(it, name.bytes(), settings));
+  }
+
+  /**
+   * Continues an exported hold with this owner, which renews it from now on. Of several adopters
+   * one succeeds. The lease has a higher fencing token. It waits for the command timeout at most.
+   *
+   * @param id the text of {@link Lease#export}, of a lock of this name and kind
+   * @return the lease
+   * @throws MortiseException with {@link Status#NOT_OWNER} when the exported hold has ended or was
+   *     adopted, {@link Status#INVALID_ARGUMENT} when the id was changed or is of another lock, and
+   *     others
+   */
+  public Lease adopt(String id) {
+    return mode().adopt(id.getBytes(UTF_8));
   }
 
   @Override

@@ -411,6 +411,30 @@ public abstract class Owner implements AutoCloseable {
     return start((it, queue, tag) -> calls.setValueLater().start(it, queue, tag, value));
   }
 
+  /** The id of its hold, which has ended here. */
+  String export(long leaseMillis) {
+    return Threads.compute(
+        () -> {
+          long address = handle.enter();
+          try {
+            long id = calls.export().export(address, leaseMillis);
+            try {
+              return new String(MortiseNative.hold_id_text(id), UTF_8);
+            } finally {
+              MortiseNative.hold_id_free(id);
+            }
+          } finally {
+            handle.exit();
+            Reference.reachabilityFence(this);
+          }
+        });
+  }
+
+  /** The native call that continues an exported hold. */
+  Event adopt(byte[] id) {
+    return Threads.compute(() -> acquire(it -> calls.adopt().adopt(it, id)));
+  }
+
   void requireExtended(int code) {
     if (code != Status.OK.code()) throw MortiseException.ofOutcome(code, name);
   }

@@ -22,6 +22,8 @@ record OwnerCalls(
     Interrupt interrupt,
     Query query,
     Force force,
+    Export export,
+    Adopt adopt,
     Start watch) {
 
   /** A native call that ends in one event. */
@@ -71,6 +73,15 @@ record OwnerCalls(
 
   interface Query {
     int query(long handle, long info);
+  }
+
+  /** Gives the native id, or 0 after an outcome that was thrown. */
+  interface Export {
+    long export(long handle, long leaseMillis);
+  }
+
+  interface Adopt {
+    int adopt(long handle, byte[] id);
   }
 
   interface Force {

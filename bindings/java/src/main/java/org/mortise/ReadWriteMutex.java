@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,6 +28,8 @@ public final class ReadWriteMutex extends Owner {
           MortiseNative::rw_interrupt,
           MortiseNative::rw_query,
           MortiseNative::rw_force_release,
+          MortiseNative::rw_export,
+          MortiseNative::rw_adopt,
           MortiseNative::rw_watch);
   private static final Mode.Calls READ =
       new Mode.Calls(
@@ -56,6 +60,22 @@ public final class ReadWriteMutex extends Owner {
         options,
         CALLS,
         (it, settings) -> MortiseNative.rw_new(it, name.bytes(), settings));
+  }
+
+  /**
+   * Continues an exported hold with this owner, which renews it from now on. Of several adopters
+   * one succeeds. The owner then reads or writes, as the exporter did. The lease has a higher
+   * fencing token. It waits for the command timeout at most.
+   *
+   * @param id the text of {@link Lease#export}, of a lock of this name and kind
+   * @return the lease
+   * @throws MortiseException with {@link Status#NOT_OWNER} when the exported hold has ended or was
+   *     adopted, {@link Status#INVALID_ARGUMENT} when the id was changed or is of another lock, and
+   *     others
+   */
+  public Lease adopt(String id) {
+    byte[] text = id.getBytes(UTF_8);
+    return mode(isExclusive(text)).adopt(text);
   }
 
   /**
@@ -150,6 +170,15 @@ public final class ReadWriteMutex extends Owner {
           downgraded(event.code());
           return null;
         });
+  }
+
+  private static boolean isExclusive(byte[] id) {
+    long read = MortiseNative.hold_id_new(id);
+    try {
+      return MortiseNative.hold_id_is_exclusive(read) != 0;
+    } finally {
+      MortiseNative.hold_id_free(read);
+    }
   }
 
   Mode mode(boolean isWriting) {

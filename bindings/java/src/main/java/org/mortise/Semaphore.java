@@ -1,5 +1,7 @@
 package org.mortise;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 /**
  * One owner of permits of a semaphore. It has one hold at a time. Make more owners for more holds.
  * Waiters are served in the order of arrival, so later waiters for few permits do not pass a waiter
@@ -24,6 +26,8 @@ public final class Semaphore extends LeasingOwner {
           MortiseNative::semaphore_interrupt,
           MortiseNative::semaphore_query,
           MortiseNative::semaphore_force_release,
+          MortiseNative::semaphore_export,
+          MortiseNative::semaphore_adopt,
           MortiseNative::semaphore_watch);
 
   private final Mode single = mode(1);
@@ -54,6 +58,20 @@ public final class Semaphore extends LeasingOwner {
    */
   public void resize(long capacity) {
     Threads.block(() -> call(it -> MortiseNative.semaphore_resize(it, capacity)));
+  }
+
+  /**
+   * Continues an exported hold with this owner, which renews it from now on. Of several adopters
+   * one succeeds. The lease has a higher fencing token. It waits for the command timeout at most.
+   *
+   * @param id the text of {@link Lease#export}, of a lock of this name and kind
+   * @return the lease
+   * @throws MortiseException with {@link Status#NOT_OWNER} when the exported hold has ended or was
+   *     adopted, {@link Status#INVALID_ARGUMENT} when the id was changed or is of another lock, and
+   *     others
+   */
+  public Lease adopt(String id) {
+    return mode().adopt(id.getBytes(UTF_8));
   }
 
   @Override

@@ -53,6 +53,51 @@ class LeaseTest {
   }
 
   @Test
+  void anExportedLeaseIsContinuedByOneAdopter() throws Exception {
+    var exporter = client.mutex("export");
+    Lease lease = exporter.acquire();
+    assertStatus(Status.INVALID_ARGUMENT, () -> lease.export(Duration.ofMillis(1)));
+    assertTrue(lease.isHeld());
+    String id = lease.export(Duration.ofMinutes(1));
+    assertFalse(lease.isHeld());
+    assertFalse(lease.release());
+    assertStatus(Status.NOT_OWNER, () -> lease.export(Duration.ZERO));
+    assertTrue(client.mutex("export").tryAcquire().isEmpty());
+
+    var adopter = client.mutex("export");
+    Lease adopted = adopter.adopt(id);
+    assertTrue(adopted.isHeld());
+    assertTrue(adopted.token() > lease.token());
+    assertStatus(Status.NOT_OWNER, () -> exporter.adopt(id));
+    assertStatus(Status.ALREADY_HELD, () -> adopter.adopt(id));
+    adopted.export(Duration.ZERO);
+    assertTrue(exporter.adopt(id).release());
+    assertStatus(Status.NOT_OWNER, () -> exporter.adopt(id));
+    assertStatus(Status.INVALID_ARGUMENT, () -> exporter.adopt("no id"));
+  }
+
+  @Test
+  void readersWritersAndPermitsHaveIds() throws Exception {
+    var rw = client.readWriteMutex("export/rw");
+    for (Acquirable side : new Acquirable[] {rw.readLock(), rw.writeLock()}) {
+      Lease held = side.acquire();
+      boolean wasWriting = rw.isWriting();
+      Lease adopted = rw.adopt(held.export(Duration.ofMinutes(1)));
+      assertEquals(wasWriting, rw.isWriting());
+      assertTrue(adopted.release());
+    }
+    assertStatus(Status.INVALID_ARGUMENT, () -> rw.adopt("no id"));
+    var semaphore = client.semaphore("export/permits", 3);
+    Lease two = semaphore.permits(2).acquire();
+    Lease adopted = semaphore.adopt(two.export(Duration.ofMinutes(1)));
+    assertTrue(client.semaphore("export/permits", 3).permits(2).tryAcquire().isEmpty());
+    assertTrue(adopted.release());
+    try (Lease all = client.multi().add(client.mutex("export/member")).acquire()) {
+      assertStatus(Status.UNSUPPORTED, () -> all.export(Duration.ofMinutes(1)));
+    }
+  }
+
+  @Test
   void releaseTellsWhetherItWasHeld() throws Exception {
     Lease held = client.mutex("release").acquire();
     assertTrue(held.release());

@@ -1,0 +1,100 @@
+package mortise
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Adopt continues a hold whose exporter is over, with its contexts.
+func TestAdoptContinuesAnExportedHold(t *testing.T) {
+	server := startServer(t)
+	client, other := server.open(t), server.open(t)
+	exporter, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	bound := exporter.Context()
+	id, err := exporter.Export(within(t), time.Minute)
+	must(t, err)
+	receive(t, "the context of the exporter ends", bound.Done())
+	if exporter.IsHeld() || exporter.Err() == nil {
+		t.Fatal("the exporter goes on")
+	}
+	expect(t, exporter.Unlock(within(t)), ErrNotOwner)
+
+	lock := other.lock(t, "a")
+	adopter, err := lock.Adopt(within(t), id)
+	must(t, err)
+	if !adopter.IsHeld() || adopter.Token() <= exporter.Token() {
+		t.Fatal("the adopter does not hold by a higher token")
+	}
+	expect(t, only(lock.Adopt(within(t), id)), ErrAlreadyHeld)
+	expect(t, only(client.lock(t, "a").Adopt(within(t), id)), ErrNotOwner)
+	again, err := adopter.Export(within(t), 0)
+	must(t, err)
+	adopter, err = lock.Adopt(within(t), again)
+	must(t, err)
+	must(t, adopter.Unlock(within(t)))
+	expect(t, only(lock.Adopt(within(t), id)), ErrNotOwner)
+}
+
+// A hold by a writer is adopted as one, and can be changed.
+func TestAdoptOfAReadWriteLockKeepsItsMode(t *testing.T) {
+	client := startServer(t).open(t)
+	rw := client.rw(t, "a")
+	for _, acquire := range []func(context.Context) (*Hold, error){rw.Read, rw.Write} {
+		hold, err := acquire(within(t))
+		must(t, err)
+		wasWriting := rw.IsWriting()
+		id, err := hold.Export(within(t), time.Minute)
+		must(t, err)
+		adopted, err := rw.Adopt(within(t), id)
+		must(t, err)
+		if rw.IsWriting() != wasWriting {
+			t.Fatal("the mode has changed")
+		}
+		if wasWriting {
+			must(t, rw.Downgrade(within(t), adopted))
+		}
+		must(t, adopted.Unlock(within(t)))
+	}
+}
+
+func TestWrongIDsAreRefused(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "a")
+	expect(t, only(lock.Adopt(within(t), "no id")), ErrInvalidArgument)
+	expect(t, only(client.rw(t, "a").Adopt(within(t), "no id")), ErrInvalidArgument)
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	_, err = hold.Export(within(t), -time.Second)
+	expect(t, err, ErrInvalidArgument)
+	_, err = hold.Export(within(t), time.Millisecond)
+	expect(t, err, ErrInvalidArgument)
+	if !hold.IsHeld() {
+		t.Fatal("a wrong argument has ended the hold")
+	}
+	must(t, hold.Unlock(within(t)))
+	multi, err := client.NewMulti(lock)
+	must(t, err)
+	all, err := multi.Acquire(within(t))
+	must(t, err)
+	_, err = all.Export(within(t), time.Minute)
+	expect(t, err, ErrUnsupported)
+	must(t, all.Unlock(within(t)))
+}
+
+// A listener sees the end of the exporter's hold, and an adoption as a wait.
+func TestAListenerFollowsAnAdoption(t *testing.T) {
+	received := newRecorder()
+	client := startServer(t).open(t, WithListener(received))
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	id, err := hold.Export(within(t), time.Minute)
+	must(t, err)
+	received.expect(t, "wait mutex a", "granted a", "ended a")
+	hold, err = lock.Adopt(within(t), id)
+	must(t, err)
+	must(t, hold.Unlock(within(t)))
+	received.expect(t, "wait mutex a", "granted a", "ended a")
+}

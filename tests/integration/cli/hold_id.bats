@@ -1,0 +1,138 @@
+# A hold over several commands: `mortise acquire`, `renew`, `exec --hold` and `release --hold`.
+load helpers
+
+acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
+
+@test "a hold continues over commands, with one id" {
+  id=$(acquire --label job)
+  run mortise exec -n "$name" -- true
+  fails_with 1
+  run mortise exec --hold "$id" -- sh -c 'echo "$MORTISE_NAME $MORTISE_TOKEN"; exit 5'
+  fails_with 5
+  [[ $output == "$name "* ]]
+  first=${output##* }
+  run mortise exec --hold "$id" -- sh -c 'echo "$MORTISE_TOKEN"'
+  fails_with 0
+  ((output > first))
+  mortise renew --hold-for 60s "$id"
+  run mortise exec -n "$name" -- true
+  fails_with 1
+  mortise release --hold "$id"
+  is_free
+}
+
+@test "an id serves one command at a time" {
+  id=$(acquire)
+  mortise exec --hold "$id" -- sh -c "$sleeps" sh "$folder/command" 3>&- &
+  started+=("$!")
+  until_it is_there "$folder/command"
+  for other in "exec --hold $id -- true" "renew --hold-for 60s $id" "release --hold $id"; do
+    # shellcheck disable=SC2086 # words
+    run mortise $other
+    fails_with 79
+    says "another handle has adopted it"
+  done
+  kill "$(cat "$folder/command")"
+  until_it mortise release --hold "$id"
+  is_free
+}
+
+@test "a hold that has ended has no id any more" {
+  id=$(mortise acquire --hold-for 100ms "$name")
+  until_it is_free
+  for late in "exec --hold $id -- touch run" "renew --hold-for 60s $id" "release --hold $id"; do
+    # shellcheck disable=SC2086 # words
+    run mortise $late
+    fails_with 79
+  done
+  [ ! -e run ]
+}
+
+@test "a command that does not start leaves the hold" {
+  id=$(acquire)
+  run mortise exec --hold "$id" -- "$folder/nothing"
+  fails_with 127
+  run mortise exec --hold "$id" --grace 1h -- true
+  fails_with 64
+  mortise renew --hold-for 60s "$id"
+  mortise release --hold "$id"
+  is_free
+}
+
+@test "a killed launcher leaves the hold, and a killed holder its lease" {
+  id=$(acquire)
+  for victim in launcher holder; do
+    rm -f "$folder/command"
+    mortise exec --lease 1s --hold "$id" -- sh -c "$sleeps" sh "$folder/command" 3>&- &
+    launcher=$!
+    started+=("$launcher")
+    until_it is_there "$folder/command"
+    holder=$(pgrep -P "$launcher" -x mortise)
+    sleep 1 # its first renewal
+    kill -KILL "${!victim}"
+    if [[ $victim == launcher ]]; then until_it mortise renew --hold-for 60s "$id"; fi
+  done
+  until_it is_free
+  run mortise renew --hold-for 60s "$id"
+  fails_with 79
+}
+
+@test "an id that cannot be written leaves no hold" {
+  run sh -c 'mortise acquire --hold-for 60s "$0" >/dev/full' "$name"
+  fails_with 74
+  says "the lock was released"
+  is_free
+}
+
+@test "readers and permits have ids" {
+  for mode in --shared --exclusive "--permits 2"; do
+    name="$name $mode"
+    # shellcheck disable=SC2086 # words
+    id=$(acquire $mode)
+    run mortise exec --hold "$id" -- sh -c 'echo held'
+    fails_with 0
+    says held
+    mortise release --hold "$id"
+  done
+}
+
+@test "acquire --json names the id, the lock and its token" {
+  run --separate-stderr acquire --json
+  fails_with 0
+  id=$(python3 -c 'import json, sys; print(json.loads(sys.argv[1])["id"])' "$output")
+  says '"held_for_ms":60000'
+  mortise release --hold "$id"
+}
+
+@test "acquire gives up like exec" {
+  id=$(acquire)
+  run acquire -n
+  fails_with 1
+  run acquire -w 100ms
+  fails_with 1
+  [ -z "$output" ]
+  mortise release --hold "$id"
+}
+
+@test "wrong arguments are refused" {
+  run mortise acquire "$name"
+  fails_with 64
+  says "--hold-for is missing"
+  run mortise acquire --hold-for 1ms "$name"
+  fails_with 64
+  says "50ms or more"
+  run mortise acquire --hold-for 60s
+  fails_with 64
+  run mortise renew --hold-for 60s broken
+  fails_with 64
+  says "id: "
+  run mortise renew --hold-for 60s
+  fails_with 64
+  run mortise exec --hold broken -- true
+  fails_with 64
+  run mortise exec --hold broken "$name" -- true
+  fails_with 64
+  says "contradict"
+  run mortise release --hold broken --force
+  fails_with 64
+}
