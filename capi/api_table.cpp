@@ -253,6 +253,7 @@ static const mortise_api table = {
     mortise_hold_id_is_exclusive,
     mortise_hold_id_capacity,
     mortise_hold_id_valid_until_ms,
+    mortise_client_list_history,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

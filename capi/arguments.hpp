@@ -48,6 +48,16 @@ struct patience {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
+// How far a history goes back.
+struct window {
+  std::int64_t ms;
+  [[nodiscard]] outcome check() const {
+    if (ms >= 1 && ms <= protocol::longest_history_ms) return {};
+    return out_of_range("window_ms", ms, "1 to " + std::to_string(protocol::longest_history_ms));
+  }
+  [[nodiscard]] std::int64_t value() const { return ms; }
+};
+
 // The pattern of the keys in a scan; none for Mortise's own.
 struct pattern {
   const char* bytes;

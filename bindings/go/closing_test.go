@@ -47,6 +47,8 @@ func TestUseAfterClose(t *testing.T) {
 	expect(t, err, ErrClosed)
 	_, err = client.ScanLocks(within(t), "", 1000)
 	expect(t, err, ErrClosed)
+	_, err = client.ListHistory(within(t), "a", time.Minute)
+	expect(t, err, ErrClosed)
 	_, err = client.Log(within(t), LogLevelInfo)
 	expect(t, err, ErrClosed)
 	_, err = client.StatsEvery(within(t), time.Second)

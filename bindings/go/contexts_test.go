@@ -48,6 +48,10 @@ var contextCalls = map[string]struct {
 		_, err := s.client.ScanLocks(ctx, "", 1000)
 		return err
 	}},
+	"Client.ListHistory": {nil, func(s *scene, ctx context.Context) error {
+		_, err := s.client.ListHistory(ctx, "a", time.Minute)
+		return err
+	}},
 	"Client.Log": {nil, func(s *scene, ctx context.Context) error {
 		_, err := s.client.Log(ctx, LogLevelInfo)
 		return err

@@ -35,6 +35,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		calls["CheckHealth"] = func() error { return second(c.CheckHealth(ctx)) }
 		calls["ListLocks"] = func() error { return second(c.ListLocks(ctx)) }
 		calls["ScanLocks"] = func() error { return second(c.ScanLocks(ctx, "", 1)) }
+		calls["ListHistory"] = func() error { return second(c.ListHistory(ctx, "a", time.Minute)) }
 		calls["Stats"] = func() error { return second(c.Stats()) }
 		calls["StatsEvery"] = func() error { return second(c.StatsEvery(ctx, time.Second)) }
 		calls["Log"] = func() error { return second(c.Log(ctx, LogLevelInfo)) }

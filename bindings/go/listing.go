@@ -66,7 +66,7 @@ func (c *Client) ListLocks(ctx context.Context) (*Listing, error) {
 		return nil, noClient()
 	}
 	defer runtime.KeepAlive(c)
-	return e.listing(ctx, func(client, details uintptr) uintptr {
+	return listingOf(e, ctx, readListing, func(client, details uintptr) uintptr {
 		return swig.Client_list_locks(client, listingMs(ctx), details)
 	})
 }
@@ -84,7 +84,7 @@ func (c *Client) ScanLocks(
 		return nil, noClient()
 	}
 	defer runtime.KeepAlive(c)
-	return e.listing(ctx, func(client, details uintptr) uintptr {
+	return listingOf(e, ctx, readListing, func(client, details uintptr) uintptr {
 		return swig.Client_scan_locks(client, pattern, mostKeys, listingMs(ctx), details)
 	})
 }
@@ -114,10 +114,12 @@ func listingMs(ctx context.Context) int64 {
 	return milliseconds(left)
 }
 
-func (e *engine) listing(
-	ctx context.Context, take func(client, details uintptr) uintptr,
-) (*Listing, error) {
-	var taken *Listing
+// listingOf takes a native listing, reads it and frees it.
+func listingOf[Result any](
+	e *engine, ctx context.Context, read func(address uintptr) *Result,
+	take func(client, details uintptr) uintptr,
+) (*Result, error) {
+	var taken *Result
 	err := e.blocking(ctx, func() error {
 		client, err := e.client.enter()
 		if err != nil {
@@ -129,7 +131,7 @@ func (e *engine) listing(
 			return err
 		}
 		defer swig.Listing_free(address)
-		taken = readListing(address)
+		taken = read(address)
 		return nil
 	})
 	if err == nil {

@@ -4378,6 +4378,43 @@ static int _wrap_client_scan_locks(lua_State* L) {
 }
 
 
+static int _wrap_client_list_history(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  int wrong5 ;
+  mortise_listing *result = 0 ;
+  
+  arg5 = MORTISE_FOREVER;
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_client_list_history",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
+  if ((wrong4 = mortise_lua_integer(L, 3, "window_ms", &arg4)) != 0) return wrong4;
+  if(lua_gettop(L)>=4){
+    if ((wrong5 = mortise_lua_timeout(L, 4, "timeout_ms", &arg5)) != 0) return wrong5;
+  }
+  result = (mortise_listing *)mortise_client_list_history(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_listing);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_listing_free(lua_State* L) {
   int SWIG_arg = 0;
   mortise_listing *arg1 = (mortise_listing *) 0 ;
@@ -9953,6 +9990,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_watch_stats", _wrap_client_watch_stats},
     { "client_list_locks", _wrap_client_list_locks},
     { "client_scan_locks", _wrap_client_scan_locks},
+    { "client_list_history", _wrap_client_list_history},
     { "listing_free", _wrap_listing_free},
     { "listing_json", _wrap_listing_json},
     { "listing_answered", _wrap_listing_answered},

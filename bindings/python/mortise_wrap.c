@@ -5003,6 +5003,65 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_client_list_history(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_client *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  long long val4 ;
+  int ecode4 = 0 ;
+  long long val5 ;
+  int ecode5 = 0 ;
+  PyObject *swig_obj[4] ;
+  mortise_listing *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg6 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "client_list_history", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_client");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_client *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "name");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  ecode4 = SWIG_AsVal_long_SS_long(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "client_list_history" "', argument " "4"" of type '" "int64_t""'");
+  } 
+  arg4 = (int64_t)(val4);
+  ecode5 = SWIG_AsVal_long_SS_long(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "client_list_history" "', argument " "5"" of type '" "int64_t""'");
+  } 
+  arg5 = (int64_t)(val5);
+  thread = PyEval_SaveThread();
+  result = (mortise_listing *)mortise_client_list_history(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_listing", mortise_python_free_mortise_listing);
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg6);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg6);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_listing_json(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_listing *arg1 = 0 ;
@@ -11411,6 +11470,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "client_watch_stats", _wrap_client_watch_stats, METH_VARARGS, NULL},
 	 { "client_list_locks", _wrap_client_list_locks, METH_VARARGS, NULL},
 	 { "client_scan_locks", _wrap_client_scan_locks, METH_VARARGS, NULL},
+	 { "client_list_history", _wrap_client_list_history, METH_VARARGS, NULL},
 	 { "listing_json", _wrap_listing_json, METH_O, NULL},
 	 { "listing_answered", _wrap_listing_answered, METH_O, NULL},
 	 { "listing_silent", _wrap_listing_silent, METH_O, NULL},

@@ -28,6 +28,13 @@ listing::listing(mortise_client* client, const scan_terms& terms, mortise_error*
   missing_ = missing_of(json());
 }
 
+listing::listing(mortise_client* client, const history_terms& terms, mortise_error* error)
+    : listing_(mortise_client_list_history(client, terms.name.data(), terms.name.size(),
+                                           terms.window_ms, terms.wait_ms, error)) {
+  if (!listing_) throw failure(error);
+  missing_ = missing_of(json());
+}
+
 std::string listing::gaps_of_scan() const {
   // Clients without any reply are named already, and a higher limit would not help.
   const auto cut =

@@ -23,7 +23,16 @@ class listing {
   };
   listing(mortise_client* client, const scan_terms& terms, mortise_error* error);
 
+  // The history of a lock.
+  struct history_terms {
+    std::string name;
+    int64_t window_ms = 0;
+    int64_t wait_ms = 0;
+  };
+  listing(mortise_client* client, const history_terms& terms, mortise_error* error);
+
   const char* json() const { return mortise_listing_json(listing_.get()); }
+  int64_t answered() const { return mortise_listing_answered(listing_.get()); }
   int64_t size() const { return mortise_listing_count(listing_.get()); }
   std::string text(int64_t index, std::string_view key) const;
   int64_t number(int64_t index, std::string_view key) const;

@@ -235,6 +235,23 @@ outcome client::list_locks(protocol::listing& target, time_ns deadline) {
   return answered(listings_.take(target, deadline));
 }
 
+// The clocks of the clients do not matter: each reports ages, and this client asks the server of
+// the lock for its time.
+outcome client::list_history(protocol::listing& target, std::string_view name,
+                             std::int64_t window_ms, time_ns deadline) {
+  if (is_closed()) return client_freed();
+  auto keys = protocol::keys_of(protocol::queued(), key_prefix_, name);
+  if (auto placed = servers_->place(keys); !placed.ok()) return placed;
+  protocol::clock_reading clock;
+  const auto began = boot_now();
+  auto read = servers_->ask({name, keys.front()}, protocol::read_clock(clock.server_us), deadline);
+  if (!read.ok()) return answered(std::move(read));
+  const auto half = (boot_now() - began) / 2;
+  clock.at = began + half;
+  clock.error_us = half / ns_per_us + 1;
+  return answered(listings_.take_history(target, deadline, {std::string(name), window_ms}, clock));
+}
+
 // The listing itself reports what the deadline cut off.
 outcome client::scan_keys(protocol::listing& target, protocol::key_scan_terms terms,
                           time_ns deadline) {

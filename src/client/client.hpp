@@ -14,6 +14,7 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 #include "client/events/event_log.hpp"
+#include "client/events/lock_history.hpp"
 #include "client/events/stats_watch.hpp"
 #include "client/gate_driver.hpp"
 #include "client/presence/listing_responder.hpp"
@@ -70,6 +71,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome read_statistics(statistics::snapshot& target) const;
   // Holds and waiters of all live clients that reply before the deadline.
   outcome list_locks(protocol::listing& target, time_ns deadline);
+  // The latest lock events of a name, of all live clients that reply before the deadline.
+  outcome list_history(protocol::listing& target, std::string_view name, std::int64_t window_ms,
+                       time_ns deadline);
   // Marks the holders of this lock whose clients report the claim as retained.
   void find_retained(protocol::lock_info& info, std::string_view name, time_ns deadline);
   // Locks found by a scan of the servers' keys.
@@ -92,6 +96,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] registry<gate_driver>& gates() noexcept { return gates_; }
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
   [[nodiscard]] event_log& log() noexcept { return log_; }
+  [[nodiscard]] lock_history& history() noexcept { return history_; }
   // The helper process of `release_on_death`; nullptr without it.
   [[nodiscard]] helper::helper_process* helper() noexcept override { return helper_.get(); }
   // Starts it for an acquire, unless it runs.
@@ -132,6 +137,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   std::string key_prefix_;
   statistics::series_set counts_;
   event_log log_;
+  lock_history history_;
   // Destroyed from the last to the first: gate drivers use the servers, and servers use the
   // reactor.
   std::unique_ptr<helper::helper_process> helper_;

@@ -1,6 +1,7 @@
 #include "client/gate_driver.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -46,6 +47,7 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       kind_(kind),
       rules_(rules),
       name_(name),
+      name_number_(number_of(name)),
       keys_(std::move(keys)),
       channel_(protocol::channel_of(rules, owner.key_prefix(), keys_)),
       order_(key()),
@@ -53,6 +55,11 @@ gate_driver::gate_driver(client& owner, std::uint64_t id, lock::lock_kind kind,
       gate_(rules.facts, static_cast<lock::lock_io&>(*this),
             static_cast<lock::gate_listener&>(*this)),
       random_(random_number()) {}
+
+// 0 stands for all names.
+std::uint64_t gate_driver::number_of(std::string_view name) noexcept {
+  return std::max<std::uint64_t>(std::hash<std::string_view>()(name), 1);
+}
 
 gate_driver::~gate_driver() { client_.reactor().cancel(*this); }
 
@@ -204,6 +211,10 @@ void gate_driver::on_contended(lock::owner& holder) noexcept {
 
 void gate_driver::on_not_released(const outcome& error) noexcept {
   client_.log().note(subject_of(error.code), error, name_);
+}
+
+void gate_driver::on_event(const lock::lock_event& event) noexcept {
+  client_.history().add(name_number_, event);
 }
 
 }  // namespace mortise::client

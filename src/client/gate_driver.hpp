@@ -35,6 +35,8 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] lock::lock_kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // Identifies the name in the history of this client.
+  static std::uint64_t number_of(std::string_view name) noexcept;
   [[nodiscard]] const protocol::table& rules() const noexcept { return rules_; }
   [[nodiscard]] const protocol::key_set& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::string& key() const noexcept { return keys_.front(); }
@@ -100,6 +102,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
   void on_contended(lock::owner& holder) noexcept override;
   void on_not_released(const outcome& error) noexcept override;
+  void on_event(const lock::lock_event& event) noexcept override;
   // deployment::lock_requester
   void on_result(deployment::lock_request& request, const lock::step_result& result,
                  time_ns now) noexcept override;
@@ -111,6 +114,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   const lock::lock_kind kind_;
   const protocol::table& rules_;
   const std::string name_;
+  const std::uint64_t name_number_;  // of the name in the history
   const protocol::key_set keys_;
   const std::string channel_;  // empty for none
   handover_order order_;

@@ -28,12 +28,20 @@ class hold_calls {
     done.broken_before = broken;
   }
   // Adds an operation of this owner. It ends when the hold is valid until `target`.
-  void add(operation& done, const owner& requester, time_ns target) {
-    waiting_.push_back({&done, &requester, target});
+  void add(operation& done, const owner& requester, time_ns target, bool is_extension = false) {
+    waiting_.push_back({&done, &requester, target, is_extension});
   }
   // Ends the operations with a target up to `until`, or all.
   void finish(const outcome& result, time_ns until = time_never) {
     finish_where(result, [&](const auto& item) { return item.target <= until; });
+  }
+  // The same after a renewal. First calls `note(owner)` for each extension.
+  template <class Note>
+  void finish_renewed(time_ns until, Note&& note) {
+    for (const auto& item : waiting_) {
+      if (item.is_extension && item.target <= until) note(*item.requester);
+    }
+    finish({}, until);
   }
   // Ends the calls of this owner.
   void finish_of(const owner& requester, const outcome& result) {
@@ -67,6 +75,7 @@ class hold_calls {
     operation* done;
     const owner* requester;
     time_ns target;
+    bool is_extension;
   };
 
   operation*& of(sole_call kind) noexcept { return sole_[static_cast<std::size_t>(kind)]; }

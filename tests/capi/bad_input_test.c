@@ -136,6 +136,31 @@ static void a_scan_has_its_bounds(void) {
   mortise_listing_free(found);
 }
 
+static void check_history_refused(const char *name, size_t name_len, int64_t window_ms,
+                                  int64_t timeout_ms, const char *part) {
+  mortise_error *error = mortise_error_new();
+  CHECK(mortise_client_list_history(client, name, name_len, window_ms, timeout_ms, error) == NULL);
+  CHECK_ERROR(error, bad, part);
+  mortise_error_free(error);
+}
+
+static void a_history_has_its_bounds(void) {
+  static const char name[MORTISE_MAX_NAME_LEN + 1];
+  check_history_refused(NULL, 1, 1, 1000, "name");
+  check_history_refused("", 0, 1, 1000, "name");
+  check_history_refused(name, sizeof name, 1, 1000, "name");
+  check_history_refused("x", 1, 0, 1000, "window_ms");
+  check_history_refused("x", 1, INT64_MAX, 1000, "window_ms");
+  check_history_refused("x", 1, 1, 0, "timeout_ms");
+  check_history_refused("x", 1, 1, 60001, "timeout_ms");
+  CHECK(mortise_client_list_history(NULL, "x", 1, 1, 1000, NULL) == NULL);
+  mortise_listing *history = mortise_client_list_history(client, name, 1, 86400000, 60000, NULL);
+  CHECK_NUMBER(1, mortise_listing_answered(history));
+  CHECK_NUMBER(0, mortise_listing_count(history));
+  CHECK(mortise_listing_text(history, 0, "event", 5)[0] == '\0');
+  mortise_listing_free(history);
+}
+
 static void names_are_any_bytes_within_bounds(void) {
   mortise_error *error = mortise_error_new();
   char name[MORTISE_MAX_NAME_LEN + 1];
@@ -412,6 +437,7 @@ int main(void) {
   RUN(null_beside_a_good_handle_is_refused);
   RUN(timeouts_have_their_range);
   RUN(a_scan_has_its_bounds);
+  RUN(a_history_has_its_bounds);
   RUN(names_are_any_bytes_within_bounds);
   RUN(malformed_urls_are_refused);
   RUN(absent_servers_are_named);

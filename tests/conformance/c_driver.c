@@ -140,7 +140,7 @@ static void do_new(struct words *line) {
 /* What a call is given, and what it came to. */
 struct call {
   void *object;
-  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms, most_keys;
+  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms, most_keys, window_ms;
   mortise_log_level level;
   const char *of; /* what a query is about */
   mortise_status status;
@@ -148,7 +148,7 @@ struct call {
   const char *text;
   int64_t token, value;
   char label[MORTISE_MAX_VALUE_LEN + 1]; /* or the value */
-  const struct word *user, *password, *owner, *given, *pattern, *id;
+  const struct word *user, *password, *owner, *given, *pattern, *id, *lock;
 };
 
 #include "holds.h"
@@ -266,6 +266,7 @@ static void do_call(struct words *line, int is_async) {
                       tag_of_call(line),
                       words_number(line, "interval_ms", 0),
                       words_number(line, "most_keys", 1000),
+                      words_number(line, "window_ms", 60000),
                       (mortise_log_level)words_number(line, "level", 0),
                       of != NULL ? of->value : "",
                       MORTISE_OK,
@@ -279,7 +280,8 @@ static void do_call(struct words *line, int is_async) {
                       words_find(line, "owner"),
                       words_find(line, "value"),
                       words_find(line, "pattern"),
-                      words_find(line, "id")};
+                      words_find(line, "id"),
+                      words_find(line, "lock")};
   mortise_error_free(error);
   error = mortise_error_new();
   if (hold != NULL) {

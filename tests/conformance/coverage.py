@@ -57,7 +57,7 @@ def getters_of(header):
 def is_read_only(method):
     return method.startswith("is_") or method in (
         "token", "valid_ms", "deadline_ns", "name", "query", "member_count", "last_health", "stats",
-        "list_locks", "scan_locks")
+        "list_locks", "scan_locks", "list_history")
 
 
 def is_asserted(step):

@@ -197,7 +197,7 @@ local function listing(of, ...)
   if taken and of and of ~= "unheard" then
     local texts = {}
     value = 0
-    for _, entry in ipairs(taken.entries) do
+    for _, entry in ipairs(taken.entries or taken.events) do
       local field = assert(entry[of], of)
       if type(field) == "number" then value = value + field else texts[#texts + 1] = field end
     end
@@ -221,6 +221,10 @@ local function call(name, method, given)
   if method == "scan_locks" then
     return listing(given.of, object.scan_locks, object, given.pattern or "",
                   tonumber(given.most_keys or 1000), timeout_ms)
+  end
+  if method == "list_history" then
+    return listing(given.of, object.list_history, object, given.lock,
+                  tonumber(given.window_ms or 60000), timeout_ms)
   end
   if method == "stats" then return stats(object, given.of) end
   if method == "fork" then

@@ -20,8 +20,11 @@ import mortise  # noqa: E402
 
 READ, WRITE = "read_", "write_"
 PLAIN_OF_QUERY = {"is_held", "is_mine", "holder_count", "permits", "permits_in_use", "waiter_count"}
-SECONDS_OF_ENTRY = {"held_ms": "held_for", "time_left_ms": "time_left", "waited_ms": "waited_for",
-                    "waited_total_ms": "waited_total"}
+# Of an entry or an event: the field in seconds, and its unit in C.
+SECONDS = {
+    "held_ms": ("held_for", 1e3), "time_left_ms": ("time_left", 1e3), "waited_ms": ("waited_for", 1e3),
+    "waited_total_ms": ("waited_total", 1e3), "time_us": ("time", 1e6), "lasted_us": ("lasted", 1e6),
+    "error_us": ("error", 1e6)}
 
 
 class Handle:
@@ -164,17 +167,22 @@ def of_stats(counted, of):
     return fields(mortise.Status.OK)
 
 
-def of_listing(taken, of):
+def of_rows(taken, rows, of):
     if of is None:
         return fields(mortise.Status.OK, value=taken.answered, text=taken.json)
     if of == "unheard":
         return fields(mortise.Status.OK, value=taken.silent + taken.truncated)
-    if of in SECONDS_OF_ENTRY:
-        found = [round(getattr(one, SECONDS_OF_ENTRY[of]) * 1000) for one in taken.entries]
+    if of in SECONDS:
+        field, unit = SECONDS[of]
+        found = [round(getattr(one, field) * unit) for one in rows]
     else:
-        found = [getattr(one, of) for one in taken.entries]
+        found = [getattr(one, of) for one in rows]
     return fields(mortise.Status.OK, value=sum(one for one in found if isinstance(one, int)),
                   text="\n".join(one for one in found if isinstance(one, str)))
+
+
+def of_listing(taken, of):
+    return of_rows(taken, taken.entries, of)
 
 
 def notify(made_in, line):
@@ -229,6 +237,10 @@ def call_client(on, method, given):
     if method == "scan_locks":
         return of_listing(client.scan_locks(given.get("pattern", ""), number(given, "most_keys", 1000),
                                             int(given["timeout_ms"]) / 1000), of)
+    if method == "list_history":
+        taken = client.list_history(given["lock"], number(given, "window_ms", 60000) / 1000,
+                                    int(given["timeout_ms"]) / 1000)
+        return of_rows(taken, taken.events, of)
     if method == "fork":
         return fork(client)
     {

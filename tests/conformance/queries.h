@@ -201,6 +201,12 @@ static int call_health(const char *method, struct call *call) {
                                                    call->most_keys, call->timeout_ms, error));
     return 1;
   }
+  if (strcmp(method, "list_history") == 0) {
+    const char *name = call->lock != NULL ? call->lock->value : "";
+    report_listing(call, mortise_client_list_history(call->object, name, strlen(name),
+                                                     call->window_ms, call->timeout_ms, error));
+    return 1;
+  }
   if (strcmp(method, "check_health") == 0) {
     report_health(call, mortise_client_check_health(call->object, error));
     return 1;

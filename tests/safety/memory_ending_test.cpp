@@ -56,6 +56,33 @@ TEST(memory_of_a_look, is_reported_or_not_needed) {
   EXPECT_EQ(1, mortise_info_holder_count(info.get()));
 }
 
+// A client without memory for an answer is asked again.
+TEST(memory_of_a_history, is_there_at_the_next_request) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto lock = open_lock(client, "x");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  const auto history = [&] {
+    return std::shared_ptr<mortise_listing>(
+        mortise_client_list_history(client.get(), "x", 1, 600'000, patience_ms, nullptr),
+        mortise_listing_free);
+  };
+  const int failures = sweep(whose::library, [&](scarcity& memory) {
+    ASSERT_TRUE(answers(client));
+    memory.begin();
+    const auto taken = history();
+    memory.end();
+    ASSERT_TRUE(taken || scarcity::failures() > 0);
+    if (taken) {
+      EXPECT_EQ(2, mortise_listing_count(taken.get()));
+    }
+  });
+  EXPECT_GT(failures, 5);
+  ASSERT_TRUE(answers(client));
+  EXPECT_EQ(2, mortise_listing_count(history().get()));
+}
+
 // The client's sign of life lapses after 60 s and is given every 20 s.
 TEST(memory_of_a_heartbeat, is_there_from_the_beginning) {
   test_server server;

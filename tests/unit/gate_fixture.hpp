@@ -36,7 +36,7 @@ struct other_call : lock::operation {
 // More than may be passed on.
 constexpr std::int64_t many_tokens = 100;
 
-class gate_test : public ::testing::Test, private lock::gate_listener {
+class gate_test : public ::testing::Test, protected lock::gate_listener {
  public:
   explicit gate_test(const protocol::table& rules = protocol::queued())
       : gate_(rules.facts, io_, *this) {}

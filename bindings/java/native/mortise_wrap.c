@@ -1100,6 +1100,43 @@ SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1scan_1locks(JNIE
 }
 
 
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1list_1history(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jlong jarg4, jlong jarg5) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_listing *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "name");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  arg4 = (int64_t)jarg4; 
+  arg5 = (int64_t)jarg5; 
+  result = (mortise_listing *)mortise_client_list_history(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  jresult = (jlong)(intptr_t)result; 
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
+  return jresult;
+}
+
+
 SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_listing_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   

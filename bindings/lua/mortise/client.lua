@@ -38,13 +38,17 @@ client.stats = reading(core.client_stats, stats)
 --- list_locks(timeout_ms): asks all live clients which locks they hold and wait for, until all have
 -- replied or the time is over. Returns a table with answered, silent, truncated, json and entries.
 -- Each entry is about one client and one lock.
-client.list_locks = reading(core.client_list_locks, listing)
+client.list_locks = reading(core.client_list_locks, listing.of_locks)
 
 --- scan_locks(pattern, most_keys, timeout_ms): searches the keys of the servers for locks, at most
 -- most_keys keys of each server. An empty pattern selects locks in Mortise's own format. Any other
 -- pattern selects keys of other programs in the syntax of SCAN. Returns a table as list_locks()
 -- does. Its entries have source "key".
-client.scan_locks = reading(core.client_scan_locks, listing)
+client.scan_locks = reading(core.client_scan_locks, listing.of_locks)
+
+--- list_history(name, window_ms, timeout_ms): asks all live clients for the latest events of a
+-- lock, up to window_ms old. Returns a table with answered, silent, truncated, json and events.
+client.list_history = reading(core.client_list_history, listing.of_history)
 
 --- set_credentials(user, password): logs in with another user and password on the live connection.
 -- New connections also use them. Both are any bytes, and "" is the server's default user. After

@@ -64,6 +64,8 @@ from mortise.locks import Lock, Multi, Permits, Reader, ReadWriteLock, Semaphore
 from mortise.reports import (
     Finding,
     Health,
+    History,
+    HistoryEvent,
     Listing,
     ListingEntry,
     LockInfo,
@@ -82,10 +84,10 @@ if _core.check_abi(_constants.ABI_MAJOR, _constants.ABI_MINOR) != Status.OK:
 
 __all__ = [
     "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Duration", "Error", "Finding",
-    "Forked", "Health", "Hold", "InternalError", "InvalidArgument", "LimitReached", "Listing",
-    "ListingEntry", "Lock", "LockInfo", "LockLost", "LockUser", "LogLevel", "LogRecord",
-    "LogSubject", "LossReason", "Multi", "NotAcquired", "NotOwner", "NotWaiting", "Notice",
-    "OutOfMemory", "Permits", "ReadWriteHold", "ReadWriteLock", "Reader", "Refused", "Sample",
-    "Semaphore", "Severity", "Stats", "Status", "Timeout", "Unknown", "Unreachable", "Unsupported",
-    "Writer",
+    "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError", "InvalidArgument",
+    "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo", "LockLost", "LockUser",
+    "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi", "NotAcquired", "NotOwner",
+    "NotWaiting", "Notice", "OutOfMemory", "Permits", "ReadWriteHold", "ReadWriteLock", "Reader",
+    "Refused", "Sample", "Semaphore", "Severity", "Stats", "Status", "Timeout", "Unknown",
+    "Unreachable", "Unsupported", "Writer",
 ]

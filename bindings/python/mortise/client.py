@@ -15,10 +15,12 @@ from mortise.errors import reason_of
 from mortise.locks import Lock, Member, Multi, ReadWriteLock, Semaphore
 from mortise.reports import (
     Health,
+    History,
     Listing,
     LogRecord,
     Stats,
     read_health,
+    read_history,
     read_listing,
     read_stats,
 )
@@ -163,6 +165,16 @@ class Client:
         """
         return read_listing(_core.client_scan_locks(
             self._handle, name_bytes(pattern, "pattern"), count(most_keys, "most_keys"),
+            milliseconds(timeout, "timeout")))
+
+    def list_history(self, name: Name, window: Seconds = 600, timeout: Seconds = 1) -> History:
+        """Asks all live clients for the latest events of a lock, for at most `timeout`.
+
+        `window` is how far to look back, at most a day. The events are those of the mutex, the
+        read-write lock and the semaphore of this name.
+        """
+        return read_history(_core.client_list_history(
+            self._handle, name_bytes(name), milliseconds(window, "window"),
             milliseconds(timeout, "timeout")))
 
     # ---- what the client reports ----------------------------------------------------------

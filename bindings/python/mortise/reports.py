@@ -139,6 +139,71 @@ def read_listing(listing: Any) -> Listing:
         _core.listing_json(listing))
 
 
+class HistoryEvent(NamedTuple):
+    """Something that happened to a wait or a hold of one client."""
+
+    client: str
+    host: str
+    pid: int
+    label: str
+    #: "began", "queued", "granted", "released", "lost" and others, see docs/history.md.
+    event: str
+    #: "exclusive" or "shared".
+    mode: str
+    #: The number of the handle in its client. 0 for none.
+    handle: int
+    #: The fencing token of the hold. 0 for none.
+    token: int
+    #: Of an acquire. 0 if unknown.
+    permits: int
+    #: Of "queued": the place in the queue. 0 if unknown.
+    place: int
+    #: Of "ended" the status, of "lost" the reason, otherwise "".
+    why: str
+    #: Seconds since 1970 by the server's clock.
+    time: float
+    #: How long the wait or the hold had lasted.
+    lasted: float
+    #: By how much the time may be wrong, in both directions.
+    error: float
+
+
+class History(NamedTuple):
+    """The latest events of a lock at all live clients, in their order."""
+
+    #: How many clients answered.
+    answered: int
+    #: How many live clients did not answer in time.
+    silent: int
+    #: How many answered only in part.
+    truncated: int
+    events: tuple[HistoryEvent, ...]
+    json: str
+
+
+def read_history(listing: Any) -> History:
+    """Copies what the C layer has."""
+
+    def event(index: int) -> HistoryEvent:
+        def text(key: str) -> str:
+            return _core.listing_text(listing, index, key)  # type: ignore[no-any-return]
+
+        def number(key: str) -> int:
+            return _core.listing_number(listing, index, key)  # type: ignore[no-any-return]
+
+        return HistoryEvent(
+            text("client"), text("host"), number("pid"), text("label"), text("event"),
+            text("mode"), number("handle"), number("token"), number("permits"), number("place"),
+            text("why"), number("time_us") / 1e6, number("lasted_us") / 1e6,
+            number("error_us") / 1e6)
+
+    return History(
+        _core.listing_answered(listing), _core.listing_silent(listing),
+        _core.listing_truncated(listing),
+        tuple(event(index) for index in range(_core.listing_count(listing))),
+        _core.listing_json(listing))
+
+
 class Finding(NamedTuple):
     """One finding of a health check."""
 

@@ -35,6 +35,10 @@ class BadInputTest(Case):
                 self.check("lease", hold.extend, value)
         self.check("timeout", self.client.list_locks, 0)
         self.check("timeout", self.client.list_locks, 61)
+        for window in (0, 86400.001, -1, math.nan):
+            self.check("window", self.client.list_history, self.name, window)
+        for timeout in (0, 61):
+            self.check("timeout", self.client.list_history, self.name, 1, timeout)
 
     def test_infinity_is_no_limit(self) -> None:
         with self.client.lock(self.name, max_hold=math.inf).acquire(timeout=math.inf):
@@ -45,6 +49,7 @@ class BadInputTest(Case):
         for name in bad:
             self.check("name", self.client.lock, name)
             self.check("name", self.client.rw_lock, name)
+            self.check("name", self.client.list_history, name)
             self.check("name", self.client.semaphore, name, 1)
         for name in (b"\0\xff\n", "a\0b", "schlüssel", "x" * 1024, b"{x}"):
             with self.client.lock(name) as hold:
@@ -98,6 +103,7 @@ class BadInputTest(Case):
         lock = client.lock(self.name)
         client.close()
         for call in (client.ping, client.stats, client.check_health, client.list_locks,
+                     lambda: client.list_history(self.name),
                      lambda: client.lock(self.name), lambda: client.watch_log(print),
                      lock.acquire, lock.try_acquire, lock.query, lambda: client.multi()):
             with self.assertRaises(mortise.Closed) as caught:

@@ -1,8 +1,9 @@
-"""The log of a client, and its statistics at an interval."""
+"""The log of a client, its statistics at an interval, and the history of a lock."""
 
 from __future__ import annotations
 
 import logging
+import os
 
 import mortise
 from support import Case, main, until
@@ -43,6 +44,19 @@ class ReportTest(Case):
         until(lambda: len(counted) > 2)
         self.client.watch_stats(None)
         self.assertTrue(counted[0].samples)
+
+    def test_a_history_has_the_holds_of_a_lock(self) -> None:
+        with self.client.lock(self.name) as hold:
+            history = self.client.list_history(self.name, window=60, timeout=20)
+        self.assertEqual([one.event for one in history.events], ["granted", "holds"])
+        granted = history.events[0]
+        self.assertEqual((granted.token, granted.pid), (hold.token, os.getpid()))
+        self.assertEqual(granted.mode, "exclusive")
+        self.assertGreater(granted.time, 1.6e9)
+        self.assertGreater(granted.error, 0)
+        self.assertEqual(history.silent + history.truncated, 0)
+        self.assertIn('"event":"granted"', history.json)
+        self.assertFalse(self.client.list_history(self.name + " 2", timeout=20).events)
 
     def test_a_callback_that_fails_stops_no_other(self) -> None:
         counted: list[mortise.Stats] = []

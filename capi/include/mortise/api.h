@@ -364,6 +364,9 @@ struct mortise_api {
   int32_t (*hold_id_is_exclusive)(const mortise_hold_id *hold_id);
   int64_t (*hold_id_capacity)(const mortise_hold_id *hold_id);
   int64_t (*hold_id_valid_until_ms)(const mortise_hold_id *hold_id);
+  mortise_listing *(*client_list_history)(mortise_client *client, const char *name, size_t name_len,
+                                          int64_t window_ms, int64_t timeout_ms,
+                                          mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

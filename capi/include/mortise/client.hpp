@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "health.hpp"
+#include "history.hpp"
 #include "listing.hpp"
 #include "options.hpp"
 #include "result.hpp"
@@ -175,6 +176,29 @@ class client {
     return mortise::listing(found);
   }
   /**
+   * Lists the latest events of one lock in all live clients. See `mortise_client_list_history`.
+   * @param window how far it goes back: 1 ms to 1 day.
+   * @param patience 1 ms to 1 minute.
+   * @return the history, or an error:
+   * - status::unreachable: no connection in time.
+   * - status::unknown: sent, but not answered in time.
+   * - status::refused: the server refused the request.
+   * - status::limit: too many requests are open.
+   * - status::busy: another listing of this client ran during all of the time.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::no_memory: memory ran out.
+   * - status::invalid_argument: an argument is out of range.
+   */
+  result<mortise::history> list_history(std::string_view name, std::chrono::milliseconds window,
+                                        std::chrono::milliseconds patience, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    mortise_listing *taken = mortise_client_list_history(raw(), name.data(), name.size(),
+                                                         window.count(), patience.count(), filled);
+    if (taken == nullptr) return unexpected(detail::error_from_null(filled));
+    return mortise::history(taken);
+  }
+  /**
    * Reports the log of this client on the queue, as one event_kind::log per record, each with this
    * tag. It reports this severity and worse. See `mortise_client_watch_log`.
    * @return done, or an error:
@@ -227,6 +251,11 @@ class client {
   mortise::listing scan_locks(std::string_view pattern, std::int64_t most_keys,
                               std::chrono::milliseconds patience) {
     return detail::checked(scan_locks(pattern, most_keys, patience, std::nothrow));
+  }
+  /** The throwing form: it throws every error as an exception. */
+  mortise::history list_history(std::string_view name, std::chrono::milliseconds window,
+                                std::chrono::milliseconds patience) {
+    return detail::checked(list_history(name, window, patience, std::nothrow));
   }
 #endif
 

@@ -886,6 +886,35 @@ MORTISE_NODISCARD MORTISE_API mortise_listing *mortise_client_scan_locks(
     mortise_client *client, const char *pattern, size_t pattern_len, int64_t most_keys,
     int64_t timeout_ms, mortise_error *error);
 
+/**
+ * Lists the latest events of one lock in all live clients: its holds and waits, when they were, and
+ * for how long. Each client keeps its last 4096 events, of all its locks together. The client asks
+ * the others as `mortise_client_list_locks` does, and makes one listing at a time. docs/history.md
+ * describes the events.
+ *
+ * The times are on the clock of the lock's server. They are as exact as "error_us": half of the
+ * time that the answers took. The events of dead and silent clients are missing. A client that
+ * sends more than it can have counts as truncated.
+ * @param name any bytes.
+ * @param name_len bytes of `name`: 1 to MORTISE_MAX_NAME_LEN.
+ * @param window_ms how far the listing goes back: 1 to 86400000.
+ * @param timeout_ms 1 to 60000.
+ * @return the listing, whose entries are events in the order of their times, or NULL. Free it with
+ *   `mortise_listing_free`. NULL has these causes:
+ * - MORTISE_REFUSED: a right is missing.
+ * - MORTISE_UNREACHABLE: no connection in time. The request was not sent.
+ * - MORTISE_UNKNOWN: no server answered in time.
+ * - MORTISE_BUSY: another listing of this client ran during all of the time.
+ * - MORTISE_LIMIT: too many requests are open.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ * - MORTISE_NO_MEMORY: memory ran out.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_listing *mortise_client_list_history(
+    mortise_client *client, const char *name, size_t name_len, int64_t window_ms,
+    int64_t timeout_ms, mortise_error *error);
+
 /* ---- listing ----------------------------------------------------------------------------- */
 
 /*
@@ -911,7 +940,7 @@ MORTISE_API int64_t mortise_listing_count(const mortise_listing *listing);
 /**
  * A text of an entry, up to its first NUL.
  * @param key its name in JSON: "client", "host", "label", "value", "name", "kind", "mode", "waits"
- *   or "source".
+ *   or "source". In a history: "client", "host", "label", "event", "mode" or "why".
  * @param key_len bytes of `key`.
  * @return the text, or "" for another key and beyond the last entry.
  */
@@ -923,8 +952,10 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_listing_text(const mortise_li
  * @param key its name in JSON: "pid". Of its hold: "holds", "token", "held_ms", "time_left_ms",
  *   "permits". Of its waits: "waiters", "waited_ms". Totals: "grants", "contended",
  *   "waited_total_ms". "retained" is 1 or more while the client retains the lock (option `retain`).
+ *   In a history: "pid", "handle", "token", "permits", "place", "time_us", "lasted_us", "error_us".
  * @param key_len bytes of `key`.
- * @return the number, or 0 for another key and beyond the last entry. Times are in milliseconds.
+ * @return the number, or 0 for another key and beyond the last entry. Its name ends in the unit of
+ * a time.
  */
 MORTISE_API int64_t mortise_listing_number(const mortise_listing *listing, int64_t index,
                                            const char *key, size_t key_len);

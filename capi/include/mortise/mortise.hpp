@@ -18,6 +18,7 @@
 #include "dispatcher.hpp"
 #include "error.hpp"
 #include "health.hpp"
+#include "history.hpp"
 #include "hold.hpp"
 #include "info.hpp"
 #include "listing.hpp"

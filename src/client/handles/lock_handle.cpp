@@ -70,6 +70,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
                          std::int64_t capacity)
     : client_(std::move(client)), gate_driver_(std::move(gate_driver)), name_(std::move(name)) {
   owner_.handle = this;
+  owner_.trace.number = client_->history().new_handle();
   owner_.lease_ms = terms.lease_ms;
   owner_.max_hold_ms = terms.max_hold_ms;
   owner_.progress_ms = terms.progress_ms;
@@ -89,7 +90,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.poll.attempts = terms.poll_attempts;
   owner_.label = terms.label;
   owner_.value = terms.value;
-  owner_.lock_name = name_.c_str();
+  owner_.trace.lock_name = name_.c_str();
   const auto uses = uses_of(kind);
   for (std::size_t mode = 0; mode < uses.size(); ++mode) {
     owner_.counts[mode] = &client_->counts().of(name_, terms.label, uses[mode]);

@@ -106,7 +106,9 @@ void listing_responder::run() noexcept try {
     requests.swap(requests_);
   }
   for (const auto& one : requests) {
-    const auto text = protocol::write_page(page_of(one));
+    const auto now = boot_now();
+    const auto text = one.history ? protocol::write_history(history_of(one, now), now)
+                                  : protocol::write_page(page_of(one));
     client_.servers()
         .new_broadcast(protocol::say_to_inbox({one.asker, client_.key_prefix()}, text))
         ->send();
@@ -130,6 +132,63 @@ protocol::listing_page listing_responder::page_of(const protocol::listing_reques
     page.entries.push_back(std::move(one));
   }
   return page;
+}
+
+// First the present state of the gates of this name, then the recorded events. The present state
+// includes holds and waits whose begin has left the ring.
+protocol::history_page listing_responder::history_of(const protocol::listing_request& request,
+                                                     time_ns now) {
+  using protocol::history_page;
+  const auto& terms = *request.history;
+  history_page page;
+  page.round = request.round;
+  page.client = client_.id();
+  page.label = client_.defaults().label;
+  page.from = request.from;
+  auto from = request.from;
+  if (from < history_page::events_from) {
+    std::size_t gates = 0;
+    for (auto each = client_.gates().next(from); each;
+         each = client_.gates().next(each->id() + 1)) {
+      if (++gates > page_gates || page.events.size() >= most_present) {
+        page.next = each->id();
+        return page;
+      }
+      if (each->name() != terms.name) continue;
+      each->look([&](const lock::gate& gate, time_ns) {
+        gate.add_present(page.events, most_present, now);
+        if (page.label.empty()) page.label = gate.report(now).label;
+      });
+    }
+    from = history_page::events_from;
+  }
+  add_recorded(page, from - history_page::events_from, terms.name, now - to_ns(terms.window_ms));
+  return page;
+}
+
+void listing_responder::add_recorded(protocol::history_page& page, std::uint64_t from,
+                                     std::string_view name, time_ns oldest) {
+  const auto& history = client_.history();
+  const auto first = history.first();
+  const auto end = history.end();
+  const auto number = gate_driver::number_of(name);
+  if (from < first) {
+    if (const auto kept = history.read(first, 0); kept && kept->at > oldest) {
+      lock::lock_event forgotten;
+      forgotten.kind = lock::event_kind::forgotten;
+      forgotten.at = kept->at;
+      page.events.push_back(forgotten);
+    }
+    from = first;
+  }
+  for (auto at = from; at < end; ++at) {
+    if (page.events.size() >= page_entries + most_present) {
+      page.next = protocol::history_page::events_from + at;
+      return;
+    }
+    const auto event = history.read(at, number);
+    if (event && event->at >= oldest) page.events.push_back(*event);
+  }
 }
 
 }  // namespace mortise::client

@@ -24,6 +24,10 @@ class listing_responder final : private net::task {
   // The maximum of entries per page, and the size at which a page ends.
   static constexpr std::size_t page_entries = 512;
   static constexpr std::size_t page_bytes = std::size_t{64} << 10U;
+  // The maximum of present holds and waits in a history, and of gates that are searched for them
+  // per page.
+  static constexpr std::size_t most_present = 512;
+  static constexpr std::size_t page_gates = 2048;
   // The rate, and the largest burst. A request above the rate gets no reply, and its sender repeats
   // it.
   static constexpr std::int64_t pages_per_second = 50;
@@ -35,6 +39,10 @@ class listing_responder final : private net::task {
  private:
   void run() noexcept override;
   [[nodiscard]] protocol::listing_page page_of(const protocol::listing_request& request);
+  [[nodiscard]] protocol::history_page history_of(const protocol::listing_request& request,
+                                                  time_ns now);
+  void add_recorded(protocol::history_page& page, std::uint64_t from, std::string_view name,
+                    time_ns oldest);
   [[nodiscard]] bool is_new(std::uint64_t serial) noexcept;
   [[nodiscard]] bool may_answer(time_ns now) noexcept;
 

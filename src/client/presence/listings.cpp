@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,10 @@ namespace {
 // The maximum of open requests. It keeps a server's output buffer for this client far below the
 // size at which the server closes the connection.
 constexpr std::size_t most_awaited = 64;
+// The maximum of events in a history, and of those from one client: its ring and its present state.
+constexpr std::size_t most_events = 100'000;
+constexpr std::size_t most_events_each =
+    lock_history::capacity + listing_responder::most_present + 1;
 // How long an unanswered request counts as open. After this time it is repeated.
 constexpr time_ns patience_ns = 500 * ns_per_ms;
 // How often a waiting listing checks for that time.
@@ -100,8 +105,9 @@ class inbox_slot final : private deployment::lock_requester {
 // One listing in progress.
 class listings::round {
  public:
-  round(protocol::listing& target, const gate_numbers& only)
-      : target_(target), only_(only), number_(random_number()) {}
+  round(protocol::listing& target, gate_numbers only) : target_(target), only_(std::move(only)) {}
+  round(protocol::listing& target, protocol::history_terms terms, protocol::clock_reading clock)
+      : target_(target), history_(std::move(terms)), clock_(clock) {}
 
   // Identifies the replies to this listing.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -115,15 +121,28 @@ class listings::round {
     if (selected != only_.end()) peer.from = selected->second;
   }
   void take(protocol::listing_page page) {
-    const auto known = all_.find(page.client);
-    if (known == all_.end() || known->second.is_over || known->second.from != page.from) return;
-    auto& peer = known->second;
+    auto* const peer = awaited(page.client, page.from);
+    if (peer == nullptr || history_) return;
     target_.entries.insert(target_.entries.end(), std::make_move_iterator(page.entries.begin()),
                            std::make_move_iterator(page.entries.end()));
-    peer.has_answered = true;
-    peer.is_over = page.next <= page.from || !only_.empty();
-    peer.from = page.next;
-    peer.asked_at = 0;
+    note_page(*peer, page.from, page.next);
+  }
+  void take(const protocol::history_page& page, time_ns now) {
+    auto* const peer = awaited(page.client, page.from);
+    if (peer == nullptr || !history_ || peer->first_asked_at == 0) return;
+    auto events = protocol::events_of(page, clock_, peer->first_asked_at, now);
+    keep_order(*peer, events);
+    peer->events += events.size();
+    // An honest client has no more events than its ring. Nobody fills this one's memory.
+    peer->is_cut =
+        peer->events > most_events_each || target_.events.size() + events.size() > most_events;
+    if (!peer->is_cut) target_.events.insert(target_.events.end(), events.begin(), events.end());
+    note_page(*peer, page.from, page.next);
+    peer->is_over |= peer->is_cut;
+  }
+  [[nodiscard]] std::string request(std::uint64_t serial, std::uint64_t from,
+                                    const std::string& asker) const {
+    return protocol::write_request({number_, serial, from, asker, history_});
   }
   [[nodiscard]] bool is_over() const {
     return std::all_of(all_.begin(), all_.end(),
@@ -146,6 +165,7 @@ class listings::round {
           continue;
         channels[peer.from].push_back(peer.channel);
         peer.asked_at = now;
+        if (peer.first_asked_at == 0) peer.first_asked_at = now;
         --room;
       }
     }
@@ -154,9 +174,12 @@ class listings::round {
   void finish() {
     for (const auto& [id, peer] : all_) {
       if (peer.has_answered) ++target_.answered;
-      if (peer.has_answered && !peer.is_over) ++target_.truncated;
+      if (peer.has_answered && (!peer.is_over || peer.is_cut)) ++target_.truncated;
       if (!peer.has_answered) target_.silent.push_back(id);
     }
+    std::stable_sort(
+        target_.events.begin(), target_.events.end(),
+        [](const auto& one, const auto& other) { return one.time_us < other.time_us; });
   }
 
  private:
@@ -164,18 +187,57 @@ class listings::round {
     std::string channel;
     std::uint64_t from = 0;  // gate number at which it continues
     time_ns asked_at = 0;
+    time_ns first_asked_at = 0;  // for the page that is awaited; a repeated request may be late
+    std::size_t events = 0;
+    std::int64_t last_us = 0;  // the time of the last of them
     bool has_answered = false;
     bool is_over = false;
+    bool is_cut = false;  // it has sent too much
   };
 
+  // The client, if it has not sent this page yet.
+  party* awaited(const std::string& client, std::uint64_t from) {
+    const auto known = all_.find(client);
+    if (known == all_.end() || known->second.is_over || known->second.from != from) return nullptr;
+    return &known->second;
+  }
+  // The events of a client are in their order, but the time of each page is only so exact.
+  static void keep_order(party& peer, std::vector<protocol::history_event>& events) {
+    if (events.empty()) return;
+    const auto late_us = peer.last_us - events.front().time_us;
+    if (late_us > 0 && late_us <= 2 * events.front().error_us) {
+      for (auto& one : events) one.time_us += late_us;
+    }
+    peer.last_us = events.back().time_us;
+  }
+  void note_page(party& peer, std::uint64_t from, std::uint64_t next) {
+    peer.has_answered = true;
+    peer.is_over = next <= from || !only_.empty();
+    peer.from = next;
+    peer.asked_at = peer.first_asked_at = 0;
+  }
+
   protocol::listing& target_;
-  const gate_numbers& only_;
-  const std::uint64_t number_;
+  const gate_numbers only_;
+  const std::optional<protocol::history_terms> history_;
+  const protocol::clock_reading clock_;
+  const std::uint64_t number_ = random_number();
   std::map<std::string, party> all_;
 };
 
 outcome listings::take(protocol::listing& target, time_ns deadline, const gate_numbers& only) {
   round taken(target, only);
+  return run(taken, target.missing, deadline);
+}
+
+outcome listings::take_history(protocol::listing& target, time_ns deadline,
+                               const protocol::history_terms& terms,
+                               const protocol::clock_reading& clock) {
+  round taken(target, terms, clock);
+  return run(taken, target.missing, deadline);
+}
+
+outcome listings::run(round& taken, protocol::missing_servers& missing, time_ns deadline) {
   {
     std::unique_lock guard(mutex_);
     while (present_ != nullptr && !is_closed_) {
@@ -197,15 +259,15 @@ outcome listings::take(protocol::listing& target, time_ns deadline, const gate_n
   } at_end{*this};
 
   inbox_slot listening(client_.servers(), {client_.id(), client_.key_prefix()});
-  if (auto opened = listening.open(deadline, target.missing); !opened.ok()) return opened;
+  if (auto opened = listening.open(deadline, missing); !opened.ok()) return opened;
   const bool is_cluster = client_.servers().has_slots();
   const auto find = protocol::find_inboxes(is_cluster, client_.key_prefix(), [&](auto inboxes) {
     const std::lock_guard guard(mutex_);
     for (auto& one : inboxes) taken.add(std::move(one));
   });
-  auto found = ask_present(client_.servers(), find, deadline, target.missing);
+  auto found = ask_present(client_.servers(), find, deadline, missing);
   if (!found.ok()) return found;
-  auto result = ask_all(taken, target.missing, is_cluster, deadline);
+  auto result = ask_all(taken, missing, is_cluster, deadline);
   const std::lock_guard guard(mutex_);
   if (is_closed_) return client_freed();
   // A client that was not asked in time is silent.
@@ -226,7 +288,7 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
     }
     guard.unlock();
     for (const auto& [from, group] : channels) {
-      const auto text = protocol::write_request({taken.number(), ++serial, from, client_.id()});
+      const auto text = taken.request(++serial, from, client_.id());
       const auto command = protocol::say_to_inboxes(is_cluster, group, text);
       auto result = ask_present(client_.servers(), command, deadline, missing);
       if (!result.ok()) return result;
@@ -237,11 +299,14 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
 }
 
 void listings::on_message(std::string_view text) noexcept try {
+  const auto now = boot_now();
   auto page = protocol::read_page(text);
-  if (!page) return;
+  const auto history = page ? std::nullopt : protocol::read_history(text);
+  if (!page && !history) return;
   const std::lock_guard guard(mutex_);
-  if (present_ == nullptr || present_->number() != page->round) return;
-  present_->take(std::move(*page));
+  if (present_ == nullptr || present_->number() != (page ? page->round : history->round)) return;
+  if (page) present_->take(std::move(*page));
+  if (history) present_->take(*history, now);
   changed_.notify_all();
 } catch (const std::bad_alloc&) {
   // The client is asked again.

@@ -23,6 +23,9 @@ class listings final {
   using gate_numbers = std::map<std::string, std::uint64_t>;
   // Waits until all clients have replied, or until the deadline. Listings run one after the other.
   outcome take(protocol::listing& target, time_ns deadline, const gate_numbers& only = {});
+  // The same for the history of a lock, on this clock of its server.
+  outcome take_history(protocol::listing& target, time_ns deadline,
+                       const protocol::history_terms& terms, const protocol::clock_reading& clock);
   // An inbox message. Any thread.
   void on_message(std::string_view text) noexcept;
   // Ends the running listing, and rejects new ones.
@@ -31,6 +34,7 @@ class listings final {
  private:
   class round;
 
+  outcome run(round& taken, protocol::missing_servers& missing, time_ns deadline);
   outcome ask_all(round& taken, protocol::missing_servers& missing, bool is_cluster,
                   time_ns deadline);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/probe.hpp"
-
 namespace mortise::lock {
 
 gate::gate(const protocol_facts& protocol, lock_io& io, gate_listener& listener)
@@ -91,8 +89,9 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
     // A handle of this client holds the lock or is ahead, so no request is necessary.
     chosen.note_taken(acquire);
     acquire.counts().acquire_answered(status::not_acquired);
-    probe::wait_start(&owner, owner.lock_name);
-    probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(status::not_acquired), 0);
+    acquire.began = now;
+    common_.journal.wait_began(owner);
+    common_.journal.wait_ended(acquire, status::not_acquired, now);
     acquire.finish(outcome::because(status::not_acquired, chosen.obstacle()), 0);
     return {};
   }

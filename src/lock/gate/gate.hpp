@@ -110,6 +110,8 @@ class gate {
   // Whether a message is useful, and must not wait until the client sends a request.
   [[nodiscard]] bool awaits_message() const noexcept;
   [[nodiscard]] gate_report report(time_ns now) const;
+  // Adds an event for each hold, wait and retained claim, as long as the list has room.
+  void add_present(std::vector<lock_event>& target, std::size_t most, time_ns now) const;
   // Whether the client retains a claim without a holder, and whether the retained claim has this
   // owner token.
   [[nodiscard]] bool is_retained() const noexcept;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lock/gate/gate_journal.hpp"
 #include "lock/gate/gate_listener.hpp"
 #include "lock/gate/gate_report.hpp"
 #include "lock/gate/pending_releases.hpp"
@@ -20,6 +21,7 @@ struct gate_context {
   const protocol_facts& protocol;
   lock_io& io;
   gate_listener& listener;
+  gate_journal journal{listener};
   lock::operations operations;
   lock::pending_releases pending_releases{operations, listener};
   gate_traffic traffic;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/status.hpp"
+#include "lock/lock_event.hpp"
 
 namespace mortise::lock {
 
@@ -16,6 +17,8 @@ class gate_listener {
   virtual void on_contended(owner& holder) noexcept = 0;
   // The failure of an unlock that had ended when it was sent. Its handle may be freed.
   virtual void on_not_released(const outcome& error) noexcept = 0;
+  // For the history. Nothing depends on it.
+  virtual void on_event(const lock_event& event) noexcept { static_cast<void>(event); }
 };
 
 }  // namespace mortise::lock

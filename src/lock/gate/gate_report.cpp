@@ -49,6 +49,31 @@ void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns no
   report.permits += permits == exclusive_permits ? 1 : permits;
 }
 
+void gate::add_present(std::vector<lock_event>& target, std::size_t most, time_ns now) const {
+  const auto add = [&](const lock_event& event) {
+    if (target.size() < most) target.push_back(event);
+  };
+  for (const auto& each : queues_) {
+    const auto permits = each->claim() == nullptr ? 0 : each->claim()->requests().amount().permits;
+    each->held_by().each([&](const lock::owner& holder) {
+      if (!lasts(holder, now)) return;
+      auto event = gate_journal::of_hold(event_kind::holds, holder, now);
+      event.permits = permits == exclusive_permits ? 1 : permits;
+      add(event);
+    });
+    if (each->is_retained() && now < each->retained_until()) {
+      lock_event event;
+      event.kind = event_kind::retains;
+      event.mode = each->claim()->mode();
+      event.at = now;
+      add(event);
+    }
+    for (const auto* waiter : each->waiters()) {
+      add(gate_journal::of_wait(event_kind::waits, *waiter, now));
+    }
+  }
+}
+
 gate_report gate::report(time_ns now) const {
   gate_report report;
   report.traffic = common_.traffic;

@@ -58,6 +58,12 @@ struct polling {
   std::int64_t attempts = -1;  // -1: no limit
 };
 
+// How a handle appears in tracepoints (base/probe.hpp) and in the history.
+struct handle_trace {
+  const char* lock_name = "";
+  std::uint64_t number = 0;  // of the handle in its client
+};
+
 // How long the holds of an owner are renewed.
 struct hold_limits {
   std::int64_t max_hold_ms = 3'600'000;  // -1: no limit
@@ -79,7 +85,7 @@ struct owner_terms : hold_limits {
   polling poll;
   std::string label;
   std::string value;           // of each hold, until it is changed; empty for none
-  const char* lock_name = "";  // for tracing (base/probe.hpp)
+  handle_trace trace;
   // The statistics that count this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
                                                      &statistics::uncounted()};

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "base/probe.hpp"
 #include "base/text/decimal.hpp"
 #include "lock/queue/queue_terms.hpp"
 
@@ -21,7 +20,7 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   gate_.operations.accept(acquire);
   acquire.began = now;
   acquire.counts().acquire_began();
-  probe::wait_start(&owner, owner.lock_name);
+  gate_.journal.wait_began(owner);
   if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(acquire);
   owner.enter(owner_state::acquiring);
   owner.pending = &acquire;
@@ -72,9 +71,9 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
     gate_.operations.accept(*done);
     done->awaits_answer = !owner.unlocks_by_sending;
   }
+  gate_.journal.released(owner, now);
   owner.hold_counts = {};
   owner.count_hold_end(now);
-  probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
   holders_.remove(owner);
   owner.enter(done != nullptr ? owner_state::unlocking : owner_state::idle);
   end_calls_of(owner, outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
@@ -82,7 +81,9 @@ void claim_queue::end_hold(lock::owner& owner, operation* done, time_ns now) {
   const bool is_passed = !holders_.is_empty() || (may_pass(now) && pass_to_next(now));
   // No retention for a freed handle, because its next acquire may never come.
   const bool is_idle_handle = done != nullptr && waiters_.empty();
-  if (is_passed || (is_idle_handle && retention_.begin(owner, *current_, now))) {
+  const bool is_kept = !is_passed && is_idle_handle && retention_.begin(owner, *current_, now);
+  if (is_kept) gate_.journal.changed(event_kind::retained, owner, now);
+  if (is_passed || is_kept) {
     owner.enter(owner_state::idle);
     owner.counts_of_hold->released(is_passed ? statistics::release::passed
                                              : statistics::release::retained);
@@ -117,7 +118,7 @@ outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation
   terms.end.extend(target);
   owner.joint.end.extend(target);
   current_->requests().set_terms(terms);
-  calls_.add(done, owner, target);
+  calls_.add(done, owner, target, true);
   return {};
 }
 
@@ -149,6 +150,7 @@ void claim_queue::note_taken(acquire_operation& acquire) noexcept {
   if (std::exchange(acquire.has_found_taken_, true)) return;
   acquire.counts().found_taken();
   ++gate_.traffic.contended;
+  if (!acquire.is_try) gate_.journal.found_taken(acquire);
 }
 
 void claim_queue::finish(acquire_operation& ended, const outcome& result, time_ns now) {
@@ -156,8 +158,7 @@ void claim_queue::finish(acquire_operation& ended, const outcome& result, time_n
   ended.counts().acquire_ended(result.code, now - ended.began);
   if (result.ok()) gate_.traffic.granted(now - ended.began);
   auto& owner = *ended.owner;
-  probe::wait_end(&owner, owner.lock_name, static_cast<std::int32_t>(result.code),
-                  now - ended.began);
+  gate_.journal.wait_ended(ended, result.code, now);
   owner.pending = nullptr;
   owner.enter(result.ok() ? owner_state::held : owner_state::idle);
   gate_.operations.end(ended, result, result.ok() ? owner.token : 0);
@@ -337,7 +338,9 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::renewed:
       note_renewal(true);
-      calls_.finish({}, hold().valid_until());
+      calls_.finish_renewed(hold().valid_until(), [&](const lock::owner& holder) {
+        gate_.journal.changed(event_kind::extended, holder, now);
+      });
       // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
       if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
       if (is_refilling_) grant_to_next(now);
@@ -373,12 +376,6 @@ void claim_queue::handle(claim_event what, time_ns now) {
   }
 }
 
-// A renewal that draws tokens for a waiter extends no hold. Readers that share a claim count one
-// renewal once.
-void claim_queue::note_renewal(bool is_ok) noexcept {
-  if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
-}
-
 void claim_queue::grant_to_next(time_ns now) {
   // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
@@ -404,7 +401,7 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   owner.hold_once(next.amount.mode);
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
   owner.count_hold(next.amount.mode, now);
-  probe::grant(&owner, owner.lock_name, owner.token);
+  gate_.journal.granted(next, !passes_.is_first_holder(), now);
   finish(next, {}, now);
   auto terms = terms_of(owner, from);
   terms.end = sharing_.join(owner, terms.end, holders_, *current_);
@@ -454,8 +451,7 @@ void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_reported
   loser.loss = why;
   loser.count_hold_end(now);
   loser.counts_of_hold->hold_lost(why);
-  probe::loss(&loser, loser.lock_name, loser.token, static_cast<std::int32_t>(why),
-              now - loser.held_since);
+  gate_.journal.lost(loser, why, now);
   end_calls_of(loser, outcome::lost(why));
   if (!is_risk_reported) gate_.listener.on_at_risk(loser, why);
   gate_.listener.on_lost(loser);
@@ -463,6 +459,7 @@ void claim_queue::lose_one(lock::owner& loser, reason why, bool is_risk_reported
 
 void claim_queue::release_claim(time_ns now, pending_release release) {
   is_refilling_ = false;
+  if (is_retained()) gate_.journal.returned(now);
   retention_.end();
   sharing_.end_claim();
   release.claim = std::move(current_);
@@ -498,6 +495,9 @@ void claim_queue::on_answer(std::uint32_t serial, const step_result& result, tim
   if (current_->phase() == claim_phase::queued) {
     gate_.is_contended = true;
     if (!waiters_.empty()) note_taken(*waiters_.front());
+    if (is_first_answer && !waiters_.empty()) {
+      gate_.journal.queued(*waiters_.front(), attempt()->place(), now);
+    }
   }
   handle(what, now);
   // A renewal in flight reports waiters like "W" (hazard 24).

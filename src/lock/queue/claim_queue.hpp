@@ -118,6 +118,7 @@ class claim_queue {
   [[nodiscard]] time_ns valid_until(const owner& holder) const noexcept {
     return current_ ? std::min(hold().valid_until(), holder.joint.end.at()) : 0;
   }
+  [[nodiscard]] const std::list<acquire_operation*>& waiters() const noexcept { return waiters_; }
   // Records that others hold or await the lock, so the acquire waits or is refused.
   void note_taken(acquire_operation& acquire) noexcept;
 
@@ -147,7 +148,11 @@ class claim_queue {
     return !waiters_.empty() || current_->has_known_waiter() ||
            (gate_.reports_waiters() && current_->others_wait());
   }
-  void note_renewal(bool is_ok) noexcept;
+  // A renewal that draws tokens for a waiter extends no hold. Readers that share a claim count one
+  // renewal once.
+  void note_renewal(bool is_ok) noexcept {
+    if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
+  }
   void raised(time_ns now);
   void lose(time_ns now);
   void lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now);

@@ -47,10 +47,11 @@ outcome claim_queue::lower(lock::owner& owner, std::int64_t permits, operation& 
 outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operation* done,
                                 time_ns now) {
   if (done != nullptr) calls_.accept(*done, current_->requests().broken());
-  owner.count_hold_end(now);
-  owner.count_hold(hold_mode::shared, now);
   owner.hold_count(hold_mode::exclusive) = 0;
   if (owner.holds() == 0) owner.hold_count(hold_mode::shared) = 1;
+  gate_.journal.changed(event_kind::downgraded, owner, now);
+  owner.count_hold_end(now);
+  owner.count_hold(hold_mode::shared, now);
   const bool is_sent = hold().lower(permits, done, now) != 0;
   if (done == nullptr) return {};
   if (is_sent || !gate_.has_connection()) {
@@ -72,6 +73,7 @@ void claim_queue::raised(time_ns now) {
   sharing_.stop();
   holder.token = hold().take_token();
   holder.hold_once(hold_mode::exclusive);
+  gate_.journal.changed(event_kind::upgraded, holder, now);
   holder.count_hold_end(now);
   holder.count_hold(hold_mode::exclusive, now);
   calls_.finish(sole_call::upgrade, {}, holder.token);

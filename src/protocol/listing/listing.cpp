@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "base/text/json.hpp"
+#include "protocol/listing/row.hpp"
 #include "protocol/native/inbox.hpp"
 #include "protocol/scripts/scripts.hpp"
 #include "redis/resp/resp.hpp"
@@ -15,13 +14,8 @@ namespace mortise::protocol {
 
 namespace {
 
-// The fields of an entry. JSON, the C ABI and the message are all written from this list.
-struct field {
-  std::string_view name;
-  std::string listing_entry::*text;     // either text
-  std::int64_t listing_entry::*number;  // or number
-  bool is_shown = true;                 // otherwise only for clients among themselves
-};
+// The fields of an entry. The message is also written from this list.
+using field = row_field<listing_entry>;
 constexpr field fields[] = {
     {"client", &listing_entry::client, nullptr},
     {"host", &listing_entry::host, nullptr},
@@ -58,20 +52,6 @@ std::string text_of(const listing_entry& entry, const field& which) {
   return which.text != nullptr ? entry.*which.text : std::string(decimal(entry.*which.number));
 }
 
-const field* find(std::string_view name) noexcept {
-  for (const auto& one : fields) {
-    if (one.is_shown && one.name == name) return &one;
-  }
-  return nullptr;
-}
-
-template <class Number>
-Number read_number(std::string_view text) noexcept {
-  Number number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 // Removes the text up to the next space from the front.
 std::string_view take_word(std::string_view& text) noexcept {
   const auto word = text.substr(0, text.find(' '));
@@ -87,20 +67,12 @@ void take_field(listing_entry& entry, const field& which, std::string_view text)
   }
 }
 
-void append_entry(std::string& out, const listing_entry& one) {
-  char mark = '{';
-  for (const auto& each : fields) {
-    if (!each.is_shown) continue;
-    out += std::exchange(mark, ',');
-    append_json(out, each.name);
-    out += ':';
-    if (each.text != nullptr) {
-      append_json(out, one.*each.text);
-    } else {
-      out += decimal(one.*each.number);
-    }
+template <class Rows, class Append>
+void append_rows(std::string& out, const Rows& rows, Append&& append) {
+  for (const auto& one : rows) {
+    if (&one != rows.data()) out += ',';
+    append(one);
   }
-  out += '}';
 }
 
 // Has no keys: the command is about clients, not locks.
@@ -115,54 +87,63 @@ command call(const redis::script& script, std::vector<std::string> arguments) {
 }  // namespace
 
 const std::string* listing_text(const listing_entry& entry, std::string_view name) noexcept {
-  const auto* const which = find(name);
-  return which == nullptr || which->text == nullptr ? nullptr : &(entry.*which->text);
+  return row_text(entry, fields, name);
 }
 
 std::int64_t listing_number(const listing_entry& entry, std::string_view name) noexcept {
-  const auto* const which = find(name);
-  return which == nullptr || which->number == nullptr ? 0 : entry.*which->number;
+  return row_number(entry, fields, name);
+}
+
+const std::string* listing::text(std::size_t row, std::string_view field) const noexcept {
+  if (row < entries.size()) return listing_text(entries[row], field);
+  row -= entries.size();
+  return row < events.size() ? history_text(events[row], field) : nullptr;
+}
+
+std::int64_t listing::number(std::size_t row, std::string_view field) const noexcept {
+  if (row < entries.size()) return listing_number(entries[row], field);
+  row -= entries.size();
+  return row < events.size() ? history_number(events[row], field) : 0;
 }
 
 std::string listing::json() const {
   std::string out = "{\"answered\":";
   out.append(decimal(answered)).append(",\"truncated\":").append(decimal(truncated));
   out += ",\"silent\":[";
-  for (const auto& id : silent) {
-    if (&id != silent.data()) out += ',';
-    append_json(out, id);
-  }
+  append_rows(out, silent, [&](const auto& id) { append_json(out, id); });
   out += "],\"missing\":[";
-  for (const auto& one : missing.all()) {
-    if (&one != missing.all().data()) out += ',';
+  append_rows(out, missing.all(), [&](const auto& one) {
     out += "{\"server\":";
     append_json(out, one.name);
     out += ",\"why\":";
     append_json(out, one.why);
     out += '}';
-  }
+  });
   out += "],\"entries\":[";
-  for (const auto& one : entries) {
-    if (&one != entries.data()) out += ',';
-    append_entry(out, one);
-  }
+  append_rows(out, entries, [&](const auto& one) { append_row(out, one, fields); });
+  append_rows(out, events, [&](const auto& one) { append_history(out, one); });
   return out += "]}";
 }
 
 // ---- messages -------------------------------------------------------------------------------
 
 bool is_listing_message(std::string_view text) noexcept {
-  return text.starts_with("Q ") || text.starts_with("A ");
+  return text.starts_with("Q ") || text.starts_with("A ") || text.starts_with("H ") ||
+         text.starts_with("E ");
 }
 
 std::string write_request(const listing_request& request) {
-  std::string out = "Q ";
+  std::string out = request.history ? "H " : "Q ";
   out.append(decimal(request.round)).append(" ").append(decimal(request.serial)).append(" ");
-  return out.append(decimal(request.from)).append(" ").append(request.asker);
+  out.append(decimal(request.from)).append(" ").append(request.asker);
+  if (!request.history) return out;
+  out.append(" ").append(decimal(request.history->window_ms)).append(" ");
+  return out.append(request.history->name);
 }
 
 std::optional<listing_request> read_request(std::string_view text) {
-  if (!text.starts_with("Q ")) return std::nullopt;
+  const bool is_history = text.starts_with("H ");
+  if (!is_history && !text.starts_with("Q ")) return std::nullopt;
   text.remove_prefix(2);
   listing_request request;
   request.round = read_number<std::uint64_t>(take_word(text));
@@ -174,6 +155,11 @@ std::optional<listing_request> read_request(std::string_view text) {
       !request.asker.empty() && request.asker.size() <= 64 &&
       request.asker.find_first_of(std::string_view("{}: \r\n\0", 7)) == std::string::npos;
   if (!is_id) return std::nullopt;
+  if (is_history) {
+    const auto window_ms = read_number<std::int64_t>(take_word(text));
+    if (window_ms < 1 || window_ms > longest_history_ms || text.empty()) return std::nullopt;
+    request.history = {std::string(text), window_ms};
+  }
   return request;
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/client_identity.hpp"
 #include "protocol/command.hpp"
 #include "protocol/health/missing_servers.hpp"
+#include "protocol/listing/history.hpp"
 
 namespace mortise::protocol {
 
@@ -53,17 +54,24 @@ struct listing {
   std::vector<std::string> silent;  // IDs of clients that did not reply
   missing_servers missing;
   std::vector<listing_entry> entries;
+  std::vector<history_event> events;  // instead of entries, for the history of a lock
   [[nodiscard]] std::string json() const;
+  // The rows are the entries or the events. nullptr or 0 when no such row, text or number exists.
+  [[nodiscard]] std::size_t size() const noexcept { return entries.size() + events.size(); }
+  [[nodiscard]] const std::string* text(std::size_t row, std::string_view field) const noexcept;
+  [[nodiscard]] std::int64_t number(std::size_t row, std::string_view field) const noexcept;
 };
 
 // "Q <round> <serial> <from> <asker>": report the gates from this number on to the requester. The
 // reply carries the round. The serial is new for each request, so that a client which receives it
-// from several servers replies once.
+// from several servers replies once. "H <round> <serial> <from> <asker> <window_ms> <name>": report
+// the history of this lock from this number on.
 struct listing_request {
   std::uint64_t round = 0;
   std::uint64_t serial = 0;
   std::uint64_t from = 0;
   std::string asker;
+  std::optional<history_terms> history = std::nullopt;
 };
 std::string write_request(const listing_request& request);
 std::optional<listing_request> read_request(std::string_view text);

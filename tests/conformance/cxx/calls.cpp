@@ -208,7 +208,34 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::listing_entry 
   no_such("field", key);
 }
 
-void report_listing(const mortise::result<mortise::listing> &taken, call &made) {
+std::pair<std::int64_t, std::string_view> field_of(const mortise::history_event &one,
+                                                   const std::string &key) {
+  if (key == "event") return {0, one.event};
+  if (key == "mode") return {0, one.mode};
+  if (key == "why") return {0, one.why};
+  if (key == "client") return {0, one.client};
+  if (key == "host") return {0, one.host};
+  if (key == "label") return {0, one.label};
+  if (key == "pid") return {one.pid, ""};
+  if (key == "handle") return {one.handle, ""};
+  if (key == "token") return {one.token, ""};
+  if (key == "permits") return {one.permits, ""};
+  if (key == "place") return {one.place, ""};
+  if (key == "time_us") return {one.time_us, ""};
+  if (key == "lasted_us") return {one.lasted_us, ""};
+  if (key == "error_us") return {one.error_us, ""};
+  no_such("field", key);
+}
+
+std::vector<mortise::listing_entry> rows_of(const mortise::listing &taken) {
+  return taken.entries();
+}
+std::vector<mortise::history_event> rows_of(const mortise::history &taken) {
+  return taken.events();
+}
+
+template <class Listing>
+void report_listing(const mortise::result<Listing> &taken, call &made) {
   made.came_to(taken);
   if (!taken) return;
   const std::string what = made.text_of("of");
@@ -220,7 +247,7 @@ void report_listing(const mortise::result<mortise::listing> &taken, call &made) 
   } else {
     std::int64_t sum = 0;
     std::string text;
-    for (const mortise::listing_entry &one : taken->entries()) {
+    for (const auto &one : rows_of(*taken)) {
       const auto [number, word] = field_of(one, what);
       sum += number;
       text.append(word).append("\n");
@@ -301,6 +328,10 @@ void call_on(mortise::client &of, const std::string &method, call &made) {
     const auto pattern = made.has("pattern") ? made.text_of("pattern") : std::string();
     report_listing(of.scan_locks(pattern, made.number("most_keys", 1000), patience, std::nothrow),
                    made);
+  } else if (method == "list_history") {
+    const auto patience = std::chrono::milliseconds(made.number("timeout_ms"));
+    const auto window = std::chrono::milliseconds(made.number("window_ms", 60'000));
+    report_listing(of.list_history(made.text_of("lock"), window, patience, std::nothrow), made);
   } else if (method == "stats") {
     report_stats(of.stats(std::nothrow), made);
   } else if (method == "fork") {

@@ -266,6 +266,31 @@ func entriesField(taken *mortise.Listing, of string) result {
 	return result{value: &sum, text: strings.Join(texts, "\n")}
 }
 
+// historyField returns the same of a history.
+func historyField(taken *mortise.History, err error, of string) result {
+	if err != nil {
+		return failed(err)
+	}
+	if of == "" {
+		return result{value: &taken.Answered, text: taken.JSON}
+	}
+	if of == "unheard" {
+		return number(taken.Silent + taken.Truncated)
+	}
+	var sum int64
+	var texts []string
+	for _, one := range taken.Events {
+		words := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
+			"event": one.Event, "mode": one.Mode, "why": one.Why}
+		numbers := map[string]int64{"pid": one.Pid, "handle": one.Handle, "token": one.Token,
+			"permits": one.Permits, "place": one.Place, "time_us": one.Time.UnixMicro(),
+			"error_us": one.Error.Microseconds(), "lasted_us": one.Lasted.Microseconds()}
+		sum += numbers[of]
+		texts = append(texts, words[of])
+	}
+	return result{value: &sum, text: strings.Join(texts, "\n")}
+}
+
 // fieldOf is a field of an entry by its name in JSON, as a number or as a text.
 func fieldOf(one mortise.ListingEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
@@ -566,6 +591,12 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		defer cancel()
 		return listingField(given["of"])(h.object.(*mortise.Client).ScanLocks(ctx, given["pattern"],
 			given.number("most_keys", 1000)))
+	case "list_history":
+		ctx, cancel := given.within(ctx)
+		defer cancel()
+		window := time.Duration(given.number("window_ms", 60000)) * time.Millisecond
+		taken, err := h.object.(*mortise.Client).ListHistory(ctx, given["lock"], window)
+		return historyField(taken, err, given["of"])
 	case "stats":
 		return h.stats(given["of"])
 	case "watch_log":

@@ -4,12 +4,15 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.mortise.History;
 import org.mortise.Listing;
 import org.mortise.Health;
 import org.mortise.LogLevel;
@@ -153,6 +156,39 @@ final class Driver {
     return Result.with(sum, texts.toString());
   }
 
+  private static Result fieldOf(History taken, String of) {
+    if (of == null) return Result.with(taken.answered(), taken.json());
+    if (of.equals("unheard")) return Result.number(taken.silent() + taken.truncated());
+    long sum = 0;
+    var texts = new StringBuilder();
+    for (History.Event one : taken.events()) {
+      Object field = fieldOf(one, of);
+      if (field instanceof Long number) sum += number;
+      if (field instanceof String text) texts.append(text).append("\n");
+    }
+    return Result.with(sum, texts.toString());
+  }
+
+  private static Object fieldOf(History.Event one, String key) {
+    return switch (key) {
+      case "client" -> one.client();
+      case "host" -> one.host();
+      case "pid" -> one.pid();
+      case "label" -> one.label();
+      case "event" -> one.event();
+      case "mode" -> one.mode();
+      case "handle" -> one.handle();
+      case "token" -> one.token();
+      case "permits" -> one.permits();
+      case "place" -> one.place();
+      case "why" -> one.why();
+      case "time_us" -> ChronoUnit.MICROS.between(Instant.EPOCH, one.time());
+      case "error_us" -> one.error().dividedBy(ChronoUnit.MICROS.getDuration());
+      case "lasted_us" -> one.lasted().dividedBy(ChronoUnit.MICROS.getDuration());
+      default -> throw new IllegalArgumentException(key);
+    };
+  }
+
   private static Object fieldOf(Listing.Entry one, String key) {
     return switch (key) {
       case "client" -> one.client();
@@ -194,6 +230,14 @@ final class Driver {
         Duration scanning = Duration.ofMillis(line.number("timeout_ms", 0));
         return fieldOf(
             client.scanLocks(pattern, line.number("most_keys", 1000), scanning),
+            line.given().get("of"));
+      case "list_history":
+        Duration window = Duration.ofMillis(line.number("window_ms", 60_000));
+        return fieldOf(
+            client.listHistory(
+                line.given().get("lock"),
+                window,
+                Duration.ofMillis(line.number("timeout_ms", 0))),
             line.given().get("of"));
       case "stats":
         return fieldOf(client.stats(), line.given().get("of"));

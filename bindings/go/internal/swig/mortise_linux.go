@@ -53,18 +53,18 @@ typedef long long swig_type_23;
 typedef _gostring_ swig_type_24;
 typedef long long swig_type_25;
 typedef long long swig_type_26;
-typedef long long swig_type_27;
+typedef _gostring_ swig_type_27;
 typedef long long swig_type_28;
 typedef long long swig_type_29;
 typedef long long swig_type_30;
 typedef long long swig_type_31;
-typedef _gostring_ swig_type_32;
+typedef long long swig_type_32;
 typedef long long swig_type_33;
 typedef long long swig_type_34;
 typedef _gostring_ swig_type_35;
 typedef long long swig_type_36;
 typedef long long swig_type_37;
-typedef long long swig_type_38;
+typedef _gostring_ swig_type_38;
 typedef long long swig_type_39;
 typedef long long swig_type_40;
 typedef long long swig_type_41;
@@ -79,38 +79,38 @@ typedef long long swig_type_49;
 typedef long long swig_type_50;
 typedef long long swig_type_51;
 typedef long long swig_type_52;
-typedef _gostring_ swig_type_53;
+typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
 typedef _gostring_ swig_type_56;
 typedef long long swig_type_57;
-typedef _gostring_ swig_type_58;
-typedef long long swig_type_59;
+typedef long long swig_type_58;
+typedef _gostring_ swig_type_59;
 typedef long long swig_type_60;
-typedef long long swig_type_61;
+typedef _gostring_ swig_type_61;
 typedef long long swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
-typedef _gostring_ swig_type_66;
+typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
-typedef long long swig_type_69;
+typedef _gostring_ swig_type_69;
 typedef long long swig_type_70;
 typedef long long swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
-typedef _gostring_ swig_type_74;
+typedef long long swig_type_74;
 typedef long long swig_type_75;
-typedef _gostring_ swig_type_76;
-typedef long long swig_type_77;
+typedef long long swig_type_76;
+typedef _gostring_ swig_type_77;
 typedef long long swig_type_78;
-typedef long long swig_type_79;
+typedef _gostring_ swig_type_79;
 typedef long long swig_type_80;
-typedef _gostring_ swig_type_81;
+typedef long long swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
-typedef long long swig_type_84;
+typedef _gostring_ swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
@@ -118,10 +118,10 @@ typedef long long swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
 typedef long long swig_type_91;
-typedef _gostring_ swig_type_92;
+typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
-typedef long long swig_type_95;
+typedef _gostring_ swig_type_95;
 typedef long long swig_type_96;
 typedef long long swig_type_97;
 typedef long long swig_type_98;
@@ -131,41 +131,41 @@ typedef long long swig_type_101;
 typedef long long swig_type_102;
 typedef long long swig_type_103;
 typedef long long swig_type_104;
-typedef _gostring_ swig_type_105;
+typedef long long swig_type_105;
 typedef long long swig_type_106;
-typedef _gostring_ swig_type_107;
-typedef long long swig_type_108;
-typedef _gostring_ swig_type_109;
-typedef long long swig_type_110;
+typedef long long swig_type_107;
+typedef _gostring_ swig_type_108;
+typedef long long swig_type_109;
+typedef _gostring_ swig_type_110;
 typedef long long swig_type_111;
-typedef long long swig_type_112;
+typedef _gostring_ swig_type_112;
 typedef long long swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
 typedef long long swig_type_116;
-typedef _gostring_ swig_type_117;
+typedef long long swig_type_117;
 typedef long long swig_type_118;
 typedef long long swig_type_119;
-typedef long long swig_type_120;
+typedef _gostring_ swig_type_120;
 typedef long long swig_type_121;
 typedef long long swig_type_122;
 typedef long long swig_type_123;
 typedef long long swig_type_124;
-typedef _gostring_ swig_type_125;
+typedef long long swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
-typedef long long swig_type_128;
+typedef _gostring_ swig_type_128;
 typedef long long swig_type_129;
 typedef long long swig_type_130;
 typedef long long swig_type_131;
 typedef long long swig_type_132;
 typedef long long swig_type_133;
-typedef _gostring_ swig_type_134;
+typedef long long swig_type_134;
 typedef long long swig_type_135;
-typedef _gostring_ swig_type_136;
-typedef long long swig_type_137;
+typedef long long swig_type_136;
+typedef _gostring_ swig_type_137;
 typedef long long swig_type_138;
-typedef long long swig_type_139;
+typedef _gostring_ swig_type_139;
 typedef long long swig_type_140;
 typedef long long swig_type_141;
 typedef long long swig_type_142;
@@ -181,10 +181,10 @@ typedef long long swig_type_151;
 typedef long long swig_type_152;
 typedef long long swig_type_153;
 typedef long long swig_type_154;
-typedef _gostring_ swig_type_155;
+typedef long long swig_type_155;
 typedef long long swig_type_156;
 typedef long long swig_type_157;
-typedef long long swig_type_158;
+typedef _gostring_ swig_type_158;
 typedef long long swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
@@ -207,6 +207,9 @@ typedef long long swig_type_177;
 typedef long long swig_type_178;
 typedef long long swig_type_179;
 typedef long long swig_type_180;
+typedef long long swig_type_181;
+typedef long long swig_type_182;
+typedef long long swig_type_183;
 extern void _wrap_Swig_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_631feecda84a0f1a(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -254,183 +257,184 @@ extern int _wrap_client_watch_log_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_
 extern int _wrap_client_watch_stats_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
 extern uintptr_t _wrap_client_list_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
 extern uintptr_t _wrap_client_scan_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_history_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_27 arg2, swig_type_28 arg3, swig_type_29 arg4, uintptr_t arg5);
 extern void _wrap_listing_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_listing_json_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_27 _wrap_listing_answered_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_28 _wrap_listing_silent_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_29 _wrap_listing_truncated_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_30 _wrap_listing_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_31 arg2, swig_type_32 arg3);
-extern swig_type_33 _wrap_listing_number_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
+extern swig_type_30 _wrap_listing_answered_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_31 _wrap_listing_silent_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_32 _wrap_listing_truncated_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_33 _wrap_listing_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
+extern swig_type_36 _wrap_listing_number_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_37 arg2, swig_type_38 arg3);
 extern void _wrap_stats_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_stats_json_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_stats_prometheus_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_36 _wrap_stats_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_37 arg2);
-extern swig_voidp _wrap_stats_type_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_38 arg2);
-extern double _wrap_stats_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_39 arg2);
-extern swig_type_40 _wrap_stats_label_count_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_41 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_42 arg2, swig_type_43 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_44 arg2, swig_type_45 arg3);
+extern swig_type_39 _wrap_stats_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_40 arg2);
+extern swig_voidp _wrap_stats_type_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_41 arg2);
+extern double _wrap_stats_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_42 arg2);
+extern swig_type_43 _wrap_stats_label_count_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_44 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_47 arg2, swig_type_48 arg3);
 extern void _wrap_health_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_46 _wrap_health_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_49 _wrap_health_count_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_health_worst_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_47 arg2);
-extern int _wrap_health_severity_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_48 arg2);
-extern swig_voidp _wrap_health_server_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_49 arg2);
-extern swig_voidp _wrap_health_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_50 arg2);
-extern swig_voidp _wrap_health_consequence_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_51 arg2);
-extern swig_voidp _wrap_health_remedy_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_50 arg2);
+extern int _wrap_health_severity_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_server_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_53 arg2);
+extern swig_voidp _wrap_health_consequence_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_54 arg2);
+extern swig_voidp _wrap_health_remedy_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_55 arg2);
 extern swig_voidp _wrap_health_json_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_severity_text_swig_631feecda84a0f1a(int arg1);
-extern uintptr_t _wrap_lock_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_53 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_lock_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_54 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_55 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
 extern int _wrap_lock_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_lock_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
-extern int _wrap_lock_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
+extern int _wrap_lock_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_lock_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_lock_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_59 _wrap_lock_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_60 _wrap_lock_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_61 _wrap_lock_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_62 _wrap_lock_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_64 arg3, swig_type_65 arg4, uintptr_t arg5);
+extern swig_type_62 _wrap_lock_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_63 _wrap_lock_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_64 _wrap_lock_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_65 _wrap_lock_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_lock_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_76 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_77 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_78 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_rw_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
-extern int _wrap_rw_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_rw_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
+extern int _wrap_rw_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_82 _wrap_rw_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_83 _wrap_rw_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_84 _wrap_rw_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_85 _wrap_rw_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_86 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_87 arg3, swig_type_88 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern swig_type_85 _wrap_rw_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_86 _wrap_rw_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_87 _wrap_rw_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_88 _wrap_rw_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, swig_type_104 arg4, uintptr_t arg5);
-extern int _wrap_rw_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_105 arg2, uintptr_t arg3);
-extern int _wrap_rw_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_109 arg2, swig_type_110 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, swig_type_102 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_115 arg2, swig_type_116 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_115 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_semaphore_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_116 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_semaphore_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_118 _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_119 _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_120 _wrap_semaphore_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_121 _wrap_semaphore_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_122 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_123 arg3, swig_type_124 arg4, uintptr_t arg5);
+extern swig_type_121 _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_122 _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_123 _wrap_semaphore_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_124 _wrap_semaphore_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_128 arg3, swig_type_129 arg4, swig_type_130 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_134 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_137 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, swig_type_132 arg4, swig_type_133 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_137 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, swig_type_139 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_140 arg3, uintptr_t arg4);
 extern uintptr_t _wrap_multi_new_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_141 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_139 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_140 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_143 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_141 _wrap_multi_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_142 _wrap_multi_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_143 _wrap_multi_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_144 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, swig_type_146 arg4, uintptr_t arg5);
-extern swig_type_147 _wrap_multi_member_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_149 arg3, swig_type_150 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_152 arg3, swig_type_153 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_hold_id_new_swig_631feecda84a0f1a(swig_type_155 arg1, uintptr_t arg2);
+extern swig_type_144 _wrap_multi_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_145 _wrap_multi_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_146 _wrap_multi_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_147 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, swig_type_149 arg4, uintptr_t arg5);
+extern swig_type_150 _wrap_multi_member_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_152 arg3, swig_type_153 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_155 arg3, swig_type_156 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_157 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_hold_id_new_swig_631feecda84a0f1a(swig_type_158 arg1, uintptr_t arg2);
 extern void _wrap_hold_id_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_text_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_kind_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_156 _wrap_hold_id_capacity_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_157 _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_159 _wrap_hold_id_capacity_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_160 _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(uintptr_t arg1);
 extern uintptr_t _wrap_info_new_swig_631feecda84a0f1a(void);
 extern void _wrap_info_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_158 _wrap_info_time_left_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_159 _wrap_info_latest_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_160 _wrap_info_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_161 _wrap_info_shown_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_162 _wrap_info_permits_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_163 _wrap_info_permits_in_use_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_164 _wrap_info_waiter_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_165 _wrap_info_entry_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_166 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_167 arg2);
-extern int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_168 arg2);
-extern swig_type_169 _wrap_info_entry_permits_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_170 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_171 arg2);
-extern swig_type_172 _wrap_info_entry_pid_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_173 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_174 arg2);
-extern swig_voidp _wrap_info_entry_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_175 arg2);
-extern uintptr_t _wrap_queue_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_176 arg2, uintptr_t arg3);
+extern swig_type_161 _wrap_info_time_left_ms_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_162 _wrap_info_latest_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_163 _wrap_info_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_164 _wrap_info_shown_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_165 _wrap_info_permits_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_166 _wrap_info_permits_in_use_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_167 _wrap_info_waiter_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_168 _wrap_info_entry_count_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_169 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_170 arg2);
+extern int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_171 arg2);
+extern swig_type_172 _wrap_info_entry_permits_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_173 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_174 arg2);
+extern swig_type_175 _wrap_info_entry_pid_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_176 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_177 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_178 arg2);
+extern uintptr_t _wrap_queue_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_179 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_631feecda84a0f1a(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_631feecda84a0f1a(uintptr_t arg1);
@@ -438,10 +442,10 @@ extern void _wrap_queue_shutdown_swig_631feecda84a0f1a(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_631feecda84a0f1a(void);
 extern void _wrap_event_free_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_kind_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_177 _wrap_event_tag_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_180 _wrap_event_tag_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_status_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_178 _wrap_event_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_179 _wrap_event_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_181 _wrap_event_token_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_182 _wrap_event_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_reason_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_voidp arg2);
@@ -449,7 +453,7 @@ extern int _wrap_event_log_level_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_631feecda84a0f1a(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_631feecda84a0f1a(int arg1);
-extern swig_type_180 _wrap_event_dropped_records_swig_631feecda84a0f1a(uintptr_t arg1);
+extern swig_type_183 _wrap_event_dropped_records_swig_631feecda84a0f1a(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_631feecda84a0f1a(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_631feecda84a0f1a(uintptr_t arg1);
@@ -907,6 +911,20 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	return swig_r
 }
 
+func Client_list_history(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (uintptr)(C._wrap_client_list_history_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_type_28(_swig_i_2), C.swig_type_29(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
 func Listing_free(arg1 uintptr) {
 	_swig_i_0 := arg1
 	C._wrap_listing_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
@@ -952,7 +970,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_31(_swig_i_1), *(*C.swig_type_32)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -964,7 +982,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1), *(*C.swig_type_38)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1001,7 +1019,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
 	return swig_r
 }
 
@@ -1009,7 +1027,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -1017,7 +1035,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_39(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	return swig_r
 }
 
@@ -1025,7 +1043,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
 	return swig_r
 }
 
@@ -1034,7 +1052,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1), C.swig_type_43(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2)))
 	return swig_r
 }
 
@@ -1043,7 +1061,7 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1), C.swig_type_45(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.swig_type_48(_swig_i_2)))
 	return swig_r
 }
 
@@ -1070,7 +1088,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1078,7 +1096,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1086,7 +1104,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_49(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
@@ -1094,7 +1112,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1)))
 	return swig_r
 }
 
@@ -1102,7 +1120,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1)))
 	return swig_r
 }
 
@@ -1110,7 +1128,7 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1)))
 	return swig_r
 }
 
@@ -1134,7 +1152,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1159,7 +1177,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1176,7 +1194,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1193,7 +1211,7 @@ func Lock_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_59)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1205,7 +1223,7 @@ func Lock_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_lock_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_lock_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1214,7 +1232,7 @@ func Lock_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_58)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1278,7 +1296,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1289,7 +1307,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1307,7 +1325,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_66)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1320,7 +1338,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1331,7 +1349,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1341,7 +1359,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1352,7 +1370,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1363,7 +1381,7 @@ func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), *(*C.swig_type_74)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1376,7 +1394,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1386,7 +1404,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_76)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1411,7 +1429,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_77(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1436,7 +1454,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_78(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1469,7 +1487,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_79(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1495,7 +1513,7 @@ func Rw_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_rw_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_rw_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1504,7 +1522,7 @@ func Rw_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_81)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1566,7 +1584,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1577,7 +1595,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_type_88(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1586,7 +1604,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1597,7 +1615,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1615,7 +1633,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1628,7 +1646,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1639,7 +1657,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1649,7 +1667,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1659,7 +1677,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1670,7 +1688,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.swig_type_102(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1680,7 +1698,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1690,7 +1708,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1700,7 +1718,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1711,7 +1729,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.swig_type_104(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1720,7 +1738,7 @@ func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_105)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_108)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1734,7 +1752,7 @@ func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), *(*C.swig_type_107)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), *(*C.swig_type_110)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1747,7 +1765,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1758,7 +1776,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_109)(unsafe.Pointer(&_swig_i_1)), C.swig_type_110(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1775,7 +1793,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_111(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1785,7 +1803,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_112(_swig_i_1), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_type_116(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1802,7 +1820,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1811,7 +1829,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1837,7 +1855,7 @@ func Semaphore_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_semaphore_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_semaphore_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1846,7 +1864,7 @@ func Semaphore_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_117)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_120)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1901,7 +1919,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_122(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1912,7 +1930,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_123(_swig_i_2), C.swig_type_124(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1930,7 +1948,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_125)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1944,7 +1962,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1956,7 +1974,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_128(_swig_i_2), C.swig_type_129(_swig_i_3), C.swig_type_130(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.swig_type_132(_swig_i_3), C.swig_type_133(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1966,7 +1984,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1977,7 +1995,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1986,7 +2004,7 @@ func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_134)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_137)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2000,7 +2018,7 @@ func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 stri
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), *(*C.swig_type_136)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), *(*C.swig_type_139)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2013,7 +2031,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_137(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_140(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2063,7 +2081,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_141(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2080,7 +2098,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_139(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_142(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2097,7 +2115,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_140(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_143(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2159,7 +2177,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_144(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2170,7 +2188,7 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.swig_type_146(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2187,7 +2205,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2198,7 +2216,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_149(_swig_i_2), C.swig_type_150(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_152(_swig_i_2), C.swig_type_153(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2208,7 +2226,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2219,7 +2237,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_152(_swig_i_2), C.swig_type_153(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_155(_swig_i_2), C.swig_type_156(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2229,7 +2247,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_157(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2237,7 +2255,7 @@ func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_hold_id_new_swig_631feecda84a0f1a(*(*C.swig_type_155)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_hold_id_new_swig_631feecda84a0f1a(*(*C.swig_type_158)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -2369,7 +2387,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_169(_swig_i_1)))
 	return swig_r
 }
 
@@ -2377,7 +2395,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_167(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1)))
 	return swig_r
 }
 
@@ -2385,7 +2403,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_168(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_171(_swig_i_1)))
 	return swig_r
 }
 
@@ -2393,7 +2411,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_173(_swig_i_1)))
 	return swig_r
 }
 
@@ -2401,7 +2419,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_171(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_174(_swig_i_1)))
 	return swig_r
 }
 
@@ -2409,7 +2427,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_173(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_176(_swig_i_1)))
 	return swig_r
 }
 
@@ -2417,7 +2435,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_174(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_177(_swig_i_1)))
 	return swig_r
 }
 
@@ -2425,7 +2443,7 @@ func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_175(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_178(_swig_i_1)))
 	return swig_r
 }
 
@@ -2434,7 +2452,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_176(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_179(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

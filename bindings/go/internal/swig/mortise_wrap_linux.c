@@ -968,6 +968,32 @@ mortise_listing *_wrap_client_scan_locks_swig_631feecda84a0f1a(mortise_client *_
 }
 
 
+mortise_listing *_wrap_client_list_history_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  int64_t arg4 ;
+  int64_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_listing *result = 0 ;
+  mortise_listing *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (int64_t)_swig_go_2; 
+  arg5 = (int64_t)_swig_go_3; 
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_listing *)mortise_client_list_history(arg1,(char const *)arg2,arg3,arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
 void _wrap_listing_free_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   

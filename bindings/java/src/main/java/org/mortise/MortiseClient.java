@@ -266,6 +266,23 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
+   * Lists the latest events of one lock: its holds and waits, when they were, and for how long. It
+   * asks all live clients, each of which keeps its last 4096 events.
+   *
+   * @param name the lock's name
+   * @param window how far it goes back: 1 ms to 1 day
+   * @param patience how long to wait for replies, 1 ms to 1 minute
+   * @return the history of the lock
+   */
+  public History listHistory(String name, Duration window, Duration patience) {
+    byte[] bytes = name.getBytes(UTF_8);
+    long windowMs = window.toMillis();
+    long timeoutMs = patience.toMillis();
+    return History.take(
+        found(client -> MortiseNative.client_list_history(client, bytes, windowMs, timeoutMs)));
+  }
+
+  /**
    * Starts to report events of this client with this level or a more severe one. The events are
    * connections that end or come back, servers that refuse the client, changes of the server, and
    * lost holds. The callback executor runs the listener. An earlier listener is replaced.
