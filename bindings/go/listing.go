@@ -53,6 +53,9 @@ type ListingEntry struct {
 	Waits string
 	// Retained is 1 or more while the client keeps the lock for its next acquire; see WithRetain.
 	Retained int64
+	// Threads has the threads that hold or wait by blocking calls, of programs in other languages
+	// than Go; see docs/deadlocks.md.
+	Threads string
 	// Source is "client", or "key" for an entry that was read from a key of a server.
 	Source string
 }
@@ -173,6 +176,6 @@ func readListingEntry(address uintptr, index int64) ListingEntry {
 		Waiters: number("waiters"), Waited: span("waited_ms"),
 		Grants: number("grants"), Contended: number("contended"),
 		WaitedTotal: span("waited_total_ms"), Waits: text("waits"),
-		Retained: number("retained"), Source: text("source"),
+		Retained: number("retained"), Threads: text("threads"), Source: text("source"),
 	}
 }

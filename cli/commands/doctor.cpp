@@ -6,8 +6,10 @@
 #include <cstdlib>
 
 #include "cli/arguments.hpp"
+#include "cli/commands/deadlocks.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/period.hpp"
 
 namespace mortise::cli {
 namespace {
@@ -17,17 +19,21 @@ const char* const doctor_help =
 
   mortise doctor
   mortise doctor --json
+  mortise doctor --deadlocks
 
 Usage: mortise doctor [OPTION...]
 
-      --url URL   servers of the locks (default: $MORTISE_URL)
-      --json      print JSON
-      --all       also print the findings that are ok
-  -h, --help      print this help
+      --url URL    servers of the locks (default: $MORTISE_URL)
+      --json       print JSON
+      --all        also print the findings that are ok
+      --deadlocks  instead search for threads that wait for each other
+      --wait TIME  time limit for the answers of the clients, with --deadlocks (default: 1s)
+  -h, --help       print this help
 
 It changes nothing. Exit codes: 0 all findings are ok; 1 locks may fail after another fault, or a
 server does not report a setting; 2 locks do not work, or two clients may hold one lock; 64 and
-above as in mortise exec.
+above as in mortise exec. With --deadlocks: 0 none was found; 2 threads wait for each other; 75 a
+server did not answer.
 )HELP";
 
 enum doctor_exit_code : int { exit_warn = 1, exit_bad = 2 };
@@ -75,12 +81,24 @@ int check_health(int argc, const char* const* argv) {
   std::string url;
   bool is_json = false;
   bool is_all = false;
+  bool is_deadlocks = false;
+  std::string wait;
   app.add_option("--url", url);
   app.add_flag("--json", is_json);
   app.add_flag("--all", is_all);
+  app.add_flag("--deadlocks", is_deadlocks);
+  app.add_option("--wait", wait);
   if (!read_arguments(app, "doctor", doctor_help, argc, argv)) return exit_ok;
+  if (is_deadlocks && is_all) {
+    throw failure(exit_usage, "--all selects findings; omit it with --deadlocks");
+  }
+  if (!is_deadlocks && !wait.empty()) {
+    throw failure(exit_usage, "--wait is for the answers of clients; give --deadlocks too");
+  }
+  const auto wait_ms = listing_wait_ms_of(wait.empty() ? "1s" : wait);
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(url, error.get());
+  if (is_deadlocks) return report_deadlocks(client.get(), wait_ms, is_json, error.get());
   const health_handle found(mortise_client_check_health(client.get(), error.get()));
   if (!found) throw failure(error.get());
   const auto worst = mortise_health_worst(found.get());

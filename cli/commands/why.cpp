@@ -88,10 +88,6 @@ std::string tokens_text(const std::vector<int64_t>& tokens) {
   return text.empty() ? "-" : text;
 }
 
-std::string count_text(size_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 void print(const lock_timeline& seen, const listing& history, const why_request& request) {
   const auto& spans = seen.spans();
   const auto holds =

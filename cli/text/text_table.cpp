@@ -67,6 +67,10 @@ std::string printable_of(std::string_view text) {
   return shown;
 }
 
+std::string count_text(size_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 void text_table::print() const { std::fputs(text(terminal_width()).c_str(), stdout); }
 
 std::string text_table::text(size_t width) const {

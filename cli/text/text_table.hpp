@@ -10,6 +10,8 @@ namespace mortise::cli {
 
 // A printable form of a name or label. Bytes that would move the cursor become "\xNN".
 std::string printable_of(std::string_view text);
+// "1 thread", "2 threads".
+std::string count_text(size_t count, const char* noun);
 
 class text_table {
  public:

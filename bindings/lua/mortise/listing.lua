@@ -2,7 +2,9 @@
 -- values. The history of a lock has other rows.
 local core = require "mortise.core"
 
-local TEXTS = {"client", "host", "label", "value", "name", "kind", "mode", "waits", "source"}
+local TEXTS = {
+  "client", "host", "label", "value", "name", "kind", "mode", "waits", "threads", "source",
+}
 local NUMBERS = {
   "pid", "holds", "token", "held_ms", "time_left_ms", "permits", "waiters", "waited_ms", "grants",
   "contended", "waited_total_ms", "retained",

@@ -97,6 +97,8 @@ class ListingEntry(NamedTuple):
     waited_total: float
     #: 1 or more while the client only keeps the lock for its next acquire.
     retained: int
+    #: The threads that hold or wait by blocking calls; see docs/deadlocks.md.
+    threads: str
     #: "client", or "key" of a scan.
     source: str
 
@@ -130,7 +132,7 @@ def read_listing(listing: Any) -> Listing:
             number("held_ms") / 1000, number("time_left_ms") / 1000, number("permits"),
             text("waits"), number("waiters"), number("waited_ms") / 1000, number("grants"),
             number("contended"), number("waited_total_ms") / 1000, number("retained"),
-            text("source"))
+            text("threads"), text("source"))
 
     return Listing(
         _core.listing_answered(listing), _core.listing_silent(listing),

@@ -39,6 +39,8 @@ struct listing_entry {
    * 0.
    */
   std::int64_t retained;
+  /** The threads that hold or wait by blocking calls. See docs/deadlocks.md. */
+  std::string_view threads;
   /** "client", or "key" if a scan found a key at a server. */
   std::string_view source;
 };
@@ -73,7 +75,8 @@ class listing {
                      number("token"),   number("held_ms"),   number("time_left_ms"),
                      number("permits"), number("waiters"),   number("waited_ms"),
                      number("grants"),  number("contended"), number("waited_total_ms"),
-                     text("waits"),     number("retained"),  text("source")});
+                     text("waits"),     number("retained"),  text("threads"),
+                     text("source")});
     }
     return all;
   }

@@ -939,8 +939,8 @@ MORTISE_API int64_t mortise_listing_truncated(const mortise_listing *listing);
 MORTISE_API int64_t mortise_listing_count(const mortise_listing *listing);
 /**
  * A text of an entry, up to its first NUL.
- * @param key its name in JSON: "client", "host", "label", "value", "name", "kind", "mode", "waits"
- *   or "source". In a history: "client", "host", "label", "event", "mode" or "why".
+ * @param key its name in JSON: "client", "host", "label", "value", "name", "kind", "mode", "waits",
+ *   "threads" or "source". In a history: "client", "host", "label", "event", "mode" or "why".
  * @param key_len bytes of `key`.
  * @return the text, or "" for another key and beyond the last entry.
  */

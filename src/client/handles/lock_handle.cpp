@@ -145,6 +145,7 @@ outcome lock_handle::acquire_or_adopt(const lock::amount& amount, std::int64_t t
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.adopted = adopted;
+  call.thread = this_thread();
   call.is_try = timeout_ms == 0;
   call.amount = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();

@@ -39,6 +39,7 @@ void multi_call::start() {
     self_ = shared_from_this();
     const bool comes_back = !event || !event->is_watched_for;
     acquiring_.comes_back = comes_back;
+    if (!event) acquiring_.thread = this_thread();
     for (auto& step : member_steps_) step.comes_back = comes_back;
   }
   advance();

@@ -16,6 +16,8 @@ namespace {
 constexpr time_ns page_cost_ns = ns_per_s / listing_responder::pages_per_second;
 // The maximum of characters for the retained claims of a lock. Further claims count as held.
 constexpr std::size_t most_claims_text = 200;
+// The maximum of threads for a lock, about 4 KiB.
+constexpr std::size_t most_threads = 64;
 
 const char* kind_text(lock::lock_kind kind) noexcept {
   switch (kind) {
@@ -36,6 +38,21 @@ std::string text_of(const lock::gate_traffic& traffic) {
     if (traffic.waits[i] == 0) continue;
     if (!text.empty()) text += ' ';
     text.append(statistics::bound_text(i)).append(":").append(decimal(traffic.waits[i]));
+  }
+  return text;
+}
+
+// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS" or "waits:…". The asker takes
+// threads beyond the maximum as threads that do not exist.
+std::string text_of(const std::vector<lock::thread_report>& threads, std::string_view protocol) {
+  if (threads.empty()) return {};
+  std::string text(protocol);
+  for (std::size_t i = 0; i < std::min(threads.size(), most_threads); ++i) {
+    const auto& one = threads[i];
+    text.append(one.is_hold ? " holds:" : " waits:").append(decimal(one.thread.id));
+    text.append(":").append(decimal(one.thread.number));
+    text.append(one.mode == lock::hold_mode::exclusive ? ":exclusive:" : ":shared:");
+    text.append(decimal(one.permits)).append(":").append(decimal(one.lasts_ns / ns_per_ms));
   }
   return text;
 }
@@ -67,6 +84,7 @@ protocol::listing_entry entry_of(const gate_driver& driver) {
   one.contended = report.traffic.contended;
   one.waited_total_ms = report.traffic.waited_ns / ns_per_ms;
   one.waits = text_of(report.traffic);
+  one.threads = text_of(report.threads, driver.rules().facts.name);
   return one;
 }
 
@@ -128,7 +146,7 @@ protocol::listing_page listing_responder::page_of(const protocol::listing_reques
     }
     auto one = entry_of(*each);
     size += one.name.size() + one.label.size() + one.value.size() + one.waits.size() +
-            one.retained_claims.size() + 100;
+            one.retained_claims.size() + one.threads.size() + 100;
     page.entries.push_back(std::move(one));
   }
   return page;

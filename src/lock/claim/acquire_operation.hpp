@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/system/thread_identity.hpp"
 #include "lock/amount.hpp"
 #include "lock/gate/owner.hpp"
 #include "lock/lock_io.hpp"
@@ -19,6 +20,7 @@ class acquire_operation : public operation {
   lock::amount amount;
   std::string_view adopted;  // the owner token of an exported hold to continue; empty for none
   time_ns began = 0;
+  thread_identity thread;  // that the call blocks
 
   [[nodiscard]] bool adopts() const noexcept { return !adopted.empty(); }
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {

@@ -131,6 +131,7 @@ class gate {
   // The claim queue whose claim has this owner token, or nullptr.
   [[nodiscard]] claim_queue* queue_of(std::string_view token) const noexcept;
   void add_holders(gate_report& report, const claim_queue& queue, time_ns now) const;
+  void add_holding_threads(gate_report& report, const claim_queue& queue, time_ns now) const;
 
   gate_context common_;
   std::vector<std::unique_ptr<claim_queue>> queues_;

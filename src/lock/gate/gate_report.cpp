@@ -29,6 +29,20 @@ void add_retained(gate_report& report, const claim_queue& queue, time_ns now) {
   report.left_ns = std::max(report.left_ns, queue.retained_until() - now);
 }
 
+std::int64_t counted(std::int64_t permits) noexcept {
+  return permits == exclusive_permits ? 1 : permits;
+}
+
+void add_waiting_threads(gate_report& report, const claim_queue& queue, time_ns now) {
+  for (const auto* waiter : queue.waiters()) {
+    if (waiter->thread.id == 0) continue;
+    report.threads.push_back({.thread = waiter->thread,
+                              .mode = waiter->amount.mode,
+                              .permits = counted(waiter->amount.permits),
+                              .lasts_ns = now - waiter->began});
+  }
+}
+
 }  // namespace
 
 // Describes the holder that has held for the longest time.
@@ -46,7 +60,20 @@ void gate::add_holders(gate_report& report, const claim_queue& queue, time_ns no
   });
   // A writer counts as 1, because its lock counts no permits.
   const auto permits = report.holds == before ? 0 : queue.claim()->requests().amount().permits;
-  report.permits += permits == exclusive_permits ? 1 : permits;
+  report.permits += counted(permits);
+}
+
+void gate::add_holding_threads(gate_report& report, const claim_queue& queue, time_ns now) const {
+  queue.held_by().each([&](const lock::owner& holder) {
+    if (holder.thread.id == 0 || !lasts(holder, now)) return;
+    const auto mode =
+        holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
+    report.threads.push_back({.thread = holder.thread,
+                              .is_hold = true,
+                              .mode = mode,
+                              .permits = counted(queue.claim()->requests().amount().permits),
+                              .lasts_ns = now - holder.held_since});
+  });
 }
 
 void gate::add_present(std::vector<lock_event>& target, std::size_t most, time_ns now) const {
@@ -58,7 +85,7 @@ void gate::add_present(std::vector<lock_event>& target, std::size_t most, time_n
     each->held_by().each([&](const lock::owner& holder) {
       if (!lasts(holder, now)) return;
       auto event = gate_journal::of_hold(event_kind::holds, holder, now);
-      event.permits = permits == exclusive_permits ? 1 : permits;
+      event.permits = counted(permits);
       add(event);
     });
     if (each->is_retained() && now < each->retained_until()) {
@@ -80,6 +107,10 @@ gate_report gate::report(time_ns now) const {
   for (const auto& each : queues_) add_holders(report, *each, now);
   for (const auto& each : queues_) add_retained(report, *each, now);
   for (const auto& each : queues_) add_waiters(report, *each, now);
+  for (const auto& each : queues_) {
+    add_holding_threads(report, *each, now);
+    add_waiting_threads(report, *each, now);
+  }
   return report;
 }
 

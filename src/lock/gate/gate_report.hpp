@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/thread_identity.hpp"
 #include "base/time.hpp"
 #include "lock/amount.hpp"
 #include "statistics/counter.hpp"
@@ -28,6 +29,15 @@ struct gate_traffic {
   }
 };
 
+// A hold that a thread has acquired by a blocking call, or the wait of such a call.
+struct thread_report {
+  thread_identity thread;
+  bool is_hold = false;
+  hold_mode mode = hold_mode::exclusive;
+  std::int64_t permits = 1;  // of a mutex or a writer too
+  time_ns lasts_ns = 0;
+};
+
 struct gate_report {
   std::size_t holds = 0;
   std::size_t retained = 0;
@@ -42,6 +52,7 @@ struct gate_report {
   std::size_t waiters = 0;
   time_ns waited_ns = 0;  // by the first waiter
   gate_traffic traffic;
+  std::vector<thread_report> threads;
 };
 
 }  // namespace mortise::lock

@@ -8,6 +8,7 @@
 
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "base/system/thread_identity.hpp"
 #include "base/time.hpp"
 #include "lock/amount.hpp"
 #include "lock/renewal_end.hpp"
@@ -84,7 +85,7 @@ struct owner_terms : hold_limits {
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode
   polling poll;
   std::string label;
-  std::string value;           // of each hold, until it is changed; empty for none
+  std::string value;  // of each hold, until it is changed; empty for none
   handle_trace trace;
   // The statistics that count this handle, by mode.
   std::array<statistics::lock_statistics*, 2> counts{&statistics::uncounted(),
@@ -103,6 +104,7 @@ struct owner : owner_terms {
   bool is_interrupted = false;                // rejects new acquires
   bool is_contention_due = false;             // for the present hold, until it is reported
   time_ns held_since = 0;                     // of the present hold, in its present mode
+  thread_identity thread;                     // that has acquired it by a blocking call
   statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // for this hold
 
   [[nodiscard]] owner_state state() const noexcept { return state_; }

@@ -395,6 +395,7 @@ void claim_queue::grant_to_next(time_ns now) {
 void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   auto& owner = *next.owner;
   owner.token = sharing_.next_token(hold());
+  owner.thread = next.thread;
   ++owner.hold_number;
   owner.is_contention_due = owner.reports_contention;
   passes_.note_handed_out();

@@ -38,6 +38,7 @@ constexpr field fields[] = {
     {"value", &listing_entry::value, nullptr},
     {"retained", nullptr, &listing_entry::retained},
     {"retained_claims", &listing_entry::retained_claims, nullptr, false},
+    {"threads", &listing_entry::threads, nullptr},
     {"source", &listing_entry::source, nullptr},
 };
 // All entries of a client share the first fields, which are sent once.

@@ -41,6 +41,8 @@ struct listing_entry {
   std::int64_t retained = 0;
   // The retained claims: the attempt number of each owner token, followed by a space.
   std::string retained_claims;
+  // The threads that hold or wait by blocking calls. docs/deadlocks.md has the form.
+  std::string threads;
   std::string source = "client";  // reported by that client, or by a "key"
 };
 

@@ -204,6 +204,7 @@ std::pair<std::int64_t, std::string_view> field_of(const mortise::listing_entry 
   if (key == "waited_total_ms") return {one.waited_total_ms, ""};
   if (key == "waits") return {0, one.waits};
   if (key == "retained") return {one.retained, ""};
+  if (key == "threads") return {0, one.threads};
   if (key == "source") return {0, one.source};
   no_such("field", key);
 }

@@ -295,7 +295,8 @@ func historyField(taken *mortise.History, err error, of string) result {
 func fieldOf(one mortise.ListingEntry, key string) (int64, string) {
 	texts := map[string]string{"client": one.Client, "host": one.Host, "label": one.Label,
 		"value": one.Value,
-		"name":  one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits, "source": one.Source}
+		"name":  one.Name, "kind": one.Kind, "mode": one.Mode, "waits": one.Waits,
+		"threads": one.Threads, "source": one.Source}
 	numbers := map[string]int64{"pid": one.Pid, "holds": one.Holds, "token": one.Token,
 		"held_ms": one.Held.Milliseconds(), "time_left_ms": one.TimeLeft.Milliseconds(),
 		"permits": one.Permits, "waiters": one.Waiters, "waited_ms": one.Waited.Milliseconds(),

@@ -211,6 +211,7 @@ final class Driver {
       case "waited_total_ms" -> one.waitedTotal();
       case "waits" -> one.waits();
       case "retained" -> one.retained();
+      case "threads" -> one.threads();
       case "source" -> one.source();
       default -> throw new IllegalArgumentException(key);
     };

@@ -45,6 +45,7 @@ public record Listing(
    *     {@code 0.0005:12 0.01:3}
    * @param retained 1 or more while the client keeps the lock for its next acquire, otherwise 0;
    *     see {@link MortiseOptions#withRetain}
+   * @param threads the threads that hold or wait by blocking calls; see docs/deadlocks.md
    * @param source {@code client}, or {@code key} for an entry that was read from a key of a server
    */
   public record Entry(
@@ -68,6 +69,7 @@ public record Listing(
       Duration waitedTotal,
       String waits,
       long retained,
+      String threads,
       String source) {}
 
   /** Reads a native listing and frees it. */
@@ -110,6 +112,7 @@ public record Listing(
           span("waited_total_ms"),
           text("waits"),
           number("retained"),
+          text("threads"),
           text("source"));
     }
 

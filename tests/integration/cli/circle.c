@@ -1,0 +1,87 @@
+/* circle <thread>…: each thread acquires its first lock, waits for the file "go", and acquires the
+ * others. A thread is a list of locks as in "a,b". "r=a" reads a, "w=a" writes it, "2=a" takes two
+ * permits of a semaphore of three, "!4=a" gives it four. "m=a" acquires a multi with a member, and
+ * "t=a" has the format of another program. "+a" acquires without blocking the thread, and "-a"
+ * acquires and unlocks. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mortise/mortise.h"
+
+enum { forever_ms = 100000 };
+
+static mortise_client* client;
+static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
+
+static mortise_status wait_for_event(mortise_lock* lock) {
+  mortise_queue* queue = mortise_queue_new(client, 0, NULL);
+  mortise_event* event = mortise_event_new();
+  mortise_status status = mortise_lock_acquire_async(lock, queue, 1, forever_ms, NULL);
+  if (status == MORTISE_OK) status = mortise_queue_next(queue, forever_ms, event, NULL);
+  if (status == MORTISE_OK) status = mortise_event_status(event);
+  mortise_event_free(event);
+  return status;
+}
+
+static mortise_status acquire(const char* word) {
+  const char* equals = strchr(word, '=');
+  const char* name = equals != NULL ? equals + 1 : word + (*word == '+' || *word == '-');
+  const size_t size = strlen(name);
+  if (equals == NULL) {
+    mortise_lock* lock = mortise_lock_new(client, name, size, NULL, NULL);
+    if (*word == '+') return wait_for_event(lock);
+    mortise_status status = mortise_lock_acquire(lock, forever_ms, NULL);
+    if (status == MORTISE_OK && *word == '-') status = mortise_lock_unlock(lock, NULL);
+    return status;
+  }
+  if (*word == 'm') {
+    mortise_multi* multi = mortise_multi_new(client, NULL);
+    mortise_lock* member = mortise_lock_new(client, name, size, NULL, NULL);
+    mortise_multi_add_lock(multi, member, NULL);
+    return mortise_multi_acquire(multi, forever_ms, NULL);
+  }
+  if (*word == 't') {
+    mortise_options* options = mortise_options_new();
+    mortise_options_set_protocol(options, "token", 5, NULL);
+    mortise_lock* lock = mortise_lock_new(client, name, size, options, NULL);
+    mortise_options_free(options);
+    return mortise_lock_acquire(lock, forever_ms, NULL);
+  }
+  if (*word == 'r' || *word == 'w') {
+    mortise_rw* rw = mortise_rw_new(client, name, size, NULL, NULL);
+    return *word == 'r' ? mortise_rw_read_acquire(rw, forever_ms, NULL)
+                        : mortise_rw_write_acquire(rw, forever_ms, NULL);
+  }
+  mortise_semaphore* semaphore = mortise_semaphore_new(client, name, size, 3, NULL, NULL);
+  if (*word == '!') return mortise_semaphore_resize(semaphore, atoi(word + 1), NULL);
+  return mortise_semaphore_acquire(semaphore, atoi(word), forever_ms, NULL);
+}
+
+static void* run(void* list) {
+  char* rest = NULL;
+  const char* word = strtok_r(list, ",", &rest);
+  if (acquire(word) != MORTISE_OK) exit(1);
+  pthread_mutex_lock(&output);
+  puts("holds");
+  fflush(stdout);
+  pthread_mutex_unlock(&output);
+  while (access("go", F_OK) != 0) usleep(10000);
+  while ((word = strtok_r(NULL, ",", &rest)) != NULL) {
+    if (acquire(word) != MORTISE_OK) exit(1);
+  }
+  for (;;) pause();
+}
+
+int main(int count, char** arguments) {
+  const char* url = getenv("MORTISE_URL");
+  if (count < 2 || url == NULL) return 64;
+  client = mortise_client_new(url, strlen(url), NULL, NULL);
+  for (int i = 1; i < count; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, run, arguments[i]);
+  }
+  for (;;) pause();
+}
