@@ -155,6 +155,22 @@ struct interval_of_watch {
   [[nodiscard]] std::int64_t value() const { return ms; }
 };
 
+// The interval between queries of an observed election, if enabled; 0 for the default.
+struct interval_of_observation {
+  std::int64_t ms;
+  bool is_on;
+  static constexpr std::int64_t default_ms = 1000;
+  [[nodiscard]] outcome check() const {
+    if (!is_on || ms == 0 || (ms >= interval_of_watch::shortest_ms && ms <= MORTISE_MAX_MS)) {
+      return {};
+    }
+    return out_of_range("interval_ms", ms,
+                        std::to_string(interval_of_watch::shortest_ms) + " to " +
+                            std::to_string(MORTISE_MAX_MS) + ", or 0 for 1 s");
+  }
+  [[nodiscard]] std::int64_t value() const { return ms == 0 ? default_ms : ms; }
+};
+
 // The name of a lock, as any bytes.
 struct name {
   const char* bytes;

@@ -10,6 +10,7 @@
 
 namespace mortise::capi {
 
+using client::election_handle;
 using client::event_queue;
 using client::lock_handle;
 using client::multi_handle;
@@ -37,7 +38,7 @@ decltype(auto) value_of(const Argument& argument) {
 // parent may hold its mutex.
 template <class Object>
 void name(outcome& result, const Object& object) noexcept {
-  if constexpr (std::is_same_v<Object, lock_handle>) {
+  if constexpr (std::is_base_of_v<lock_handle, Object>) {
     result.name(object.name());
   } else if constexpr (std::is_same_v<Object, multi_handle>) {
     if (result.code != status::forked) object.name(result);

@@ -8,6 +8,7 @@
 #include "base/system/fork.hpp"
 #include "client/client.hpp"
 #include "client/events/event_queue.hpp"
+#include "client/handles/election_handle.hpp"
 #include "client/handles/lock_handle.hpp"
 #include "client/handles/multi_handle.hpp"
 #include "guard.hpp"
@@ -59,6 +60,11 @@ struct mortise_rw : mortise::capi::process_handle<mortise::client::lock_handle> 
 struct mortise_semaphore : mortise::capi::process_handle<mortise::client::lock_handle> {
   static constexpr const char* argument_name = "semaphore";
   static constexpr auto kind = mortise::lock::lock_kind::semaphore;
+};
+
+struct mortise_election : mortise::capi::process_handle<mortise::client::election_handle> {
+  static constexpr const char* argument_name = "election";
+  static constexpr auto kind = mortise::lock::lock_kind::mutex;
 };
 
 struct mortise_multi : mortise::capi::process_handle<mortise::client::multi_handle> {

@@ -62,6 +62,8 @@ static_assert(is_same(MORTISE_EVENT_LOG, event_kind::log));
 static_assert(is_same(MORTISE_EVENT_STATS, event_kind::stats));
 static_assert(is_same(MORTISE_EVENT_CONTENDED, event_kind::contended));
 static_assert(is_same(MORTISE_EVENT_VALUE_SET, event_kind::value_set));
+static_assert(is_same(MORTISE_EVENT_LEADER, event_kind::leader));
+static_assert(is_same(MORTISE_EVENT_NO_LEADER, event_kind::no_leader));
 
 static_assert(is_same(MORTISE_LOG_LEVEL_NONE, log_level::none));
 static_assert(is_same(MORTISE_LOG_LEVEL_ERROR, log_level::error));

@@ -140,6 +140,21 @@ int64_t mortise_event_dropped_records(const mortise_event* event) {
   return event == nullptr ? 0 : event->content.dropped_records;
 }
 
+mortise_status mortise_event_leader(const mortise_event* event, mortise_info* info,
+                                    mortise_error* error) {
+  return guard(error, [&]() -> outcome {
+    if (event == nullptr) return is_null("event");
+    if (info == nullptr) return is_null("info");
+    if (event->content.leader == nullptr) {
+      return bad_argument("event", "is of kind " + std::to_string(mortise_event_kind(event)) +
+                                       "; give one of kind MORTISE_EVENT_LEADER or "
+                                       "MORTISE_EVENT_NO_LEADER");
+    }
+    info->content = *event->content.leader;
+    return {};
+  });
+}
+
 const char* mortise_log_level_text(mortise_log_level level) {
   return mortise::text_of(static_cast<mortise::log_level>(level));
 }

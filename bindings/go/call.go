@@ -12,6 +12,7 @@ type event struct {
 	number  int64 // of the hold that it is about
 	failure *Error
 	line    *LogLine // of a log
+	leader  *Leader  // of an observed election; nil if nobody leads
 }
 
 func (e event) err() error {

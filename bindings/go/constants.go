@@ -134,6 +134,10 @@ const (
 	eventContended = 10
 	// eventValueSet: a change of the value of a hold ended.
 	eventValueSet = 11
+	// eventLeader: an observed election has another leader, or its leader has another value.
+	eventLeader = 12
+	// eventNoLeader: nobody leads an observed election.
+	eventNoLeader = 13
 )
 
 // The keys of options.

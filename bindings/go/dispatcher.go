@@ -39,22 +39,27 @@ func (r *reader) take(
 	if count < 0 {
 		return false, false
 	}
-	hasTexts := false // which C gives of the last one
+	hasMore := false // than numbers, which C gives of the last one
 	for i := int64(0); i < count; i++ {
 		record := r.records[i*recordFields : (i+1)*recordFields]
 		status := Status(record[2])
 		told := event{token: record[3], number: record[4]}
-		hasTexts = status != 0 || record[0] == eventLog
+		hasMore = status != 0 || record[0] == eventLog || isOfElection(record[0])
 		if status != 0 {
 			told.failure = r.failure(status)
 		}
 		if record[0] == eventLog {
 			told.line = r.line(told.failure)
 		}
+		if isOfElection(record[0]) {
+			told.leader = r.leader()
+		}
 		deliver(record[0], record[1], told)
 	}
-	return count == room || hasTexts, true
+	return count == room || hasMore, true
 }
+
+func isOfElection(kind int64) bool { return kind == eventLeader || kind == eventNoLeader }
 
 // line is that of a log that was taken last.
 func (r *reader) line(came *Error) *LogLine {
@@ -135,6 +140,10 @@ func (e *engine) dispatch(r *reader, file *os.File) {
 func (e *engine) deliver(kind, tag int64, told event) {
 	if kind == eventLog || kind == eventStats {
 		e.report(tag, told.line)
+		return
+	}
+	if isOfElection(kind) {
+		e.observe(tag, told.leader)
 		return
 	}
 	if kind == eventLost || kind == eventAtRisk || kind == eventContended {

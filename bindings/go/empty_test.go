@@ -44,6 +44,7 @@ func TestNilAndEmptyArguments(t *testing.T) {
 		calls["NewLock"] = func() error { return second(c.NewLock("a")) }
 		calls["NewRW"] = func() error { return second(c.NewRW("a", WithReentrant(true))) }
 		calls["NewSemaphore"] = func() error { return second(c.NewSemaphore("a", 1)) }
+		calls["NewElection"] = func() error { return second(c.NewElection("a")) }
 		calls["NewMulti"] = func() error { return second(c.NewMulti()) }
 		must(t, c.Close())
 		expectInvalid(t, calls)
@@ -86,7 +87,7 @@ func TestNilAndEmptyLocks(t *testing.T) {
 	}
 }
 
-func TestNilAndEmptySemaphoresAndMultis(t *testing.T) {
+func TestNilAndEmptySemaphoresElectionsAndMultis(t *testing.T) {
 	ctx, calls := within(t), map[string]func() error{}
 	for _, s := range []*Semaphore{nil, {}} {
 		s := s
@@ -98,6 +99,20 @@ func TestNilAndEmptySemaphoresAndMultis(t *testing.T) {
 		must(t, s.Close())
 		if s.IsHeld() || s.Token() != 0 || s.Valid() != 0 {
 			t.Error("an empty Semaphore is held")
+		}
+		expectInvalid(t, calls)
+	}
+	for _, e := range []*Election{nil, {}} {
+		e := e
+		calls["Election.Campaign"] = func() error { return second(e.Campaign(ctx)) }
+		calls["Election.TryCampaign"] = func() error { return second(e.TryCampaign(ctx)) }
+		calls["Election.ForceRelease"] = func() error { return e.ForceRelease(ctx, "owner") }
+		calls["Election.Query"] = func() error { return second(e.Query(ctx)) }
+		calls["Election.Leader"] = func() error { return second(e.Leader(ctx)) }
+		calls["Election.Observe"] = func() error { return second(e.Observe(ctx, 0)) }
+		must(t, e.Close())
+		if e.IsLeader() || e.Token() != 0 || e.Valid() != 0 {
+			t.Error("an empty Election leads")
 		}
 		expectInvalid(t, calls)
 	}

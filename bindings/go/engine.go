@@ -31,8 +31,10 @@ type engine struct {
 	lastTag int64
 	calls   map[int64]*call
 	handles map[int64]*handle // by the tag of their watch
-	log     *reports          // nil where nobody wants it
-	stats   *reports
+	// Of observed elections, by their tag.
+	observations map[int64]*observation
+	log          *reports // nil where nobody wants it
+	stats        *reports
 }
 
 func newEngine(url string, options []Option) (*engine, error) {
@@ -45,6 +47,8 @@ func newEngine(url string, options []Option) (*engine, error) {
 		isDrained: make(chan struct{}),
 		calls:     make(map[int64]*call),
 		handles:   make(map[int64]*handle),
+
+		observations: make(map[int64]*observation),
 
 		contention: newContention(),
 		listener:   listenerOf(options),

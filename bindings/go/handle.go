@@ -47,8 +47,10 @@ type handle struct {
 	kind    *kind
 	name    string // of the lock; empty of a multi
 	tag     int64
-	members []*handle     // of a multi; never changed once it can be used
-	vain    *atomic.Int32 // how many acquires of its name are not to try first; nil of a multi
+	members []*handle // of a multi; never changed once it can be used
+	// Of an election that is observed; guarded by the engine's mutex.
+	observation *observation
+	vain        *atomic.Int32 // how many acquires of its name are not to try first; nil of a multi
 
 	terms         sync.Mutex
 	term          *term
@@ -89,6 +91,7 @@ func (h *handle) close() error {
 		return nil
 	}
 	h.dropTerm(failure(ErrClosed, "the handle was closed"))
+	h.engine.overObservation(h)
 	// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
 	if h.native.close(func(address uintptr) { h.kind.cancel(address, 0) }) {
 		h.engine.unwatch(h)

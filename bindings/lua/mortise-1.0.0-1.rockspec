@@ -27,6 +27,7 @@ build = {
     ["mortise.hold"] = "mortise/hold.lua",
     ["mortise.health"] = "mortise/health.lua",
     ["mortise.info"] = "mortise/info.lua",
+    ["mortise.leader"] = "mortise/leader.lua",
     ["mortise.locks"] = "mortise/locks.lua",
     ["mortise.options"] = "mortise/options.lua",
     ["mortise.owner"] = "mortise/owner.lua",

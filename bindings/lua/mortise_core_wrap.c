@@ -2694,28 +2694,29 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 #define SWIGTYPE_p_int swig_types[0]
 #define SWIGTYPE_p_long_long swig_types[1]
 #define SWIGTYPE_p_mortise_client swig_types[2]
-#define SWIGTYPE_p_mortise_error swig_types[3]
-#define SWIGTYPE_p_mortise_event swig_types[4]
-#define SWIGTYPE_p_mortise_health swig_types[5]
-#define SWIGTYPE_p_mortise_hold_id swig_types[6]
-#define SWIGTYPE_p_mortise_info swig_types[7]
-#define SWIGTYPE_p_mortise_listing swig_types[8]
-#define SWIGTYPE_p_mortise_lock swig_types[9]
-#define SWIGTYPE_p_mortise_multi swig_types[10]
-#define SWIGTYPE_p_mortise_options swig_types[11]
-#define SWIGTYPE_p_mortise_queue swig_types[12]
-#define SWIGTYPE_p_mortise_rw swig_types[13]
-#define SWIGTYPE_p_mortise_semaphore swig_types[14]
-#define SWIGTYPE_p_mortise_stats swig_types[15]
-#define SWIGTYPE_p_short swig_types[16]
-#define SWIGTYPE_p_signed_char swig_types[17]
-#define SWIGTYPE_p_size_t swig_types[18]
-#define SWIGTYPE_p_unsigned_char swig_types[19]
-#define SWIGTYPE_p_unsigned_int swig_types[20]
-#define SWIGTYPE_p_unsigned_long_long swig_types[21]
-#define SWIGTYPE_p_unsigned_short swig_types[22]
-static swig_type_info *swig_types[24];
-static swig_module_info swig_module = {swig_types, 23, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_election swig_types[3]
+#define SWIGTYPE_p_mortise_error swig_types[4]
+#define SWIGTYPE_p_mortise_event swig_types[5]
+#define SWIGTYPE_p_mortise_health swig_types[6]
+#define SWIGTYPE_p_mortise_hold_id swig_types[7]
+#define SWIGTYPE_p_mortise_info swig_types[8]
+#define SWIGTYPE_p_mortise_listing swig_types[9]
+#define SWIGTYPE_p_mortise_lock swig_types[10]
+#define SWIGTYPE_p_mortise_multi swig_types[11]
+#define SWIGTYPE_p_mortise_options swig_types[12]
+#define SWIGTYPE_p_mortise_queue swig_types[13]
+#define SWIGTYPE_p_mortise_rw swig_types[14]
+#define SWIGTYPE_p_mortise_semaphore swig_types[15]
+#define SWIGTYPE_p_mortise_stats swig_types[16]
+#define SWIGTYPE_p_short swig_types[17]
+#define SWIGTYPE_p_signed_char swig_types[18]
+#define SWIGTYPE_p_size_t swig_types[19]
+#define SWIGTYPE_p_unsigned_char swig_types[20]
+#define SWIGTYPE_p_unsigned_int swig_types[21]
+#define SWIGTYPE_p_unsigned_long_long swig_types[22]
+#define SWIGTYPE_p_unsigned_short swig_types[23]
+static swig_type_info *swig_types[25];
+static swig_module_info swig_module = {swig_types, 24, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2941,6 +2942,7 @@ SWIGINTERN void delete_mortise_client(struct mortise_client *self){ mortise_clie
 SWIGINTERN void delete_mortise_lock(struct mortise_lock *self){ mortise_lock_free(self); }
 SWIGINTERN void delete_mortise_rw(struct mortise_rw *self){ mortise_rw_free(self); }
 SWIGINTERN void delete_mortise_semaphore(struct mortise_semaphore *self){ mortise_semaphore_free(self); }
+SWIGINTERN void delete_mortise_election(struct mortise_election *self){ mortise_election_free(self); }
 SWIGINTERN void delete_mortise_multi(struct mortise_multi *self){ mortise_multi_free(self); }
 SWIGINTERN void delete_mortise_queue(struct mortise_queue *self){ mortise_queue_free(self); }
 SWIGINTERN void delete_mortise_event(struct mortise_event *self){ mortise_event_free(self); }
@@ -3154,6 +3156,45 @@ static swig_lua_namespace swig_semaphore_Sf_SwigStatic = {
 static swig_lua_class *swig_semaphore_bases[] = {0};
 static const char *swig_semaphore_base_names[] = {0};
 static swig_lua_class _wrap_class_semaphore = { "semaphore", "semaphore", &SWIGTYPE_p_mortise_semaphore,0, swig_delete_semaphore, swig_semaphore_methods, swig_semaphore_attributes, &swig_semaphore_Sf_SwigStatic, swig_semaphore_meta, swig_semaphore_bases, swig_semaphore_base_names };
+
+static void swig_delete_election(void *obj) {
+struct mortise_election *arg1 = (struct mortise_election *) obj;
+delete_mortise_election(arg1);
+}
+static swig_lua_attribute swig_election_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_election_methods[]= {
+    {0,0}
+};
+static swig_lua_method swig_election_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_election_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_election_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_election_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_election_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_election_Sf_SwigStatic = {
+    "election",
+    swig_election_Sf_SwigStatic_methods,
+    swig_election_Sf_SwigStatic_attributes,
+    swig_election_Sf_SwigStatic_constants,
+    swig_election_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_election_bases[] = {0};
+static const char *swig_election_base_names[] = {0};
+static swig_lua_class _wrap_class_election = { "election", "election", &SWIGTYPE_p_mortise_election,0, swig_delete_election, swig_election_methods, swig_election_attributes, &swig_election_Sf_SwigStatic, swig_election_meta, swig_election_bases, swig_election_base_names };
 
 static void swig_delete_multi(void *obj) {
 struct mortise_multi *arg1 = (struct mortise_multi *) obj;
@@ -7992,6 +8033,741 @@ static int _wrap_semaphore_watch(lua_State* L) {
 }
 
 
+static int _wrap_election_new(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_options *arg4 = (mortise_options *) 0 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  int wrong4 ;
+  void *handle4 = NULL ;
+  mortise_election *result = 0 ;
+  
+  arg4 = NULL;
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_election_new",2,3)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "name", &arg2, &arg3)) != 0) return wrong2;
+  if(lua_gettop(L)>=3){
+    wrong4 = lua_isnil(L, 3)
+    ? 0
+    :mortise_lua_handle(L, 3, "options", SWIGTYPE_p_mortise_options, 0, &handle4);
+    if (wrong4 != 0) return wrong4;
+    arg4 = (mortise_options *)handle4;
+  }
+  result = (mortise_election *)mortise_election_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
+  SWIG_arg += mortise_lua_new(L, result, error, SWIGTYPE_p_mortise_election);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_free(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  
+  SWIG_check_num_args("mortise_election_free",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, SWIG_POINTER_DISOWN, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  mortise_election_free(arg1);
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_campaign(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  arg2 = MORTISE_FOREVER;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_campaign",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if(lua_gettop(L)>=2){
+    if ((wrong2 = mortise_lua_timeout(L, 2, "timeout_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_status)mortise_election_campaign(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_campaign_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  arg4 = MORTISE_FOREVER;
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_election_campaign_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if ((wrong4 = mortise_lua_timeout(L, 4, "timeout_ms", &arg4)) != 0) return wrong4;
+  }
+  result = (mortise_status)mortise_election_campaign_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_resign(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_election_resign",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (mortise_status)mortise_election_resign(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_resign_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_election_resign_async",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  result = (mortise_status)mortise_election_resign_async(arg1,arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_resign_hold(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_resign_hold",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "hold_number", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_election_resign_hold(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_resign_hold_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_election_resign_hold_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "hold_number", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_election_resign_hold_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_extend(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  arg2 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_extend",1,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if(lua_gettop(L)>=2){
+    if (!lua_isnil(L, 2) &&
+      (wrong2 = mortise_lua_integer(L, 2, "lease_ms", &arg2)) != 0) return wrong2;
+  }
+  result = (mortise_status)mortise_election_extend(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_extend_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  arg4 = 0;
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_election_extend_async",3,4)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if(lua_gettop(L)>=4){
+    if (!lua_isnil(L, 4) &&
+      (wrong4 = mortise_lua_integer(L, 4, "lease_ms", &arg4)) != 0) return wrong4;
+  }
+  result = (mortise_status)mortise_election_extend_async(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_progress(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_election_progress",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (mortise_status)mortise_election_progress(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_set_value(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_election_set_value",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "value", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_election_set_value(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_set_value_async(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg6 = error;
+  SWIG_check_num_args("mortise_election_set_value_async",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_text(L, 4, "value", &arg4, &arg5)) != 0) return wrong4;
+  result = (mortise_status)mortise_election_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_cancel(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg2 = error;
+  SWIG_check_num_args("mortise_election_cancel",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (mortise_status)mortise_election_cancel(arg1,arg2);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_interrupt(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_interrupt",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
+  arg2 = lua_toboolean(L, 2);
+  result = (mortise_status)mortise_election_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_name(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  size_t *arg2 = (size_t *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  size_t name_length = 0;
+  arg2 = &name_length;
+  SWIG_check_num_args("mortise_election_name",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (char *)mortise_election_name((struct mortise_election const *)arg1,arg2);
+  lua_pushlstring(L, result, name_length);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_is_leader(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int32_t result;
+  
+  SWIG_check_num_args("mortise_election_is_leader",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (int32_t)mortise_election_is_leader((struct mortise_election const *)arg1);
+  lua_pushboolean(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_valid_ms(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_election_valid_ms",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (int64_t)mortise_election_valid_ms((struct mortise_election const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_deadline_ns(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_election_deadline_ns",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (int64_t)mortise_election_deadline_ns((struct mortise_election const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_token(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_election_token",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (int64_t)mortise_election_token((struct mortise_election const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_hold_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_election_hold_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  result = (int64_t)mortise_election_hold_number((struct mortise_election const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_query(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_info *arg2 = (mortise_info *) 0 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_query",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "info", SWIGTYPE_p_mortise_info, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_info *)handle2;
+  result = (mortise_status)mortise_election_query(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_force_release(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_election_force_release",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if ((wrong2 = mortise_lua_text(L, 2, "owner", &arg2, &arg3)) != 0) return wrong2;
+  result = (mortise_status)mortise_election_force_release(arg1,(char const *)arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_watch(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_election_watch",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  result = (mortise_status)mortise_election_watch(arg1,arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_election_observe(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  int wrong4 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg5 = error;
+  SWIG_check_num_args("mortise_election_observe",4,4)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  if ((wrong4 = mortise_lua_integer(L, 4, "interval_ms", &arg4)) != 0) return wrong4;
+  result = (mortise_status)mortise_election_observe(arg1,arg2,arg3,arg4,arg5);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_multi_new(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
@@ -9707,6 +10483,36 @@ static int _wrap_event_lock_name(lua_State* L) {
 }
 
 
+static int _wrap_event_leader(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  mortise_info *arg2 = (mortise_info *) 0 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_event_leader",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  wrong2 = mortise_lua_handle(L, 2, "info", SWIGTYPE_p_mortise_info, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_info *)handle2;
+  result = (mortise_status)mortise_event_leader((struct mortise_event const *)arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_log_level(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -9930,6 +10736,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("EVENT_STATS", MORTISE_EVENT_STATS)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_CONTENDED", MORTISE_EVENT_CONTENDED)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_VALUE_SET", MORTISE_EVENT_VALUE_SET)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_LEADER", MORTISE_EVENT_LEADER)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_NO_LEADER", MORTISE_EVENT_NO_LEADER)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_NONE", MORTISE_LOG_LEVEL_NONE)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_ERROR", MORTISE_LOG_LEVEL_ERROR)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_WARNING", MORTISE_LOG_LEVEL_WARNING)},
@@ -10118,6 +10926,31 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_set_value", _wrap_semaphore_set_value},
     { "semaphore_set_value_async", _wrap_semaphore_set_value_async},
     { "semaphore_watch", _wrap_semaphore_watch},
+    { "election_new", _wrap_election_new},
+    { "election_free", _wrap_election_free},
+    { "election_campaign", _wrap_election_campaign},
+    { "election_campaign_async", _wrap_election_campaign_async},
+    { "election_resign", _wrap_election_resign},
+    { "election_resign_async", _wrap_election_resign_async},
+    { "election_resign_hold", _wrap_election_resign_hold},
+    { "election_resign_hold_async", _wrap_election_resign_hold_async},
+    { "election_extend", _wrap_election_extend},
+    { "election_extend_async", _wrap_election_extend_async},
+    { "election_progress", _wrap_election_progress},
+    { "election_set_value", _wrap_election_set_value},
+    { "election_set_value_async", _wrap_election_set_value_async},
+    { "election_cancel", _wrap_election_cancel},
+    { "election_interrupt", _wrap_election_interrupt},
+    { "election_name", _wrap_election_name},
+    { "election_is_leader", _wrap_election_is_leader},
+    { "election_valid_ms", _wrap_election_valid_ms},
+    { "election_deadline_ns", _wrap_election_deadline_ns},
+    { "election_token", _wrap_election_token},
+    { "election_hold_number", _wrap_election_hold_number},
+    { "election_query", _wrap_election_query},
+    { "election_force_release", _wrap_election_force_release},
+    { "election_watch", _wrap_election_watch},
+    { "election_observe", _wrap_election_observe},
     { "multi_new", _wrap_multi_new},
     { "multi_free", _wrap_multi_free},
     { "multi_add_lock", _wrap_multi_add_lock},
@@ -10187,6 +11020,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "event_message", _wrap_event_message},
     { "event_reason", _wrap_event_reason},
     { "event_lock_name", _wrap_event_lock_name},
+    { "event_leader", _wrap_event_leader},
     { "event_log_level", _wrap_event_log_level},
     { "event_log_subject", _wrap_event_log_subject},
     { "log_level_text", _wrap_log_level_text},
@@ -10203,6 +11037,7 @@ static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_lock,
 &_wrap_class_rw,
 &_wrap_class_semaphore,
+&_wrap_class_election,
 &_wrap_class_multi,
 &_wrap_class_queue,
 &_wrap_class_event,
@@ -10234,6 +11069,7 @@ static swig_lua_namespace swig_SwigModule = {
 static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_kind *|mortise_log_level *|mortise_log_subject *|mortise_reason *|mortise_severity *|mortise_status *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)&_wrap_class_client, 0};
+static swig_type_info _swigt__p_mortise_election = {"_p_mortise_election", "mortise_election *|struct mortise_election *", 0, 0, (void*)&_wrap_class_election, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)&_wrap_class_event, 0};
 static swig_type_info _swigt__p_mortise_health = {"_p_mortise_health", "mortise_health *|struct mortise_health *", 0, 0, (void*)&_wrap_class_health, 0};
@@ -10259,6 +11095,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_int,
   &_swigt__p_long_long,
   &_swigt__p_mortise_client,
+  &_swigt__p_mortise_election,
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
   &_swigt__p_mortise_health,
@@ -10284,6 +11121,7 @@ static swig_type_info *swig_type_initial[] = {
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_election[] = {  {&_swigt__p_mortise_election, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_health[] = {  {&_swigt__p_mortise_health, 0, 0, 0},{0, 0, 0, 0}};
@@ -10309,6 +11147,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_int,
   _swigc__p_long_long,
   _swigc__p_mortise_client,
+  _swigc__p_mortise_election,
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
   _swigc__p_mortise_health,

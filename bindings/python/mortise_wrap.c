@@ -3446,27 +3446,28 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_int swig_types[1]
 #define SWIGTYPE_p_long_long swig_types[2]
 #define SWIGTYPE_p_mortise_client swig_types[3]
-#define SWIGTYPE_p_mortise_error swig_types[4]
-#define SWIGTYPE_p_mortise_event swig_types[5]
-#define SWIGTYPE_p_mortise_health swig_types[6]
-#define SWIGTYPE_p_mortise_hold_id swig_types[7]
-#define SWIGTYPE_p_mortise_info swig_types[8]
-#define SWIGTYPE_p_mortise_listing swig_types[9]
-#define SWIGTYPE_p_mortise_lock swig_types[10]
-#define SWIGTYPE_p_mortise_multi swig_types[11]
-#define SWIGTYPE_p_mortise_options swig_types[12]
-#define SWIGTYPE_p_mortise_queue swig_types[13]
-#define SWIGTYPE_p_mortise_rw swig_types[14]
-#define SWIGTYPE_p_mortise_semaphore swig_types[15]
-#define SWIGTYPE_p_mortise_stats swig_types[16]
-#define SWIGTYPE_p_short swig_types[17]
-#define SWIGTYPE_p_signed_char swig_types[18]
-#define SWIGTYPE_p_unsigned_char swig_types[19]
-#define SWIGTYPE_p_unsigned_int swig_types[20]
-#define SWIGTYPE_p_unsigned_long_long swig_types[21]
-#define SWIGTYPE_p_unsigned_short swig_types[22]
-static swig_type_info *swig_types[24];
-static swig_module_info swig_module = {swig_types, 23, 0, 0, 0, 0};
+#define SWIGTYPE_p_mortise_election swig_types[4]
+#define SWIGTYPE_p_mortise_error swig_types[5]
+#define SWIGTYPE_p_mortise_event swig_types[6]
+#define SWIGTYPE_p_mortise_health swig_types[7]
+#define SWIGTYPE_p_mortise_hold_id swig_types[8]
+#define SWIGTYPE_p_mortise_info swig_types[9]
+#define SWIGTYPE_p_mortise_listing swig_types[10]
+#define SWIGTYPE_p_mortise_lock swig_types[11]
+#define SWIGTYPE_p_mortise_multi swig_types[12]
+#define SWIGTYPE_p_mortise_options swig_types[13]
+#define SWIGTYPE_p_mortise_queue swig_types[14]
+#define SWIGTYPE_p_mortise_rw swig_types[15]
+#define SWIGTYPE_p_mortise_semaphore swig_types[16]
+#define SWIGTYPE_p_mortise_stats swig_types[17]
+#define SWIGTYPE_p_short swig_types[18]
+#define SWIGTYPE_p_signed_char swig_types[19]
+#define SWIGTYPE_p_unsigned_char swig_types[20]
+#define SWIGTYPE_p_unsigned_int swig_types[21]
+#define SWIGTYPE_p_unsigned_long_long swig_types[22]
+#define SWIGTYPE_p_unsigned_short swig_types[23]
+static swig_type_info *swig_types[25];
+static swig_module_info swig_module = {swig_types, 24, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3663,9 +3664,24 @@ static PyObject *mortise_python_event_details(const mortise_event *event) {
       (long long)mortise_event_dropped_records(event));
 }
 
+/* The leader of an observed election, as an info. */
+static void mortise_python_free_leader(void *info) { mortise_info_free((mortise_info *)info); }
+
+static PyObject *mortise_python_leader(const mortise_event *event) {
+  mortise_info *info = mortise_info_new();
+  if (mortise_event_leader(event, info, NULL) != MORTISE_OK) {
+    mortise_info_free(info);
+    return PyErr_NoMemory();
+  }
+  return mortise_python_new(info, "mortise_info", mortise_python_free_leader);
+}
+
 static int mortise_python_append(PyObject *list, const mortise_event *event) {
   int failed;
-  PyObject *details = mortise_python_event_details(event);
+  const mortise_kind kind = mortise_event_kind(event);
+  const int has_leader = kind == MORTISE_EVENT_LEADER || kind == MORTISE_EVENT_NO_LEADER;
+  PyObject *details =
+      has_leader ? mortise_python_leader(event) : mortise_python_event_details(event);
   PyObject *record =
       details ? Py_BuildValue("(iLiLLN)", (int)mortise_event_kind(event),
                               (long long)mortise_event_tag(event), (int)mortise_event_status(event),
@@ -3701,6 +3717,11 @@ __attribute__((unused)) static void mortise_python_free_mortise_rw(void *object)
 
 __attribute__((unused)) static void mortise_python_free_mortise_semaphore(void *object) {
   mortise_semaphore_free((mortise_semaphore *)object);
+}
+
+
+__attribute__((unused)) static void mortise_python_free_mortise_election(void *object) {
+  mortise_election_free((mortise_election *)object);
 }
 
 
@@ -3767,7 +3788,8 @@ static PyObject *mortise_grants(PyObject *capsule) {
   return PyLong_FromLongLong(handle->thread == PyThread_get_thread_ident() ? handle->grants : 0);
 }
 
-/* A list of at most so many events, as (kind, tag, status, token, hold number, details or None).
+/* A list of at most so many events, as (kind, tag, status, token, hold number, details or None). The
+   details of an observed election are an info.
    It waits for the first. None after the end of the queue. */
 static PyObject *mortise_next_events(mortise_queue *queue, int64_t timeout_ms, int64_t most) {
   mortise_status status = MORTISE_OK;
@@ -9685,6 +9707,972 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_election_new(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_client *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_options *arg4 = 0 ;
+  mortise_error *arg5 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  mortise_python_handle *handle4 = NULL ;
+  PyObject *swig_obj[3] ;
+  mortise_election *result = 0 ;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg5 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_new", 3, 3, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_client");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_client *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "name");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  if (swig_obj[2] != Py_None) {
+    handle4 = mortise_python_enter(swig_obj[2], "mortise_options");
+    if (handle4 == NULL) SWIG_fail;
+    arg4 = (mortise_options *)handle4->object;
+  }
+  thread = PyEval_SaveThread();
+  result = (mortise_election *)mortise_election_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
+  PyEval_RestoreThread(thread);
+  if (result == NULL) {
+    mortise_python_raise(error ? mortise_error_status(error) : MORTISE_NO_MEMORY, error);
+    SWIG_fail;
+  }
+  resultobj = mortise_python_new(result, "mortise_election", mortise_python_free_mortise_election);
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_leave(handle4);
+  mortise_python_give_error(arg5);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_leave(handle4);
+  mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_campaign(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_campaign", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "election_campaign" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_campaign(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  mortise_python_grant(handle1);
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_campaign_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  long long val4 ;
+  int ecode4 = 0 ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg5 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_campaign_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_campaign_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  ecode4 = SWIG_AsVal_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "election_campaign_async" "', argument " "4"" of type '" "int64_t""'");
+  } 
+  arg4 = (int64_t)(val4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_campaign_async(arg1,arg2,arg3,arg4,arg5);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_resign(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_error *arg2 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg2 = error;
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_resign(arg1,arg2);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_resign_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *swig_obj[3] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_resign_async", 3, 3, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_resign_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_resign_async(arg1,arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_resign_hold(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_resign_hold", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "election_resign_hold" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_resign_hold(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_resign_hold_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  long long val4 ;
+  int ecode4 = 0 ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg5 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_resign_hold_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_resign_hold_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  ecode4 = SWIG_AsVal_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "election_resign_hold_async" "', argument " "4"" of type '" "int64_t""'");
+  } 
+  arg4 = (int64_t)(val4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_resign_hold_async(arg1,arg2,arg3,arg4,arg5);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_extend(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_extend", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "election_extend" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_extend(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_extend_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  long long val4 ;
+  int ecode4 = 0 ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg5 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_extend_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_extend_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  ecode4 = SWIG_AsVal_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "election_extend_async" "', argument " "4"" of type '" "int64_t""'");
+  } 
+  arg4 = (int64_t)(val4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_extend_async(arg1,arg2,arg3,arg4,arg5);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_progress(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_error *arg2 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg2 = error;
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_progress(arg1,arg2);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_set_value(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_set_value", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "value");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_set_value(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_set_value_async(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  char *arg4 = 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *bytes4 = NULL ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg6 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_set_value_async", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_set_value_async" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  bytes4 = mortise_python_bytes(swig_obj[3], "value");
+  if (bytes4 == NULL) SWIG_fail;
+  arg4 = PyBytes_AsString(bytes4);
+  arg5 = (size_t)PyBytes_Size(bytes4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  Py_XDECREF(bytes4);
+  mortise_python_give_error(arg6);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_cancel(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_error *arg2 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg2 = error;
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_cancel(arg1,arg2);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg2);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_interrupt(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  int val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_interrupt", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  ecode2 = SWIG_AsVal_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "election_interrupt" "', argument " "2"" of type '" "int32_t""'");
+  } 
+  arg2 = (int32_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_interrupt(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_is_leader(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  result = (int32_t)mortise_election_is_leader((struct mortise_election const *)arg1);
+  resultobj = PyBool_FromLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_valid_ms(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  result = (int64_t)mortise_election_valid_ms((struct mortise_election const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_deadline_ns(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  result = (int64_t)mortise_election_deadline_ns((struct mortise_election const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_token(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  result = (int64_t)mortise_election_token((struct mortise_election const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_hold_number(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  result = (int64_t)mortise_election_hold_number((struct mortise_election const *)arg1);
+  resultobj = PyLong_FromLongLong(result);
+  mortise_python_leave(handle1);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_query(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_info *arg2 = 0 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_query", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  handle2 = mortise_python_enter(swig_obj[1], "mortise_info");
+  if (handle2 == NULL) SWIG_fail;
+  arg2 = (mortise_info *)handle2->object;
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_query(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_force_release(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  char *arg2 = 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  PyObject *bytes2 = NULL ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_force_release", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  bytes2 = mortise_python_bytes(swig_obj[1], "owner");
+  if (bytes2 == NULL) SWIG_fail;
+  arg2 = PyBytes_AsString(bytes2);
+  arg3 = (size_t)PyBytes_Size(bytes2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_force_release(arg1,(char const *)arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  Py_XDECREF(bytes2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_watch(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *swig_obj[3] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_watch", 3, 3, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_watch" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_watch(arg1,arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_election_observe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  long long val4 ;
+  int ecode4 = 0 ;
+  PyObject *swig_obj[4] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg5 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_observe", 4, 4, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "election_observe" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  ecode4 = SWIG_AsVal_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "election_observe" "', argument " "4"" of type '" "int64_t""'");
+  } 
+  arg4 = (int64_t)(val4);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_observe(arg1,arg2,arg3,arg4,arg5);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg5);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_multi_new(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_client *arg1 = 0 ;
@@ -11589,6 +12577,29 @@ static PyMethodDef SwigMethods[] = {
 	 { "semaphore_set_value", _wrap_semaphore_set_value, METH_VARARGS, NULL},
 	 { "semaphore_set_value_async", _wrap_semaphore_set_value_async, METH_VARARGS, NULL},
 	 { "semaphore_watch", _wrap_semaphore_watch, METH_VARARGS, NULL},
+	 { "election_new", _wrap_election_new, METH_VARARGS, NULL},
+	 { "election_campaign", _wrap_election_campaign, METH_VARARGS, NULL},
+	 { "election_campaign_async", _wrap_election_campaign_async, METH_VARARGS, NULL},
+	 { "election_resign", _wrap_election_resign, METH_O, NULL},
+	 { "election_resign_async", _wrap_election_resign_async, METH_VARARGS, NULL},
+	 { "election_resign_hold", _wrap_election_resign_hold, METH_VARARGS, NULL},
+	 { "election_resign_hold_async", _wrap_election_resign_hold_async, METH_VARARGS, NULL},
+	 { "election_extend", _wrap_election_extend, METH_VARARGS, NULL},
+	 { "election_extend_async", _wrap_election_extend_async, METH_VARARGS, NULL},
+	 { "election_progress", _wrap_election_progress, METH_O, NULL},
+	 { "election_set_value", _wrap_election_set_value, METH_VARARGS, NULL},
+	 { "election_set_value_async", _wrap_election_set_value_async, METH_VARARGS, NULL},
+	 { "election_cancel", _wrap_election_cancel, METH_O, NULL},
+	 { "election_interrupt", _wrap_election_interrupt, METH_VARARGS, NULL},
+	 { "election_is_leader", _wrap_election_is_leader, METH_O, NULL},
+	 { "election_valid_ms", _wrap_election_valid_ms, METH_O, NULL},
+	 { "election_deadline_ns", _wrap_election_deadline_ns, METH_O, NULL},
+	 { "election_token", _wrap_election_token, METH_O, NULL},
+	 { "election_hold_number", _wrap_election_hold_number, METH_O, NULL},
+	 { "election_query", _wrap_election_query, METH_VARARGS, NULL},
+	 { "election_force_release", _wrap_election_force_release, METH_VARARGS, NULL},
+	 { "election_watch", _wrap_election_watch, METH_VARARGS, NULL},
+	 { "election_observe", _wrap_election_observe, METH_VARARGS, NULL},
 	 { "multi_new", _wrap_multi_new, METH_O, NULL},
 	 { "multi_add_lock", _wrap_multi_add_lock, METH_VARARGS, NULL},
 	 { "multi_add_reader", _wrap_multi_add_reader, METH_VARARGS, NULL},
@@ -11654,6 +12665,7 @@ static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int = {"_p_int", "int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|mortise_kind *|mortise_log_level *|mortise_log_subject *|mortise_reason *|mortise_severity *|mortise_status *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_client = {"_p_mortise_client", "mortise_client *|struct mortise_client *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_mortise_election = {"_p_mortise_election", "mortise_election *|struct mortise_election *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_error = {"_p_mortise_error", "mortise_error *|struct mortise_error *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_event = {"_p_mortise_event", "mortise_event *|struct mortise_event *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_mortise_health = {"_p_mortise_health", "mortise_health *|struct mortise_health *", 0, 0, (void*)0, 0};
@@ -11679,6 +12691,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_int,
   &_swigt__p_long_long,
   &_swigt__p_mortise_client,
+  &_swigt__p_mortise_election,
   &_swigt__p_mortise_error,
   &_swigt__p_mortise_event,
   &_swigt__p_mortise_health,
@@ -11704,6 +12717,7 @@ static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0,
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_client[] = {  {&_swigt__p_mortise_client, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_mortise_election[] = {  {&_swigt__p_mortise_election, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_error[] = {  {&_swigt__p_mortise_error, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_event[] = {  {&_swigt__p_mortise_event, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_mortise_health[] = {  {&_swigt__p_mortise_health, 0, 0, 0},{0, 0, 0, 0}};
@@ -11729,6 +12743,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_int,
   _swigc__p_long_long,
   _swigc__p_mortise_client,
+  _swigc__p_mortise_election,
   _swigc__p_mortise_error,
   _swigc__p_mortise_event,
   _swigc__p_mortise_health,

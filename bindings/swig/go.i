@@ -55,7 +55,7 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 %typemap(in) int64_t *records %{ $1 = ($1_ltype)$input; %}
 
 /* A handle in Go knows its name, which may have a NUL in it. */
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|election|hold_id)_name$";
 
 /* The queue is read by `mortise_go_drain` instead. */
 %ignore mortise_queue_next;
@@ -63,8 +63,8 @@ MORTISE_EACH_TEXT(MORTISE_GO_TEXT)
 
 %inline %{
 /* Takes events as the records of `mortise_queue_next_batch`, until there are no more, there is no room
-   for more than `capacity` of them, or one has texts, a failure or a line of a log: that one is the
-   last, and its texts are in `event`. Returns how many, or -1 when no event will ever come again. */
+   for more than `capacity` of them, or one has more than numbers, such as a failure, a line of a log
+   or a leader: that one is the last, and the rest of it is in `event`. Returns how many, or -1 when no event will ever come again. */
 static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int64_t timeout_ms,
                                 int64_t *records, int64_t capacity) {
   int64_t count = 0;
@@ -78,7 +78,10 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
     record[4] = mortise_event_hold_number(event);
-    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
+    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG ||
+        record[0] == MORTISE_EVENT_LEADER || record[0] == MORTISE_EVENT_NO_LEADER) {
+      break;
+    }
   }
   return count;
 }

@@ -19,8 +19,8 @@
   private static native void initialize(Class<?> exception);
 
   /**
-   * Takes events off a queue, waiting for the first. Fills records with the nine numbers of each,
-   * from its kind to its hold number, and failures with the exception of each that reports an error.
+   * Takes events off a queue, waiting for the first. Fills records with the ten numbers of each,
+   * from its kind to its hold number and its leader, which is an info to be freed, and failures with the exception of each that reports an error.
    * Returns how many there are, or -1 once the queue is shut down and drained.
    */
   static native int nextEvents(long queue, long timeoutMillis, long[] records, Object[] failures);
@@ -39,7 +39,7 @@
 %ignore mortise_check_abi;
 %rename("$ignore", regextarget=1) "^mortise_(error|event)_";
 // An owner in Java knows its name, which may have a NUL in it.
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|election|hold_id)_name$";
 %ignore mortise_queue_next;
 %ignore mortise_queue_next_batch;
 %ignore mortise_queue_fd;
@@ -181,7 +181,7 @@ static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
 }
 
 // Of each event in the array of records.
-enum { mortise_java_fields = 9 };
+enum { mortise_java_fields = 10 };
 
 // The message and the lock's name of a line of a log, as a byte[][]; NULL with an exception pending
 // when memory runs out.
@@ -198,6 +198,17 @@ static jobjectArray mortise_java_line(JNIEnv *env, const mortise_event *event, c
   return texts;
 }
 
+// The leader that the event has, as an info for Java to free; 0 for any other event, and when memory
+// runs out.
+static jlong mortise_java_leader(const mortise_event *event) {
+  const mortise_kind kind = mortise_event_kind(event);
+  if (kind != MORTISE_EVENT_LEADER && kind != MORTISE_EVENT_NO_LEADER) return 0;
+  mortise_info *info = mortise_info_new();
+  if (mortise_event_leader(event, info, NULL) == MORTISE_OK) return (jlong)(intptr_t)info;
+  mortise_info_free(info);
+  return 0;
+}
+
 // Whether the event could be written at this index; if not, an exception is pending.
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
                                   jlongArray records, jobjectArray details) {
@@ -209,7 +220,8 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
                                              mortise_event_log_level(event),
                                              mortise_event_log_subject(event),
                                              mortise_event_dropped_records(event),
-                                             mortise_event_hold_number(event)};
+                                             mortise_event_hold_number(event),
+                                             mortise_java_leader(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;

@@ -287,6 +287,7 @@ MORTISE_EACH_TEXT(MORTISE_LUA_TEXT)
 }
 %typemap(out, noblock=1) const char *mortise_lock_name, const char *mortise_rw_name,
                          const char *mortise_semaphore_name,
+                         const char *mortise_election_name,
                          const char *mortise_event_lock_name {
   lua_pushlstring(L, $1, name_length);
   SWIG_arg++;

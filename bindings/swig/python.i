@@ -176,9 +176,24 @@ static PyObject *mortise_python_event_details(const mortise_event *event) {
       (long long)mortise_event_dropped_records(event));
 }
 
+/* The leader of an observed election, as an info. */
+static void mortise_python_free_leader(void *info) { mortise_info_free((mortise_info *)info); }
+
+static PyObject *mortise_python_leader(const mortise_event *event) {
+  mortise_info *info = mortise_info_new();
+  if (mortise_event_leader(event, info, NULL) != MORTISE_OK) {
+    mortise_info_free(info);
+    return PyErr_NoMemory();
+  }
+  return mortise_python_new(info, "mortise_info", mortise_python_free_leader);
+}
+
 static int mortise_python_append(PyObject *list, const mortise_event *event) {
   int failed;
-  PyObject *details = mortise_python_event_details(event);
+  const mortise_kind kind = mortise_event_kind(event);
+  const int has_leader = kind == MORTISE_EVENT_LEADER || kind == MORTISE_EVENT_NO_LEADER;
+  PyObject *details =
+      has_leader ? mortise_python_leader(event) : mortise_python_event_details(event);
   PyObject *record =
       details ? Py_BuildValue("(iLiLLN)", (int)mortise_event_kind(event),
                               (long long)mortise_event_tag(event), (int)mortise_event_status(event),
@@ -234,6 +249,7 @@ MORTISE_PYTHON_GRANTS(mortise_rw_write_try)
 MORTISE_PYTHON_GRANTS(mortise_rw_write_acquire)
 MORTISE_PYTHON_GRANTS(mortise_semaphore_try)
 MORTISE_PYTHON_GRANTS(mortise_semaphore_acquire)
+MORTISE_PYTHON_GRANTS(mortise_election_campaign)
 MORTISE_PYTHON_GRANTS(mortise_multi_try)
 MORTISE_PYTHON_GRANTS(mortise_multi_acquire)
 
@@ -326,7 +342,7 @@ MORTISE_PYTHON_PLAIN_NEW(mortise_info)
 %rename("$ignore", regextarget=1, fullname=1) "^mortise_[a-z_]+_free$";
 %rename("$ignore", regextarget=1, fullname=1) "^mortise_options_set_";
 /* An object in Python knows its name. */
-%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|hold_id)_name$";
+%rename("$ignore", regextarget=1, fullname=1) "^mortise_(lock|rw|semaphore|election|hold_id)_name$";
 /* `next_events` reads the queue. */
 %ignore mortise_queue_next;
 %ignore mortise_queue_next_batch;
@@ -355,7 +371,8 @@ static PyObject *mortise_grants(PyObject *capsule) {
   return PyLong_FromLongLong(handle->thread == PyThread_get_thread_ident() ? handle->grants : 0);
 }
 
-/* A list of at most so many events, as (kind, tag, status, token, hold number, details or None).
+/* A list of at most so many events, as (kind, tag, status, token, hold number, details or None). The
+   details of an observed election are an info.
    It waits for the first. None after the end of the queue. */
 static PyObject *mortise_next_events(mortise_queue *queue, int64_t timeout_ms, int64_t most) {
   mortise_status status = MORTISE_OK;

@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "base/text/decimal.hpp"
 #include "base/text/printable.hpp"
+#include "client/handles/election_handle.hpp"
 #include "client/handles/lock_handle.hpp"
 #include "client/handles/multi_handle.hpp"
 #include "client/presence/exit_release.hpp"
@@ -97,6 +98,7 @@ bool client::begin_close() noexcept {
 
 void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
+  elections_.end();
   reactor_.stop();
   // The log and the watch keep their queues, and the queues keep this client.
   log_.end();
@@ -110,6 +112,17 @@ void client::end_close(time_ns longest_ns) noexcept {
 
 outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                            std::int64_t capacity, std::shared_ptr<lock_handle>& target) {
+  return make_handle(kind, name, terms, capacity, target);
+}
+
+outcome client::new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                           std::int64_t capacity, std::shared_ptr<election_handle>& target) {
+  return make_handle(kind, name, election_handle::terms_of(terms), capacity, target);
+}
+
+template <class Handle>
+outcome client::make_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                            std::int64_t capacity, std::shared_ptr<Handle>& target) {
   if (is_closed()) return client_freed();
   const auto* rules = protocol::find(kind, terms.protocol);
   if (rules == nullptr) return protocol::no_such_protocol(kind, terms.protocol);
@@ -134,8 +147,8 @@ outcome client::new_handle(lock::lock_kind kind, std::string_view name, const se
     own_terms.reentrant_read = own_terms.reentrant_write = false;
   }
   try {
-    target = std::make_shared<lock_handle>(shared_from_this(), joined, std::string(name), kind,
-                                           own_terms, capacity_of(kind, capacity));
+    target = std::make_shared<Handle>(shared_from_this(), joined, std::string(name), kind,
+                                      own_terms, capacity_of(kind, capacity));
   } catch (const std::bad_alloc&) {
     gates_.release(*joined);
     throw;

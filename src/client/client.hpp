@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "client/events/event_log.hpp"
 #include "client/events/lock_history.hpp"
+#include "client/events/observer.hpp"
 #include "client/events/stats_watch.hpp"
 #include "client/gate_driver.hpp"
 #include "client/presence/listing_responder.hpp"
@@ -33,6 +34,7 @@ struct lock_info;
 
 namespace mortise::client {
 
+class election_handle;
 class lock_handle;
 class multi_handle;
 class presence;
@@ -62,6 +64,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   // `capacity` is that of a semaphore.
   outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
                      std::int64_t capacity, std::shared_ptr<lock_handle>& target);
+  outcome new_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                     std::int64_t capacity, std::shared_ptr<election_handle>& target);
   std::shared_ptr<multi_handle> new_multi();
   outcome ping();
   outcome check_health(protocol::health& target);
@@ -97,6 +101,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
   [[nodiscard]] event_log& log() noexcept { return log_; }
   [[nodiscard]] lock_history& history() noexcept { return history_; }
+  // The observed elections.
+  [[nodiscard]] observer& elections() noexcept { return elections_; }
   // The helper process of `release_on_death`; nullptr without it.
   [[nodiscard]] helper::helper_process* helper() noexcept override { return helper_.get(); }
   // Starts it for an acquire, unless it runs.
@@ -117,6 +123,9 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   }
 
  private:
+  template <class Handle>
+  outcome make_handle(lock::lock_kind kind, std::string_view name, const settings& terms,
+                      std::int64_t capacity, std::shared_ptr<Handle>& target);
   void close_multis() noexcept;
   void load_scripts(const protocol::table& rules);
   [[nodiscard]] outcome check_foreign_name(std::string_view name,
@@ -149,6 +158,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   registry<gate_driver> gates_;
   listing_responder responder_;
   listings listings_;
+  observer elections_;
   std::mutex mutex_;  // protects the next two members
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // their scripts were sent to the servers

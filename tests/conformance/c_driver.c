@@ -15,7 +15,7 @@
 
 enum { MOST_HANDLES = 128 };
 
-enum kind { CLIENT, LOCK, RW, SEMAPHORE, MULTI, QUEUE };
+enum kind { CLIENT, LOCK, RW, SEMAPHORE, ELECTION, MULTI, QUEUE };
 
 struct handle {
   enum kind kind;
@@ -100,6 +100,9 @@ static void *make(struct words *line, enum kind kind, const mortise_options *opt
   if (kind == MULTI) return mortise_multi_new(client, error);
   if (kind == LOCK) return mortise_lock_new(client, name->value, name->size, options, error);
   if (kind == RW) return mortise_rw_new(client, name->value, name->size, options, error);
+  if (kind == ELECTION) {
+    return mortise_election_new(client, name->value, name->size, options, error);
+  }
   return mortise_semaphore_new(client, name->value, name->size, words_number(line, "permits", 1),
                                options, error);
 }
@@ -110,7 +113,7 @@ static mortise_options *base_options(struct words *line, enum kind kind) {
 }
 
 static void do_new(struct words *line) {
-  static const char *const kinds[] = {"client", "lock", "rw", "semaphore", "multi"};
+  static const char *const kinds[] = {"client", "lock", "rw", "semaphore", "election", "multi"};
   enum kind kind = CLIENT;
   while (strcmp(kinds[kind], line->second) != 0) ++kind;
   int has_options = 0;
@@ -220,6 +223,14 @@ static int call_special(const struct handle *handle, const char *method, struct 
     if (handle->kind == SEMAPHORE) {
       call->status = mortise_semaphore_watch(call->object, queue, call->tag, error);
     }
+    if (handle->kind == ELECTION) {
+      call->status = mortise_election_watch(call->object, queue, call->tag, error);
+    }
+    return 1;
+  }
+  if (strcmp(method, "observe") == 0) {
+    call->status = mortise_election_observe(call->object, call->interval_ms == 0 ? NULL : queue,
+                                            handle - handles, call->interval_ms, error);
     return 1;
   }
   return 0;
@@ -311,9 +322,24 @@ static const char *notice_of(const mortise_event *event) {
       return "lost";
     case MORTISE_EVENT_CONTENDED:
       return "contended";
+    case MORTISE_EVENT_LEADER:
+      return "leader";
+    case MORTISE_EVENT_NO_LEADER:
+      return "no_leader";
     default:
       return "at_risk";
   }
+}
+
+/* Of a leader its value. */
+static void print_text(const mortise_event *event) {
+  mortise_info *info = mortise_info_new();
+  if (mortise_event_leader(event, info, NULL) == MORTISE_OK) {
+    words_print("text", mortise_info_entry_value(info, 0));
+  } else {
+    words_print("text", mortise_event_message(event));
+  }
+  mortise_info_free(info);
 }
 
 static void do_pump(struct words *line) {
@@ -336,7 +362,7 @@ static void do_pump(struct words *line) {
              mortise_event_is_ambiguous(event));
     }
     if (mortise_event_token(event) != 0) printf(" token=%" PRId64, mortise_event_token(event));
-    words_print("text", mortise_event_message(event));
+    print_text(event);
     putchar('\n');
     timeout_ms = 0;
   }
@@ -351,6 +377,7 @@ static void free_object(const struct handle *handle) {
   if (handle->kind == LOCK) mortise_lock_free(handle->object);
   if (handle->kind == RW) mortise_rw_free(handle->object);
   if (handle->kind == SEMAPHORE) mortise_semaphore_free(handle->object);
+  if (handle->kind == ELECTION) mortise_election_free(handle->object);
   if (handle->kind == MULTI) mortise_multi_free(handle->object);
 }
 

@@ -13,6 +13,8 @@ GETTERS_BEYOND = {"time_left_ms", "latest_token", "shown_holder_count", "entry_c
 # The facts of a hold, for which C has no object.
 CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.export", "hold.upgrade",
                   "hold.downgrade", "hold.set_value", "hold.token", "hold.is_held", "hold.valid_ms"}
+# The notices of an observed election.
+LEADERS = {"leader", "no_leader"}
 # The fields of a failure besides its status, of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
          for whose in ("a call", "an event")}
@@ -40,7 +42,7 @@ def protocols_of(header):
 
 def calls_of(header):
     """The commands of a driver: the methods of the kinds, and the forms that do not wait."""
-    found = re.findall(r"mortise_(client|lock|rw|semaphore|multi)_([a-z_]+)\(", header)
+    found = re.findall(r"mortise_(client|lock|rw|semaphore|election|multi)_([a-z_]+)\(", header)
     return {f"{kind}.{method}" for kind, method in found
             if not method.startswith(("add_", "free", "new")) and not is_of_hold(method)}
 
@@ -98,7 +100,7 @@ def shown(scenarios):
         kinds = kinds_of(scenario)
         for step, kind, method in calls_in(scenario):
             # A value that no step checks shows nothing, and a watch is shown by a notice.
-            if method != "watch" and (not is_read_only(method) or is_asserted(step)):
+            if method not in ("watch", "observe") and (not is_read_only(method) or is_asserted(step)):
                 seen["calls"].add(f"{kind}.{method}")
             if method == "query" and is_asserted(step):
                 seen["getters"].add(re.sub(r"^(label|value)$", r"entry_\1", step.get("of", "waiter_count")))
@@ -110,7 +112,8 @@ def shown(scenarios):
                 seen["flags"].add(f"{'' if step[flag] else 'not '}{flag} of {whose}")
             if "notice" in step:
                 seen["notices"].add(step["notice"])
-                seen["calls"].add(f"{kinds.get((step['at'], step['on']), 'client')}.watch")
+                by = "observe" if step["notice"] in LEADERS else "watch"
+                seen["calls"].add(f"{kinds.get((step['at'], step['on']), 'client')}.{by}")
         for given in options_in(scenario):
             seen["options"].update(given)
             seen["protocols"].update({given["protocol"]} if "protocol" in given else ())
@@ -128,7 +131,7 @@ def check(header_path, scenarios):
     seen = shown(scenarios)
     required = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
               "protocols": protocols_of(header), "calls": calls_of(header) | CALLS_OF_HOLDS,
-              "flags": FLAGS, "notices": {"lost", "at_risk", "contended"}, "getters": getters_of(header)}
+              "flags": FLAGS, "notices": {"lost", "at_risk", "contended"} | LEADERS, "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in required.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None

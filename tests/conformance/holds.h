@@ -21,6 +21,7 @@ static struct hold *find_hold(const char *name) {
 
 static const char *ending_of(const struct handle *handle, const char *acquire) {
   if (handle->kind == SEMAPHORE) return "release";
+  if (handle->kind == ELECTION) return "resign";
   if (handle->kind != RW) return "unlock";
   if (strcmp(acquire, "adopt") == 0) {
     return mortise_rw_is_writing(handle->object) ? "write_unlock" : "read_unlock";
@@ -32,6 +33,7 @@ static int64_t hold_number_of(const struct handle *handle) {
   if (handle->kind == LOCK) return mortise_lock_hold_number(handle->object);
   if (handle->kind == RW) return mortise_rw_hold_number(handle->object);
   if (handle->kind == SEMAPHORE) return mortise_semaphore_hold_number(handle->object);
+  if (handle->kind == ELECTION) return mortise_election_hold_number(handle->object);
   return mortise_multi_hold_number(handle->object);
 }
 
@@ -40,6 +42,9 @@ static mortise_status unlock_hold(const struct hold *hold) {
   void *const object = hold->handle->object;
   if (hold->handle->kind == LOCK) return mortise_lock_unlock_hold(object, hold->number, error);
   if (hold->handle->kind == MULTI) return mortise_multi_unlock_hold(object, hold->number, error);
+  if (hold->handle->kind == ELECTION) {
+    return mortise_election_resign_hold(object, hold->number, error);
+  }
   if (hold->handle->kind == SEMAPHORE) {
     return mortise_semaphore_release_hold(object, hold->number, error);
   }
@@ -65,6 +70,7 @@ static void add_hold(const char *name, const struct handle *handle, const char *
 static const char *method_of_hold(const struct hold *hold, const char *method) {
   const int is_rw = hold->handle->kind == RW;
   if (strcmp(method, "unlock") == 0) return hold->ending;
+  if (hold->handle->kind == ELECTION && strcmp(method, "is_held") == 0) return "is_leader";
   if (is_rw && strcmp(method, "is_held") == 0) {
     return strcmp(hold->ending, "read_unlock") == 0 ? "is_reading" : "is_writing";
   }

@@ -105,7 +105,7 @@ local function arguments(kind, method, given)
   end
   local timeout_ms = tonumber(given.timeout_ms)
   if timeout_ms == -1 then timeout_ms = mortise.FOREVER end
-  if method:find("acquire$") then list[#list + 1] = timeout_ms end
+  if method:find("acquire$") or method == "campaign" then list[#list + 1] = timeout_ms end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
   if method == "set_value" then list[#list + 1] = given.value end
   if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
@@ -240,6 +240,12 @@ local function call(name, method, given)
     local status, _, text = outcome(object[method], object, mode and queue, handle.tag, mode)
     return fields(status, nil, nil, text)
   end
+  if method == "observe" then
+    local interval_ms = tonumber(given.interval_ms)
+    local status, _, text = outcome(object.observe, object, interval_ms and queue, handle.tag,
+                                    interval_ms)
+    return fields(status, nil, nil, text)
+  end
   if method == "force_release" and not given.owner then
     local first = object:query().holders[1]
     given.owner = first and first.owner or ""
@@ -291,10 +297,11 @@ local function pump(timeout_ms)
         encode(event.message)))
     elseif event.tag < FIRST_CALL then
       local kinds = {[mortise.EVENT_LOST] = "lost", [mortise.EVENT_STATS] = "stats",
-                     [mortise.EVENT_CONTENDED] = "contended"}
+                     [mortise.EVENT_CONTENDED] = "contended", [mortise.EVENT_LEADER] = "leader",
+                     [mortise.EVENT_NO_LEADER] = "no_leader"}
       print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag],
         kinds[event.kind] or "at_risk", event.token, event.reason or 0,
-        encode(event.message or "")))
+        encode(event.leader and event.leader.value or event.message or "")))
     else
       print(("done %.0f %s"):format(event.tag - FIRST_CALL,
         fields(event.status, event.token, nil, event.message, event.details)))

@@ -1,4 +1,5 @@
 /* Every call of the ABI that a scenario can name, by kind and form. */
+#include "election_methods.h"
 
 static void lock_interrupt(struct call *call) {
   call->status = mortise_lock_interrupt(call->object, call->is_on, error);
@@ -405,6 +406,23 @@ static const struct method methods[] = {
     {RW, "free", 0, rw_free},
     {SEMAPHORE, "free", 0, semaphore_free},
     {MULTI, "free", 0, multi_free},
+    {ELECTION, "campaign", 0, election_campaign},
+    {ELECTION, "campaign", 1, election_campaign_async},
+    {ELECTION, "resign", 0, election_resign},
+    {ELECTION, "resign", 1, election_resign_async},
+    {ELECTION, "extend", 0, election_extend},
+    {ELECTION, "extend", 1, election_extend_async},
+    {ELECTION, "progress", 0, election_progress},
+    {ELECTION, "set_value", 0, election_set_value},
+    {ELECTION, "set_value", 1, election_set_value_async},
+    {ELECTION, "cancel", 0, election_cancel},
+    {ELECTION, "interrupt", 0, election_interrupt},
+    {ELECTION, "name", 0, election_name},
+    {ELECTION, "is_leader", 0, election_is_leader},
+    {ELECTION, "valid_ms", 0, election_valid_ms},
+    {ELECTION, "deadline_ns", 0, election_deadline_ns},
+    {ELECTION, "token", 0, election_token},
+    {ELECTION, "free", 0, election_free},
     {CLIENT, "ping", 0, client_ping},
     {CLIENT, "set_credentials", 0, client_set_credentials},
 };

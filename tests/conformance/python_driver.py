@@ -129,7 +129,8 @@ def make(kind, given):
         return client.multi(*members_of(given["members"]))
     if kind == "semaphore":
         return client.semaphore(name_of(given), number(given, "permits", 1), **options_of(given))
-    return {"lock": client.lock, "rw": client.rw_lock}[kind](name_of(given), **options_of(given))
+    makers = {"lock": client.lock, "rw": client.rw_lock, "election": client.election}
+    return makers[kind](name_of(given), **options_of(given))
 
 
 def new(kind, name, given):
@@ -308,6 +309,21 @@ def watch(handle):
     handle.lock.watch(report)
 
 
+def observe(handle, given):
+    made_in, on = run, handle.name
+
+    def report(leader):
+        if leader is None:
+            notify(made_in, f"{on} no_leader")
+        else:
+            notify(made_in, f"{on} leader text={encode(leader.value)}")
+
+    if "interval_ms" in given:
+        handle.lock.observe(report, int(given["interval_ms"]) / 1000)
+    else:
+        handle.lock.observe(None)
+
+
 def force_release(handle, given):
     owner = given.get("owner")
     if owner is None:
@@ -320,7 +336,7 @@ def look(handle, method):
     """A fact by the local clock, or None for another method."""
     lock = handle.lock
     facts = {
-        "is_held": lambda: lock.is_held, "is_reading": lambda: lock.reader().is_held,
+        "is_held": lambda: lock.is_held, "is_leader": lambda: lock.is_leader, "is_reading": lambda: lock.reader().is_held,
         "is_writing": lambda: lock.writer().is_held, "member_count": lambda: len(lock),
         "valid_ms": lambda: round(lock.valid_for * 1000), "deadline_ns": lambda: lock.deadline_ns,
         "token": lambda: lock.token,
@@ -345,6 +361,8 @@ def call_handle(handle, method, given):
     if rest == "acquire":
         hold = acquirable(handle, mode, given).acquire(timeout=seconds(given, "timeout_ms"))
         return keep(handle, hold, given)
+    if method == "campaign":
+        return keep(handle, lock.campaign(timeout=seconds(given, "timeout_ms")), given)
     if method == "query":
         return query(handle, given.get("of", "waiter_count"))
     if method == "name":
@@ -361,6 +379,8 @@ def call_handle(handle, method, given):
     {
         "unlock": lambda: acquirable(handle, mode, {}).release(),
         "release": lambda: lock.release(),
+        "resign": lambda: lock.resign(),
+        "observe": lambda: observe(handle, given),
         "extend": lambda: lock.extend(seconds(given, "lease_ms")),
         "progress": lambda: lock.progress(),
         "set_value": lambda: lock.set_value(given["value"]),
@@ -409,6 +429,8 @@ async def awaited(handle, method, given):
         return keep(handle, await lock.try_acquire_async(), given)
     if rest == "acquire":
         return keep(handle, await lock.acquire_async(timeout=seconds(given, "timeout_ms")), given)
+    if method == "campaign":
+        return keep(handle, await lock.campaign_async(timeout=seconds(given, "timeout_ms")), given)
     if method == "query":
         blocking = functools.partial(query, handle, given.get("of", "waiter_count"))
         return await loop.run_in_executor(None, blocking)
@@ -418,6 +440,8 @@ async def awaited(handle, method, given):
         await handle.lock.set_value_async(given["value"])
     elif rest == "extend":
         await handle.lock.extend_async(seconds(given, "lease_ms"))
+    elif rest == "resign":
+        await handle.lock.resign_async()
     else:
         await lock.release_async()
     return with_token(handle)

@@ -45,7 +45,12 @@ static mortise_status query_semaphore(void *semaphore, mortise_info *info, morti
   return mortise_semaphore_query(semaphore, info, problem);
 }
 
+static mortise_status query_election(void *election, mortise_info *info, mortise_error *problem) {
+  return mortise_election_query(election, info, problem);
+}
+
 static query_function query_of(enum kind kind) {
+  if (kind == ELECTION) return query_election;
   return kind == LOCK ? query_lock : kind == RW ? query_rw : query_semaphore;
 }
 
@@ -61,6 +66,9 @@ static void force_release(struct call *call, enum kind kind) {
   if (kind == RW) call->status = mortise_rw_force_release(call->object, owner, length, error);
   if (kind == SEMAPHORE) {
     call->status = mortise_semaphore_force_release(call->object, owner, length, error);
+  }
+  if (kind == ELECTION) {
+    call->status = mortise_election_force_release(call->object, owner, length, error);
   }
   mortise_info_free(info);
 }

@@ -190,7 +190,7 @@ class ScenarioRun:
                 del given["url"]
         else:
             given.setdefault("client", "client")
-        if step["new"] in ("lock", "rw", "semaphore"):
+        if step["new"] in ("lock", "rw", "semaphore", "election"):
             given["name"] = step.get("name", "the lock")
         if "members" in step:
             given["members"] = step["members"]

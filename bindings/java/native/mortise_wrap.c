@@ -264,7 +264,7 @@ static void mortise_java_throw_any(JNIEnv *env, const mortise_error *error) {
 }
 
 // Of each event in the array of records.
-enum { mortise_java_fields = 9 };
+enum { mortise_java_fields = 10 };
 
 // The message and the lock's name of a line of a log, as a byte[][]; NULL with an exception pending
 // when memory runs out.
@@ -281,6 +281,17 @@ static jobjectArray mortise_java_line(JNIEnv *env, const mortise_event *event, c
   return texts;
 }
 
+// The leader that the event has, as an info for Java to free; 0 for any other event, and when memory
+// runs out.
+static jlong mortise_java_leader(const mortise_event *event) {
+  const mortise_kind kind = mortise_event_kind(event);
+  if (kind != MORTISE_EVENT_LEADER && kind != MORTISE_EVENT_NO_LEADER) return 0;
+  mortise_info *info = mortise_info_new();
+  if (mortise_event_leader(event, info, NULL) == MORTISE_OK) return (jlong)(intptr_t)info;
+  mortise_info_free(info);
+  return 0;
+}
+
 // Whether the event could be written at this index; if not, an exception is pending.
 static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize index,
                                   jlongArray records, jobjectArray details) {
@@ -292,7 +303,8 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
                                              mortise_event_log_level(event),
                                              mortise_event_log_subject(event),
                                              mortise_event_dropped_records(event),
-                                             mortise_event_hold_number(event)};
+                                             mortise_event_hold_number(event),
+                                             mortise_java_leader(event)};
   (*env)->SetLongArrayRegion(env, records, index * mortise_java_fields, mortise_java_fields,
                              record);
   if ((*env)->ExceptionCheck(env)) return 0;
@@ -3642,6 +3654,522 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1watch(JNIEnv *
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg4); 
   mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_election_1new(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2, jlong jarg4) {
+  jlong jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_options *arg4 = (mortise_options *) 0 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_election *result = 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "name");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  arg4 = (mortise_options *)(intptr_t)jarg4; 
+  result = (mortise_election *)mortise_election_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
+  jresult = (jlong)(intptr_t)result; 
+  
+  mortise_java_throw(jenv, arg5); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT void JNICALL Java_org_mortise_MortiseNative_election_1free(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  mortise_election_free(arg1);
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1campaign(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_election_campaign(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1campaign_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (int64_t)jarg4; 
+  result = (mortise_status)mortise_election_campaign_async(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1resign(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_election_resign(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1resign_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (mortise_status)mortise_election_resign_async(arg1,arg2,arg3,arg4);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg4); 
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1resign_1hold(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_election_resign_hold(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1resign_1hold_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (int64_t)jarg4; 
+  result = (mortise_status)mortise_election_resign_hold_async(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1extend(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  
+  arg2 = (int64_t)jarg2;
+  arg3 = mortise_error_new();
+  
+  result = (mortise_status)mortise_election_extend(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw_any(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1extend_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  
+  arg4 = (int64_t)jarg4;
+  arg5 = mortise_error_new();
+  
+  result = (mortise_status)mortise_election_extend_async(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw_any(jenv, arg5); 
+  mortise_error_free(arg5); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1progress(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_election_progress(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1set_1value(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_election_set_value(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1set_1value_1async(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jbyteArray jarg4) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg6 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  
+  if (jarg4 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "value");
+    return 0;
+  }
+  arg4 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg4, NULL);
+  if (arg4 == NULL) return 0;
+  arg5 = (size_t)(*jenv)->GetArrayLength(jenv, jarg4);
+  
+  result = (mortise_status)mortise_election_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg6); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg4, (jbyte *)arg4, JNI_ABORT);
+  
+  mortise_error_free(arg6); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1cancel(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg2 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (mortise_status)mortise_election_cancel(arg1,arg2);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg2); 
+  mortise_error_free(arg2); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1interrupt(JNIEnv *jenv, jclass jcls, jlong jarg1, jint jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (int32_t)jarg2; 
+  result = (mortise_status)mortise_election_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1is_1leader(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int32_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (int32_t)mortise_election_is_leader((struct mortise_election const *)arg1);
+  jresult = (jint)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_election_1valid_1ms(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_election_valid_ms((struct mortise_election const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_election_1deadline_1ns(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_election_deadline_ns((struct mortise_election const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_election_1token(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_election_token((struct mortise_election const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_election_1hold_1number(JNIEnv *jenv, jclass jcls, jlong jarg1) {
+  jlong jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  result = (int64_t)mortise_election_hold_number((struct mortise_election const *)arg1);
+  jresult = (jlong)result; 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1query(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_info *arg2 = (mortise_info *) 0 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_info *)(intptr_t)jarg2; 
+  result = (mortise_status)mortise_election_query(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1force_1release(JNIEnv *jenv, jclass jcls, jlong jarg1, jbyteArray jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  
+  if (jarg2 == NULL) {
+    SWIG_JavaThrowException(jenv, SWIG_JavaNullPointerException, "owner");
+    return 0;
+  }
+  arg2 = (char *)(*jenv)->GetByteArrayElements(jenv, jarg2, NULL);
+  if (arg2 == NULL) return 0;
+  arg3 = (size_t)(*jenv)->GetArrayLength(jenv, jarg2);
+  
+  result = (mortise_status)mortise_election_force_release(arg1,(char const *)arg2,arg3,arg4);
+  jresult = (jint)result; 
+  
+  mortise_java_throw(jenv, arg4); 
+  
+  (*jenv)->ReleaseByteArrayElements(jenv, jarg2, (jbyte *)arg2, JNI_ABORT);
+  
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1watch(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (mortise_status)mortise_election_watch(arg1,arg2,arg3,arg4);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg4); 
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1observe(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3, jlong jarg4) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg5 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  arg4 = (int64_t)jarg4; 
+  result = (mortise_status)mortise_election_observe(arg1,arg2,arg3,arg4,arg5);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg5); 
+  mortise_error_free(arg5); 
   return jresult;
 }
 

@@ -121,6 +121,9 @@ client.semaphore = maker(locks.semaphore, function(from, name, capacity, options
   return core.semaphore_new(from, name, capacity, made)
 end)
 
+--- election(name [, options]): makes a candidate of the election of this name.
+client.election = maker(locks.election, named(core.election_new))
+
 --- multi(): makes a set of locks without members.
 client.multi = maker(locks.multi, core.multi_new)
 

@@ -50,7 +50,8 @@ function dispatcher.new(client, loop_park)
   local queue, message, code, details = new_queue(client)
   if not queue then return nil, message, code, details end
   return setmetatable({queue = queue, park = loop_park or park, last_tag = 0, sleepers = {},
-                       watchers = {}, watched = setmetatable({}, {__mode = "k"})}, dispatcher)
+                       watchers = {}, watched = setmetatable({}, {__mode = "k"}),
+                       observed = setmetatable({}, {__mode = "k"})}, dispatcher)
 end
 
 --- Returns a descriptor that is readable while there are events to dispatch.
@@ -127,6 +128,23 @@ function dispatcher:watch(owner, fn)
   if not is_ok then return nil, message, code, details end
   self.watchers[self.watched[owner] or tag] = nil
   self.watched[owner], self.watchers[tag] = tag, fn
+  return true
+end
+
+--- Calls fn with each event of an observed election, whose field `leader` is the leader or nil.
+-- Queries the server at this interval, 1000 by default. Replaces an earlier observation. Without fn
+-- it only ends the earlier one.
+function dispatcher:observe(election, fn, interval_ms)
+  local observe = type(election) == "table" and election.calls and election.observe
+  if not observe then error("cannot observe " .. tostring(election) .. "; give an election", 2) end
+  if fn ~= nil and type(fn) ~= "function" then
+    error("fn has to be a function, not " .. type(fn), 2)
+  end
+  local tag = new_tag(self)
+  local is_ok, message, code, details = observe(election, fn and self.queue, tag, interval_ms)
+  if not is_ok then return nil, message, code, details end
+  self.watchers[self.observed[election] or tag] = nil
+  self.observed[election], self.watchers[tag] = tag, fn
   return true
 end
 

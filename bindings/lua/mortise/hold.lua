@@ -136,8 +136,8 @@ local function finish(self, queue, tag)
 end
 
 -- The method that reports whether there is a hold, by the ending.
-local IS_HELD = {unlock_hold = "is_held", release_hold = "is_held", [READ] = "is_reading",
-                 [WRITE] = "is_writing"}
+local IS_HELD = {unlock_hold = "is_held", release_hold = "is_held", resign_hold = "is_leader",
+                 [READ] = "is_reading", [WRITE] = "is_writing"}
 
 --- Unlocks. Returns true, or nil, message, code. The code is LOST if the hold was lost before, or
 -- if it had ended and its handle was acquired again.

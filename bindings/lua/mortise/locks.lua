@@ -4,6 +4,7 @@
 local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
+local leader_of = require "mortise.leader"
 local owner = require "mortise.owner"
 
 local locks = {}
@@ -33,6 +34,34 @@ locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
   {"release", "resize", "extend", "progress", "set_value", "cancel", "interrupt"})
+
+--- Candidate of an election. campaign([timeout_ms]) waits until it leads and returns a hold.
+-- with(fn [, timeout_ms]) runs fn while it leads.
+locks.election = owner.class(
+  "election", {campaign = "resign_hold"}, {with = "campaign"},
+  {"is_leader", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
+  {"resign", "extend", "progress", "set_value", "cancel", "interrupt"})
+
+--- leader(): asks the server for the leader. Returns a table with owner, host, pid, label and
+-- value, or false if nobody leads.
+function locks.election:leader()
+  local answer = core.info_new()
+  local is_ok, message, code, details = core.election_query(handle.unwrap(self), answer)
+  if is_ok then return leader_of(answer) or false end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
+
+--- observe(queue, tag [, interval_ms]): puts an event of kind EVENT_LEADER or EVENT_NO_LEADER with
+-- this tag on the queue, now and after each change. It queries the server at this interval, 1000 by
+-- default. The event has the field `leader`. Without a queue the events end.
+function locks.election:observe(queue, tag, interval_ms)
+  local is_done, message, code, details =
+    core.election_observe(handle.unwrap(self), handle.unwrap(queue), tag or 0, interval_ms or 0)
+  if is_done then return true end
+  if code == core.INVALID_ARGUMENT then error(message, 2) end
+  return nil, message, code, details
+end
 
 --- All of several locks or none. add_lock(lock), add_reader(rw), add_writer(rw) and
 -- add_semaphore(semaphore [, permits]) add members.

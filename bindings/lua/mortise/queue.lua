@@ -3,6 +3,7 @@
 local change = require "mortise.change"
 local core = require "mortise.core"
 local handle = require "mortise.handle"
+local leader_of = require "mortise.leader"
 
 local queue = handle.class("queue", core.queue_free)
 
@@ -33,6 +34,10 @@ local function read(event)
     result.level = core.event_log_level(event)
     result.subject = core.event_log_subject(event)
     result.dropped_records = core.event_dropped_records(event)
+  end
+  if result.kind == core.EVENT_LEADER or result.kind == core.EVENT_NO_LEADER then
+    local answer = core.info_new()
+    if core.event_leader(event, answer) then result.leader = leader_of(answer) end
   end
   if status ~= core.OK or result.reason or is_line or is_wanted then
     local message = core.event_message(event)
@@ -67,7 +72,8 @@ end
 
 --- Returns the oldest event. Waits for it for at most `timeout_ms`. An event is a table with kind,
 -- tag, status, token and hold_number. It may also have message, lock_name, reason and details. A
--- log record also has level, subject and dropped_records, the number of dropped records. Without an
+-- log record also has level, subject and dropped_records, the number of dropped records. An event
+-- of an observed election has leader, unless nobody leads. Without an
 -- event it returns nil, message, code: TIMED_OUT, or SHUT_DOWN once the queue is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)

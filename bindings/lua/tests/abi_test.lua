@@ -17,6 +17,7 @@ local OTHERWISE = {
   info_new = "", info_free = "", info_entry_count = "#holders + #waiters",
   info_shown_holder_count = "#holders",
   event_new = "", event_free = "", event_kind = "event.kind",
+  event_leader = "event.leader of an observed election",
   event_reason = "event.reason of a loss or a risk", event_log_level = "event.level of a line",
   event_log_subject = "its subject", event_dropped_records = "its dropped_records",
   log_level_text = "log_level_text", log_subject_text = "log_subject_text",
@@ -40,8 +41,8 @@ check.case("the header has functions", function() check.equal(#functions > 130, 
 check.case("each function has a counterpart or a reason", function(name)
   local client = check.client()
   local objects = {client = client, lock = client:lock(name), rw = client:rw(name),
-                   semaphore = client:semaphore(name, 2), multi = client:multi(),
-                   queue = client:queue()}
+                   semaphore = client:semaphore(name, 2), election = client:election(name),
+                   multi = client:multi(), queue = client:queue()}
   assert(objects.lock:try())
   local answer = assert(objects.lock:query())
   local _, _, _, details = objects.rw:read_try()

@@ -54,6 +54,39 @@ check.case("a dispatcher passes outcomes, misuse and losses on", function(name)
   check.misuse("cannot await query: no such", function() dispatcher:await(holder, "query") end)
 end)
 
+check.case("a dispatcher reports the leader of an election", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local candidate, observer = client:election(name), client:election(name)
+  local seen
+  check.equal(dispatcher:observe(observer, function(event) seen = event end, 10), true)
+  while not seen do assert(dispatcher:dispatch(20000)) end
+  check.equal(seen.kind, mortise.EVENT_NO_LEADER)
+  check.equal(seen.leader, nil)
+  check.equal(observer:leader(), false)
+  local _, token
+  coroutine.wrap(function()
+    _, token = dispatcher:await(candidate, "with", function(hold)
+      check.equal(candidate:is_leader(), true)
+      check.equal(hold:is_held(), true)
+      check.equal(hold:set_value("10.0.0.5:8080"), true)
+      return hold.token
+    end, 20000)
+  end)()
+  while not token do assert(dispatcher:dispatch(20000)) end
+  check.equal(token, candidate:token())
+  local hold = assert(candidate:campaign(20000))
+  check.equal(hold:set_value("second"), true)
+  repeat assert(dispatcher:dispatch(20000)) until seen.leader and seen.leader.value == "second"
+  check.equal(seen.kind, mortise.EVENT_LEADER)
+  check.equal(observer:leader().owner, seen.leader.owner)
+  check.equal(hold:unlock(), true)
+  check.equal(dispatcher:observe(observer), true)
+  check.misuse("cannot observe", function() dispatcher:observe(client:lock(name), print) end)
+  check.misuse("fn has to be a function", function() dispatcher:observe(observer, 1) end)
+  check.misuse("interval_ms: 9", function() observer:observe(dispatcher.queue, 1, 9) end)
+end)
+
 check.case("closing a dispatcher ends what waits", function(name)
   local client = check.client()
   local dispatcher = assert(new_dispatcher(client))

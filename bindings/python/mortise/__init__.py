@@ -38,6 +38,7 @@ from mortise._constants import (
 )
 from mortise._owner import Notice
 from mortise.client import Client
+from mortise.election import Election, Leader
 from mortise.errors import (
     AlreadyHeld,
     Busy,
@@ -83,9 +84,9 @@ if _core.check_abi(_constants.ABI_MAJOR, _constants.ABI_MINOR) != Status.OK:
                       f"later of the same major version, not {__version__}")
 
 __all__ = [
-    "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Duration", "Error", "Finding",
-    "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError", "InvalidArgument",
-    "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo", "LockLost", "LockUser",
+    "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Duration", "Election", "Error",
+    "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError",
+    "InvalidArgument", "Leader", "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo", "LockLost", "LockUser",
     "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi", "NotAcquired", "NotOwner",
     "NotWaiting", "Notice", "OutOfMemory", "Permits", "ReadWriteHold", "ReadWriteLock", "Reader",
     "Refused", "Sample", "Semaphore", "Severity", "Stats", "Status", "Timeout", "Unknown",

@@ -251,6 +251,10 @@ EVENT_STATS = 9
 EVENT_CONTENDED = 10
 #: A change of the value of a hold ended.
 EVENT_VALUE_SET = 11
+#: An observed election has another leader, or its leader has another value.
+EVENT_LEADER = 12
+#: Nobody leads an observed election.
+EVENT_NO_LEADER = 13
 
 # The version that this package was written for. An older library lacks functions.
 ABI_MAJOR = 1

@@ -10,7 +10,13 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core
-from mortise._constants import FOREVER, QUEUE_CAPACITY, Status
+from mortise._constants import (
+    EVENT_LEADER,
+    EVENT_NO_LEADER,
+    FOREVER,
+    QUEUE_CAPACITY,
+    Status,
+)
 from mortise.errors import Closed, Details, Forked, failure
 
 if TYPE_CHECKING:
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
 
 # How many events an event loop handles at once. It also has other work.
 MOST_EVENTS = 256
+
+_OF_ELECTIONS = (EVENT_LEADER, EVENT_NO_LEADER)
 
 logger = logging.getLogger("mortise")
 
@@ -31,6 +39,8 @@ class Event(NamedTuple):
     token: int
     hold_number: int
     details: Details | None
+    #: The info of an observed election, for `read_info`.
+    leader: Any
 
     def check(self) -> None:
         """Raises the failure of the call, if it failed."""
@@ -80,7 +90,10 @@ class Dispatcher:
             return False
         for record in records:
             *numbers, details = record
-            event = Event._make((*numbers, details and Details(*details)))
+            if numbers[0] in _OF_ELECTIONS:
+                event = Event._make((*numbers, None, details))
+            else:
+                event = Event._make((*numbers, details and Details(*details), None))
             callback = self._callbacks.get(event.tag)
             if callback is not None:
                 self.call(callback, event)

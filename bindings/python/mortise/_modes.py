@@ -58,15 +58,33 @@ class Mode:
         self.other: Mode | None = None
 
 
+class Campaign(Mode):
+    """The way to lead an election."""
+
+    def __init__(self, kind: str) -> None:
+        self.acquire = _call(kind, "campaign")
+        self.acquire_async = _call(kind, "campaign_async")
+        self.try_ = lambda handle: self.acquire(handle, 0)
+        self.try_async = lambda handle, queue, tag: self.acquire_async(handle, queue, tag, 0)
+        self.release = _call(kind, "resign")
+        self.release_async = _call(kind, "resign_async")
+        self.release_hold = _call(kind, "resign_hold")
+        self.release_hold_async = _call(kind, "resign_hold_async")
+        self.is_held = _call(kind, "is_leader")
+        self.other = None
+
+
 LOCK = NamedCalls("lock")
 RW = NamedCalls("rw")
 SEMAPHORE = NamedCalls("semaphore")
+ELECTION = NamedCalls("election")
 MULTI = Calls("multi")
 
 MUTEX = Mode("lock", "", "unlock", "is_held")
 READ = Mode("rw", "read_", "unlock", "is_reading")
 WRITE = Mode("rw", "write_", "unlock", "is_writing")
 PERMITS = Mode("semaphore", "", "release", "is_held")
+LEADING = Campaign("election")
 ALL = Mode("multi", "", "unlock", "is_held")
 READ.other = WRITE
 WRITE.other = READ

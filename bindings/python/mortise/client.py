@@ -11,6 +11,7 @@ from mortise import _core
 from mortise._arguments import Seconds, count, milliseconds, name_bytes, options_of
 from mortise._constants import LogLevel, LogSubject
 from mortise._dispatcher import Dispatchers, Event, logger
+from mortise.election import Election
 from mortise.errors import reason_of
 from mortise.locks import Lock, Member, Multi, ReadWriteLock, Semaphore
 from mortise.reports import (
@@ -116,6 +117,17 @@ class Client:
         handle = _core.semaphore_new(
             self._handle, name_bytes(name), count(permits, "permits"), self._options(options))
         return Semaphore(self, name, handle, timeout, cancel_on_loss)
+
+    def election(self, name: Name, *, timeout: Seconds | None = None, cancel_on_loss: bool = True,
+                 **options: Unpack[LockOptions]) -> Election:
+        """A new candidate of the election of this name, or an observer of it.
+
+        The arguments are those of `lock`. The option `lease` is the time without a leader after a
+        crash, and `value` a text of each leadership, such as an address. A leadership lasts at most
+        `max_hold`, which is one hour by default.
+        """
+        handle = _core.election_new(self._handle, name_bytes(name), self._options(options))
+        return Election(self, name, handle, timeout, cancel_on_loss)
 
     def multi(self, *members: Member, timeout: Seconds | None = None,
               cancel_on_loss: bool = True) -> Multi:

@@ -23,7 +23,7 @@ class _Default:
     """The timeout of the lock object."""
 
 
-_DEFAULT = _Default()
+DEFAULT = _Default()
 Limit = Union[Seconds, None, _Default]
 
 
@@ -48,7 +48,7 @@ class Acquirable(Generic[HoldType]):
 
     # ---- blocking -------------------------------------------------------------------------
 
-    def acquire(self, timeout: Limit = _DEFAULT) -> HoldType:
+    def acquire(self, timeout: Limit = DEFAULT) -> HoldType:
         """Waits for the lock, in the order of arrival at the server. Returns the hold.
 
         Raises `Timeout` after the timeout, which is that of the lock object unless it is given.
@@ -100,7 +100,7 @@ class Acquirable(Generic[HoldType]):
 
     # ---- asyncio --------------------------------------------------------------------------
 
-    async def acquire_async(self, timeout: Limit = _DEFAULT) -> HoldType:
+    async def acquire_async(self, timeout: Limit = DEFAULT) -> HoldType:
         """As `acquire`, without blocking the event loop.
 
         A cancelled task gives its place in the queue back.
@@ -249,11 +249,11 @@ class ReadWriteLock(NamedOwner):
     def _adopted(self) -> ReadWriteHold:
         return ReadWriteHold(self, self._adopted_mode())
 
-    def reader(self, timeout: Limit = _DEFAULT) -> Reader:
+    def reader(self, timeout: Limit = DEFAULT) -> Reader:
         """What is acquired to read. The timeout is that of the lock object unless it is given."""
         return Reader(self, self._timeout if isinstance(timeout, _Default) else timeout)
 
-    def writer(self, timeout: Limit = _DEFAULT) -> Writer:
+    def writer(self, timeout: Limit = DEFAULT) -> Writer:
         """What is acquired to write. The timeout is that of the lock object unless it is given."""
         return Writer(self, self._timeout if isinstance(timeout, _Default) else timeout)
 
@@ -317,7 +317,7 @@ class Semaphore(NamedOwner, Acquirable[Hold]):
     def _adopted_mode(self) -> Mode:
         return self._mode
 
-    def permits(self, permits: int, timeout: Limit = _DEFAULT) -> Permits:
+    def permits(self, permits: int, timeout: Limit = DEFAULT) -> Permits:
         """So many permits at once. The timeout is that of the semaphore unless it is given."""
         return Permits(self, permits, self._timeout if isinstance(timeout, _Default) else timeout)
 

@@ -367,6 +367,50 @@ struct mortise_api {
   mortise_listing *(*client_list_history)(mortise_client *client, const char *name, size_t name_len,
                                           int64_t window_ms, int64_t timeout_ms,
                                           mortise_error *error);
+  mortise_election *(*election_new)(mortise_client *client, const char *name, size_t name_len,
+                                    const mortise_options *options, mortise_error *error);
+  void (*election_free)(mortise_election *election);
+  mortise_status (*election_campaign)(mortise_election *election, int64_t timeout_ms,
+                                      mortise_error *error);
+  mortise_status (*election_campaign_async)(mortise_election *election, mortise_queue *queue,
+                                            int64_t tag, int64_t timeout_ms, mortise_error *error);
+  mortise_status (*election_resign)(mortise_election *election, mortise_error *error);
+  mortise_status (*election_resign_async)(mortise_election *election, mortise_queue *queue,
+                                          int64_t tag, mortise_error *error);
+  mortise_status (*election_resign_hold)(mortise_election *election, int64_t hold_number,
+                                         mortise_error *error);
+  mortise_status (*election_resign_hold_async)(mortise_election *election, mortise_queue *queue,
+                                               int64_t tag, int64_t hold_number,
+                                               mortise_error *error);
+  mortise_status (*election_extend)(mortise_election *election, int64_t lease_ms,
+                                    mortise_error *error);
+  mortise_status (*election_extend_async)(mortise_election *election, mortise_queue *queue,
+                                          int64_t tag, int64_t lease_ms, mortise_error *error);
+  mortise_status (*election_progress)(mortise_election *election, mortise_error *error);
+  mortise_status (*election_set_value)(mortise_election *election, const char *value,
+                                       size_t value_len, mortise_error *error);
+  mortise_status (*election_set_value_async)(mortise_election *election, mortise_queue *queue,
+                                             int64_t tag, const char *value, size_t value_len,
+                                             mortise_error *error);
+  mortise_status (*election_cancel)(mortise_election *election, mortise_error *error);
+  mortise_status (*election_interrupt)(mortise_election *election, int32_t is_on,
+                                       mortise_error *error);
+  const char *(*election_name)(const mortise_election *election, size_t *name_len);
+  int32_t (*election_is_leader)(const mortise_election *election);
+  int64_t (*election_valid_ms)(const mortise_election *election);
+  int64_t (*election_deadline_ns)(const mortise_election *election);
+  int64_t (*election_token)(const mortise_election *election);
+  int64_t (*election_hold_number)(const mortise_election *election);
+  mortise_status (*election_query)(mortise_election *election, mortise_info *info,
+                                   mortise_error *error);
+  mortise_status (*election_force_release)(mortise_election *election, const char *owner,
+                                           size_t owner_len, mortise_error *error);
+  mortise_status (*election_watch)(mortise_election *election, mortise_queue *queue, int64_t tag,
+                                   mortise_error *error);
+  mortise_status (*election_observe)(mortise_election *election, mortise_queue *queue, int64_t tag,
+                                     int64_t interval_ms, mortise_error *error);
+  mortise_status (*event_leader)(const mortise_event *event, mortise_info *info,
+                                 mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -13,11 +13,11 @@ namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
 
 /**
- * The base of `mutex`, `rw`, `semaphore` and `multi`: one owner. Two handles of one name exclude
- * each other, also in one process. Move-only. Any thread may use it. If one thread acquires or
- * unlocks, another thread that does the same gets status::busy. So give each concurrent user its
- * own handle. The destructor releases the hold without waiting for the answer, unless a `hold` of
- * it still exists.
+ * The base of `mutex`, `rw`, `semaphore`, `election` and `multi`: one owner. Two handles of one
+ * name exclude each other, also in one process. Move-only. Any thread may use it. If one thread
+ * acquires or unlocks, another thread that does the same gets status::busy. So give each concurrent
+ * user its own handle. The destructor releases the hold without waiting for the answer, unless a
+ * `hold` of it still exists.
  *
  * A function with std::nothrow returns its error. The form without it throws the error as an
  * exception. A function that ends in `_async` ends in one event on the queue, with the tag. If it

@@ -280,7 +280,11 @@ enum mortise_kind_code {
    */
   MORTISE_EVENT_CONTENDED = 10,
   /** A change of the value of a hold ended. */
-  MORTISE_EVENT_VALUE_SET = 11
+  MORTISE_EVENT_VALUE_SET = 11,
+  /** An observed election has another leader, or its leader has another value. */
+  MORTISE_EVENT_LEADER = 12,
+  /** Nobody leads an observed election. */
+  MORTISE_EVENT_NO_LEADER = 13
 };
 /** A value of `enum mortise_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_kind;
@@ -373,6 +377,8 @@ typedef struct mortise_lock mortise_lock;
 typedef struct mortise_rw mortise_rw;
 /** One owner of permits of one named semaphore. Any thread. */
 typedef struct mortise_semaphore mortise_semaphore;
+/** One candidate of one named election, or an observer of it. Any thread. */
+typedef struct mortise_election mortise_election;
 /** Several locks that are acquired all or none. Any thread. */
 typedef struct mortise_multi mortise_multi;
 /** A queue of asynchronous results and notices. Any thread. */
@@ -2107,6 +2113,248 @@ MORTISE_API mortise_status mortise_semaphore_watch(mortise_semaphore *semaphore,
                                                    mortise_queue *queue, int64_t tag,
                                                    mortise_error *error);
 
+/* ---- election --------------------------------------------------------------------------- */
+
+/*
+ * An election is the mutex of its name, whose holder leads. Candidates in other languages,
+ * `mortise_lock` and the command `mortise exec` with the same name and protocol take part. The
+ * rules of a mutex apply. Any thread may call these functions, with one campaign or resignation of
+ * a handle at a time. The caller owns and frees a handle, also after its client was freed.
+ *
+ * docs/recipes/leader_election.md shows a leader in each language.
+ */
+
+/**
+ * Makes a candidate of the election of this name. It may also only observe the election. It sends
+ * nothing.
+ *
+ * The options are those of a mutex. `lease` is the time without a leader after a crash. A
+ * leadership ends after `max_hold`, which is one hour by default, so a leader for longer needs
+ * `max_hold` = "unlimited". With the option `value`, such as the address of the candidate, each of
+ * its leaderships has this value. `reentrant` and `retain` have no effect, and `fair` is always
+ * "strict": an observer then sees each leadership.
+ * @param client the client. It may be freed before the handle.
+ * @param name any bytes. Two names are the same election if their bytes are equal.
+ * @param name_len 1 to MORTISE_MAX_NAME_LEN.
+ * @param options NULL for the client's. See `mortise_options_new_from`.
+ * @return the handle, or NULL. Free it with `mortise_election_free`. NULL has the causes of
+ *   `mortise_lock_new`.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_election *mortise_election_new(mortise_client *client,
+                                                                     const char *name,
+                                                                     size_t name_len,
+                                                                     const mortise_options *options,
+                                                                     mortise_error *error);
+/**
+ * Frees a handle. It resigns without waiting for the answer, and ends a campaign as
+ * `mortise_lock_free` ends an acquire. It observes no longer.
+ */
+MORTISE_API void mortise_election_free(mortise_election *election);
+/**
+ * Waits until this candidate leads. Candidates lead in the order of their arrival at the server.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. With 0 it leads only if nobody else
+ *   leads, and otherwise returns MORTISE_NOT_ACQUIRED.
+ * @return the statuses of `mortise_lock_acquire`, and:
+ * - MORTISE_ALREADY_HELD: this handle leads already.
+ * - MORTISE_BUSY: another call on this handle campaigns or resigns.
+ */
+MORTISE_NODISCARD MORTISE_API mortise_status mortise_election_campaign(mortise_election *election,
+                                                                       int64_t timeout_ms,
+                                                                       mortise_error *error);
+/**
+ * Starts `mortise_election_campaign`, which ends in one MORTISE_EVENT_ACQUIRED. If this call fails,
+ * there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
+ * @return the statuses of `mortise_lock_acquire_async`.
+ */
+MORTISE_API mortise_status mortise_election_campaign_async(mortise_election *election,
+                                                           mortise_queue *queue, int64_t tag,
+                                                           int64_t timeout_ms,
+                                                           mortise_error *error);
+/**
+ * Ends the leadership and lets the next candidate lead. Afterwards this handle does not lead,
+ * whatever the status. Elections of this name that this client observes are queried at once.
+ * @return the statuses of `mortise_lock_unlock`, and:
+ * - MORTISE_LOST: the leadership was lost before.
+ * - MORTISE_NOT_OWNER: this handle does not lead.
+ */
+MORTISE_API mortise_status mortise_election_resign(mortise_election *election,
+                                                   mortise_error *error);
+/**
+ * Starts `mortise_election_resign`, which ends in one MORTISE_EVENT_UNLOCKED. The leadership ends
+ * now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @return the statuses of `mortise_lock_unlock_async`.
+ */
+MORTISE_API mortise_status mortise_election_resign_async(mortise_election *election,
+                                                         mortise_queue *queue, int64_t tag,
+                                                         mortise_error *error);
+/**
+ * Ends the leadership with this number, as `mortise_lock_unlock_hold`, and never a later one of the
+ * same handle.
+ * @param hold_number the value of `mortise_election_hold_number` during the leadership: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold`.
+ */
+MORTISE_API mortise_status mortise_election_resign_hold(mortise_election *election,
+                                                        int64_t hold_number, mortise_error *error);
+/**
+ * Starts `mortise_election_resign_hold`, which ends in one MORTISE_EVENT_UNLOCKED. The leadership
+ * ends now.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param hold_number the value of `mortise_election_hold_number` during the leadership: 1 or more.
+ * @return the statuses of `mortise_lock_unlock_hold_async`.
+ */
+MORTISE_API mortise_status mortise_election_resign_hold_async(mortise_election *election,
+                                                              mortise_queue *queue, int64_t tag,
+                                                              int64_t hold_number,
+                                                              mortise_error *error);
+/**
+ * Extends the leadership so that it lasts at least `lease_ms` from now. Renewal does the same by
+ * itself. It never shortens the leadership.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_extend`.
+ */
+MORTISE_API mortise_status mortise_election_extend(mortise_election *election, int64_t lease_ms,
+                                                   mortise_error *error);
+/**
+ * Starts `mortise_election_extend`, which ends in one MORTISE_EVENT_EXTENDED. If this call fails,
+ * there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param lease_ms as for `mortise_lock_extend`.
+ * @return the statuses of `mortise_lock_extend_async`.
+ */
+MORTISE_API mortise_status mortise_election_extend_async(mortise_election *election,
+                                                         mortise_queue *queue, int64_t tag,
+                                                         int64_t lease_ms, mortise_error *error);
+/**
+ * Reports that the work of the leader goes on (option `progress`), as `mortise_lock_progress`.
+ * @return the statuses of `mortise_lock_progress`.
+ */
+MORTISE_API mortise_status mortise_election_progress(mortise_election *election,
+                                                     mortise_error *error);
+/**
+ * Sets the value of this leadership, such as the address of the leader, as
+ * `mortise_lock_set_value`. Observers are notified of it.
+ * @param value UTF-8 without zero bytes, or NULL with 0, or "", to remove the value.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_set_value`.
+ */
+MORTISE_API mortise_status mortise_election_set_value(mortise_election *election, const char *value,
+                                                      size_t value_len, mortise_error *error);
+/**
+ * Starts `mortise_election_set_value`, which ends in one MORTISE_EVENT_VALUE_SET. If this call
+ * fails, there is no event.
+ * @param queue the queue that receives the event.
+ * @param tag any number. The event returns it.
+ * @param value as for `mortise_election_set_value`.
+ * @param value_len bytes of `value`, at most MORTISE_MAX_VALUE_LEN.
+ * @return the statuses of `mortise_lock_set_value_async`.
+ */
+MORTISE_API mortise_status mortise_election_set_value_async(mortise_election *election,
+                                                            mortise_queue *queue, int64_t tag,
+                                                            const char *value, size_t value_len,
+                                                            mortise_error *error);
+/**
+ * Ends the campaign of this handle, of any thread or queue, with MORTISE_CANCELLED.
+ * @return the statuses of `mortise_lock_cancel`.
+ */
+MORTISE_API mortise_status mortise_election_cancel(mortise_election *election,
+                                                   mortise_error *error);
+/**
+ * Ends the campaign of this handle, and blocks later campaigns until a call with 0, as
+ * `mortise_lock_interrupt`. A leadership is not affected.
+ * @param is_on 1 to interrupt, 0 to end it.
+ * @return the statuses of `mortise_lock_interrupt`.
+ */
+MORTISE_API mortise_status mortise_election_interrupt(mortise_election *election, int32_t is_on,
+                                                      mortise_error *error);
+/**
+ * The name that the handle was made with, as `mortise_lock_name`.
+ * @param name_len receives the number of bytes. May be NULL.
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_election_name(const mortise_election *election,
+                                                                 size_t *name_len);
+/**
+ * 1 while this handle leads by the local clock, otherwise 0. It sends nothing. A leader checks it
+ * before each piece of work.
+ */
+MORTISE_API int32_t mortise_election_is_leader(const mortise_election *election);
+/** How long the leadership is still valid by the local clock, as `mortise_lock_valid_ms`. */
+MORTISE_API int64_t mortise_election_valid_ms(const mortise_election *election);
+/** The moment when the leadership ends unless it is renewed, as `mortise_lock_deadline_ns`. */
+MORTISE_API int64_t mortise_election_deadline_ns(const mortise_election *election);
+/**
+ * The fencing token of the leadership, as `mortise_lock_token`. It rises with every leader. Pass it
+ * to each resource that an earlier leader must not change any more.
+ */
+MORTISE_API int64_t mortise_election_token(const mortise_election *election);
+/** The number of the leadership among those of this handle, as `mortise_lock_hold_number`. */
+MORTISE_API int64_t mortise_election_hold_number(const mortise_election *election);
+/**
+ * Asks the server for the leader. The first entry of the info is the leader, with its value, owner,
+ * host and process id, and the further entries are candidates. No leader leaves
+ * `mortise_info_is_held` at 0. The answer may be old when it arrives. So to decide whether to act,
+ * use `mortise_election_is_leader`.
+ * @param info is filled on MORTISE_OK. Required.
+ * @return the statuses of `mortise_lock_query`.
+ */
+MORTISE_API mortise_status mortise_election_query(mortise_election *election, mortise_info *info,
+                                                  mortise_error *error);
+/**
+ * Ends the leadership of another owner at once, as `mortise_lock_force_release`. It is for an
+ * operator that knows that the leader is stuck.
+ * @param owner the leader, from `mortise_info_entry_owner`. Any bytes.
+ * @param owner_len bytes of `owner`, 1 to 4096.
+ * @return the statuses of `mortise_lock_force_release`.
+ */
+MORTISE_API mortise_status mortise_election_force_release(mortise_election *election,
+                                                          const char *owner, size_t owner_len,
+                                                          mortise_error *error);
+/**
+ * Reports the losses and risks of the leadership of this handle, and with the option `contended`
+ * that other candidates wait, as `mortise_lock_watch`. MORTISE_EVENT_LOST has the reason.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return the statuses of `mortise_lock_watch`.
+ */
+MORTISE_API mortise_status mortise_election_watch(mortise_election *election, mortise_queue *queue,
+                                                  int64_t tag, mortise_error *error);
+/**
+ * Reports the leader, without a campaign. A MORTISE_EVENT_LEADER or a MORTISE_EVENT_NO_LEADER
+ * follows soon, and another one after each change of the leader or of its value.
+ * `mortise_event_leader` has the leader. A new call replaces the old one, and a NULL queue ends the
+ * reports.
+ *
+ * The client queries the server once per interval, as `mortise_election_query` does, with one to
+ * three requests. So a report comes up to one interval late, and a leadership that began and ended
+ * between two queries is not reported. The client queries at once when a leadership of this name
+ * ends in this client. A new leader may be reported before its value, and once more with it. While
+ * the server does not answer, nothing is reported.
+ *
+ * Each unread event takes one place of the queue. While the queue is full, changes are not
+ * reported. The next event then has the newest leader. One thread of the client, which the first
+ * call starts, queries all elections that the client observes. A query that is not answered delays
+ * the others by at most command_timeout.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @param interval_ms 10 to MORTISE_MAX_MS, or 0 for 1000. Ignored without a queue.
+ * @return
+ * - MORTISE_OK: the election is observed, or no longer.
+ * - MORTISE_LIMIT: no thread is available.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ */
+MORTISE_API mortise_status mortise_election_observe(mortise_election *election,
+                                                    mortise_queue *queue, int64_t tag,
+                                                    int64_t interval_ms, mortise_error *error);
+
 /* ---- multi ------------------------------------------------------------------------------ */
 
 /*
@@ -2536,6 +2784,17 @@ MORTISE_API mortise_reason mortise_event_reason(const mortise_event *event);
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_name(const mortise_event *event,
                                                                    size_t *name_len);
+/**
+ * The leader that an event of an observed election reports, as `mortise_election_query` fills an
+ * info at the time of the report.
+ * @param info is filled on MORTISE_OK. Required.
+ * @return
+ * - MORTISE_OK: `info` is filled. Its first entry is the leader, if any.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL, or the event is of another kind than
+ *   MORTISE_EVENT_LEADER and MORTISE_EVENT_NO_LEADER.
+ */
+MORTISE_API mortise_status mortise_event_leader(const mortise_event *event, mortise_info *info,
+                                                mortise_error *error);
 /** The severity of a log record, otherwise MORTISE_LOG_LEVEL_NONE. */
 MORTISE_API mortise_log_level mortise_event_log_level(const mortise_event *event);
 /** The subject of a log record, otherwise MORTISE_LOG_NONE. */

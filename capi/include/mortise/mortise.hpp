@@ -2,8 +2,8 @@
  * Mortise in C++17 and later: a header-only layer over the C ABI, linked as from C. The contract is
  * that of mortise/mortise.h, in eight rules. The page is docs/cxx.md.
  *
- * - `mortise::client` is the connection. `lock` (a `mutex`), `rw`, `semaphore` and `multi` are
- *   handles. Each acquire returns a `hold`, whose destructor unlocks.
+ * - `mortise::client` is the connection. `lock` (a `mutex`), `rw`, `semaphore`, `election` and
+ *   `multi` are handles. Each acquire returns a `hold`, whose destructor unlocks.
  * - A failure throws `mortise::exception`. With std::nothrow as its last argument, a function
  *   returns a `mortise::result` instead, which is std::expected from C++23 on. Without exceptions
  *   only these functions exist.
@@ -16,6 +16,7 @@
 #include "awaitable.hpp"
 #include "client.hpp"
 #include "dispatcher.hpp"
+#include "election.hpp"
 #include "error.hpp"
 #include "health.hpp"
 #include "history.hpp"

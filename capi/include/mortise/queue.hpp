@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "client.hpp"
+#include "info.hpp"
 
 namespace mortise {
 inline namespace MORTISE_CXX_NAMESPACE {
@@ -50,6 +51,20 @@ class event {
   }
   /** The number of log records that were dropped just before this one. */
   std::int64_t dropped_records() const noexcept { return mortise_event_dropped_records(raw()); }
+  /**
+   * The leader that an event of an observed election reports, as the answer to a query.
+   * @return the answer, or an error:
+   * - status::invalid_argument: the event is of another kind.
+   * - status::no_memory: memory ran out.
+   */
+  result<info> leader() const {
+    info answer(mortise_info_new());
+    mortise_error *filled = detail::error_of_thread();
+    if (answer.raw() == nullptr) return unexpected(error(mortise::status::no_memory));
+    const mortise_status code = mortise_event_leader(raw(), answer.raw(), filled);
+    if (code != MORTISE_OK) return unexpected(detail::error_from(code, filled));
+    return answer;
+  }
   /** The result of the call, with the details of a failure. */
   result<void> outcome() const {
     if (status() == mortise::status::ok) return {};

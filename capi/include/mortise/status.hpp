@@ -51,7 +51,9 @@ enum class event_kind : std::int32_t {
   log = MORTISE_EVENT_LOG,
   stats = MORTISE_EVENT_STATS,
   contended = MORTISE_EVENT_CONTENDED,
-  value_set = MORTISE_EVENT_VALUE_SET
+  value_set = MORTISE_EVENT_VALUE_SET,
+  leader = MORTISE_EVENT_LEADER,
+  no_leader = MORTISE_EVENT_NO_LEADER
 };
 
 /** Severity of a log record, as `mortise_log_level`. Lower values are more severe. */

@@ -14,6 +14,10 @@
 #include "base/status.hpp"
 #include "base/time.hpp"
 
+namespace mortise::protocol {
+struct lock_info;
+}
+
 namespace mortise::client {
 
 class client;
@@ -42,11 +46,15 @@ enum class event_kind : std::int32_t {
   stats = 9,
   contended = 10,
   value_set = 11,
+  leader = 12,
+  no_leader = 13,
 };
 
-// Whether a watched handle reports it. Every other kind ends a call or comes from the client.
+// Whether a watched handle or an observed election reports it. Every other kind ends a call or
+// comes from the client.
 constexpr bool is_notice(event_kind kind) noexcept {
-  return kind == event_kind::lost || kind == event_kind::at_risk || kind == event_kind::contended;
+  return kind == event_kind::lost || kind == event_kind::at_risk || kind == event_kind::contended ||
+         kind == event_kind::leader || kind == event_kind::no_leader;
 }
 
 struct event {
@@ -59,6 +67,8 @@ struct event {
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
   std::int64_t dropped_records = 0;
+  // Of an observed election: the answer of the query.
+  std::shared_ptr<const protocol::lock_info> leader;
   // Completes the message on the reader's thread. A notice has a message although nothing failed.
   void complete_message(const std::string& name) noexcept {
     if (is_notice(kind) && error.ok())

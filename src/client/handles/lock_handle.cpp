@@ -390,6 +390,8 @@ void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noex
 
 const std::string& lock_handle::key() const noexcept { return gate_driver_->key(); }
 
+std::uint64_t lock_handle::gate_id() const noexcept { return gate_driver_->id(); }
+
 outcome lock_handle::cancel() {
   return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     if (gate.is_closed()) return client_freed();

@@ -116,12 +116,13 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   }
   // Adds the hold to the event of an ended call. `token` is 0 if the call began no hold.
   void describe(event& target, std::int64_t token) const noexcept;
-  void notice_lost() noexcept;
+  virtual void notice_lost() noexcept;
   void notice_at_risk(reason why) noexcept;
   void notice_contended() noexcept;
   // Keeps a finished node of a freed queue.
   void keep_unread(std::unique_ptr<event_node> node) noexcept;
   [[nodiscard]] const std::string& key() const noexcept;
+  [[nodiscard]] std::uint64_t gate_id() const noexcept;
 
  private:
   struct handle_owner : lock::owner {

@@ -120,6 +120,19 @@ void call_on(mortise::lock &of, const std::string &method, call &made) {
   if (!call_named(of, method, made)) call_whole(of, method, made);
 }
 
+void call_on(mortise::election &of, const std::string &method, call &made) {
+  if (call_named(of, method, made)) return;
+  if (method == "campaign") {
+    made.came_to(of.campaign(made.wait(), std::nothrow));
+  } else if (method == "resign") {
+    made.came_to(of.resign(std::nothrow));
+  } else if (method == "is_leader") {
+    made.value = of.is_leader();
+  } else {
+    no_such("method", method);
+  }
+}
+
 void call_on(mortise::multi &of, const std::string &method, call &made) {
   if (method == "member_count") {
     made.value = of.member_count();
@@ -361,6 +374,13 @@ void watch_stats(handle &of, call &made) {
                    : client.unwatch_stats());
 }
 
+void observe(handle &of, call &made) {
+  auto &election = of.as<mortise::election>();
+  const auto interval = std::chrono::milliseconds(made.number("interval_ms"));
+  made.came_to(made.has("interval_ms") ? election.observe(*the_state().queue, tag_of(of), interval)
+                                       : election.unobserve());
+}
+
 void watch(handle &of, call &made) {
   state &on = the_state();
   const auto tag = tag_of(of);
@@ -380,6 +400,8 @@ void make_call(handle &of, const std::string &method, call &made) {
     of.object = std::monostate();
   } else if (method == "watch") {
     watch(of, made);
+  } else if (method == "observe") {
+    observe(of, made);
   } else if (method == "watch_log") {
     watch_log(of, made);
   } else if (method == "watch_stats") {

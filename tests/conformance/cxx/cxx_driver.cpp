@@ -100,6 +100,8 @@ void make_handle(call &made) {
     keep(mortise::lock::make(client, name, with), made);
   } else if (kind == "rw") {
     keep(mortise::rw::make(client, name, with), made);
+  } else if (kind == "election") {
+    keep(mortise::election::make(client, name, with), made);
   } else if (kind == "semaphore") {
     keep(mortise::semaphore::make(client, name, made.number("permits", 1), with), made);
   } else {
@@ -143,7 +145,17 @@ std::string_view notice_of(const mortise::event &event) {
   if (event.kind() == mortise::event_kind::log) return text(event.subject());
   if (event.kind() == mortise::event_kind::stats) return "stats";
   if (event.kind() == mortise::event_kind::contended) return "contended";
+  if (event.kind() == mortise::event_kind::leader) return "leader";
+  if (event.kind() == mortise::event_kind::no_leader) return "no_leader";
   return event.kind() == mortise::event_kind::lost ? "lost" : "at_risk";
+}
+
+/** Of a leader its value. */
+std::string text_of(const mortise::event &event) {
+  const auto leader = event.leader();
+  if (!leader) return std::string(event.message());
+  const auto entries = leader->entries();
+  return entries.empty() ? std::string() : std::string(entries.front().value);
 }
 
 void print_event(const mortise::event &event) {
@@ -164,7 +176,7 @@ void print_event(const mortise::event &event) {
     std::printf(" retryable=%d ambiguous=%d", why.is_retryable(), why.is_ambiguous());
   }
   if (event.token() != 0) std::printf(" token=%" PRId64, event.token());
-  words_print("text", event.message().data());
+  words_print("text", text_of(event).c_str());
   std::putchar('\n');
 }
 

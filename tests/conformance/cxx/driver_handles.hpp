@@ -13,7 +13,7 @@
 struct handle {
   std::string name;
   std::variant<std::monostate, mortise::client, mortise::lock, mortise::rw, mortise::semaphore,
-               mortise::multi>
+               mortise::election, mortise::multi>
       object;
 
   template <class Kind>

@@ -54,6 +54,20 @@ void start_on(mortise::lock &of, const std::string &method, call &made) {
   if (!start_named(of, method, made)) start_whole(of, method, made);
 }
 
+void start_on(mortise::election &of, const std::string &method, call &made) {
+  if (start_named(of, method, made)) return;
+  mortise::queue &on = *the_state().queue;
+  if (method == "campaign") {
+    made.came_to(of.campaign_async(on, made.tag(), made.wait()));
+  } else if (method == "resign") {
+    made.came_to(of.resign_async(on, made.tag()));
+  } else if (method == "extend") {
+    made.came_to(of.extend_async(on, made.tag(), made.lease()));
+  } else {
+    no_such("method", method);
+  }
+}
+
 void start_on(mortise::multi &of, const std::string &method, call &made) {
   start_whole(of, method, made);
 }

@@ -118,6 +118,8 @@ func (h *handle) try(ctx context.Context, mode string, given arguments) (*mortis
 		return object.Try(ctx)
 	case *mortise.Semaphore:
 		return object.Try(ctx, given.number("weight", 1))
+	case *mortise.Election:
+		return object.TryCampaign(ctx)
 	case *mortise.RW:
 		if mode == "read" {
 			return object.TryRead(ctx)
@@ -148,6 +150,8 @@ func (h *handle) acquire(ctx context.Context, mode string, given arguments) (*mo
 		return object.Acquire(ctx)
 	case *mortise.Semaphore:
 		return object.Acquire(ctx, given.number("weight", 1))
+	case *mortise.Election:
+		return object.Campaign(ctx)
 	case *mortise.RW:
 		if mode == "read" {
 			return object.Read(ctx)
@@ -361,6 +365,26 @@ func (h *handle) watchStats(given arguments) error {
 	return err
 }
 
+// observe prints the leaders, or ends that without an interval.
+func (h *handle) observe(given arguments) error {
+	if given["interval_ms"] == "" {
+		h.endReports()
+		return nil
+	}
+	interval := time.Duration(given.number("interval_ms", 0)) * time.Millisecond
+	leaders, err := h.object.(*mortise.Election).Observe(h.reports(), interval)
+	go func() {
+		for leader := range leaders {
+			if leader == nil {
+				h.notify("no_leader", "token=0")
+			} else {
+				h.notify("leader", "text=%s", url.PathEscape(leader.Value))
+			}
+		}
+	}()
+	return err
+}
+
 // reports is a context until endReports.
 func (h *handle) reports() context.Context {
 	ctx, end := context.WithCancel(context.Background())
@@ -500,9 +524,9 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		mode, method = way, rest
 	}
 	switch method {
-	case "try", "acquire":
+	case "try", "acquire", "campaign":
 		attempt := h.try
-		if method == "acquire" {
+		if method != "try" {
 			attempt = h.acquire
 		}
 		hold, err := attempt(ctx, mode, given)
@@ -514,7 +538,7 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 			namedHolds[name] = &named{hold, h, mode}
 		}
 		return result{token: hold.Token()}
-	case "unlock", "release":
+	case "unlock", "release", "resign":
 		return failed(h.unlock(ctx, mode))
 	case "upgrade":
 		return h.change(ctx, "read", "write")
@@ -544,6 +568,8 @@ func (h *handle) call(ctx context.Context, method string, given arguments) resul
 		return number(h.object.(interface{ Valid() time.Duration }).Valid().Milliseconds())
 	case "is_held":
 		return truth(h.isHeld(""))
+	case "is_leader":
+		return truth(h.object.(*mortise.Election).IsLeader())
 	case "is_reading":
 		return truth(h.isHeld("read"))
 	case "is_writing":
@@ -579,6 +605,8 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 	case "watch":
 		h.watch()
 		return result{}
+	case "observe":
+		return failed(h.observe(given))
 	case "resize":
 		return failed(h.object.(*mortise.Semaphore).Resize(ctx, given.number("permits", 1)))
 	case "check_health", "last_health":

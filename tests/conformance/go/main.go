@@ -164,6 +164,8 @@ func create(kind string, given arguments) (any, error) {
 		return client.NewLock(given["name"], options...)
 	case "rw":
 		return client.NewRW(given["name"], options...)
+	case "election":
+		return client.NewElection(given["name"], options...)
 	case "semaphore":
 		return client.NewSemaphore(given["name"], given.number("permits", 1), options...)
 	}

@@ -93,6 +93,7 @@ final class Driver {
     return switch (line.word(2)) {
       case "lock" -> client.mutex(name, line.options());
       case "rw" -> client.readWriteMutex(name, line.options());
+      case "election" -> client.election(name, line.options());
       case "semaphore" -> client.semaphore(name, line.number("permits", 1), line.options());
       default -> throw new IllegalArgumentException(line.word(2));
     };

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.mortise.Acquirable;
+import org.mortise.Election;
 import org.mortise.Lease;
 import org.mortise.LockInfo;
 import org.mortise.LossListener;
@@ -128,6 +129,38 @@ final class Handle implements LossListener {
     return keep(method, lock.tryAcquire(Duration.ofMillis(timeout)));
   }
 
+  private Result campaign(Method method, Line line) throws InterruptedException {
+    var election = (Election) owner;
+    long timeout = line.number("timeout_ms", 0);
+    if (timeout < 0) return keep(method.mode, election.campaign());
+    return keep(method, election.campaign(Duration.ofMillis(timeout)));
+  }
+
+  private CompletableFuture<Result> campaignLater(Method method, Line line) {
+    var election = (Election) owner;
+    long timeout = line.number("timeout_ms", 0);
+    if (timeout < 0) return election.campaignAsync().thenApply(lease -> keep(method.mode, lease));
+    return election.campaignAsync(Duration.ofMillis(timeout)).thenApply(it -> keep(method, it));
+  }
+
+  /** Prints the leaders, or ends that without an interval. */
+  private void observe(Line line) {
+    var election = (Election) owner;
+    long intervalMs = line.number("interval_ms", 0);
+    if (intervalMs == 0) {
+      election.unobserve();
+      return;
+    }
+    election.observe(
+        Duration.ofMillis(intervalMs),
+        leader ->
+            Driver.notify(
+                madeIn,
+                leader
+                    .map(it -> name + " leader text=" + Result.encode(it.value()))
+                    .orElse(name + " no_leader")));
+  }
+
   Result call(String text, Line line) throws InterruptedException {
     Method method = Method.of(text);
     switch (method.name) {
@@ -135,7 +168,9 @@ final class Handle implements LossListener {
         return keep(method, acquirable(method, line).tryAcquire());
       case "acquire":
         return acquire(method, line);
-      case "unlock", "release":
+      case "campaign":
+        return campaign(method, line);
+      case "unlock", "release", "resign":
         Lease lease = take(method.mode);
         // Without a lease there is nothing to call in Java.
         return lease == null ? Result.of(Status.NOT_OWNER) : released(lease.release());
@@ -229,6 +264,9 @@ final class Handle implements LossListener {
       case "watch":
         owner.addLossListener(this);
         return Result.OK;
+      case "observe":
+        observe(line);
+        return Result.OK;
       case "resize":
         ((Semaphore) owner).resize(line.number("permits", 1));
         return Result.OK;
@@ -238,6 +276,7 @@ final class Handle implements LossListener {
       default:
         return switch (method) {
           case "is_held" -> Result.truth(owner.isHeld());
+          case "is_leader" -> Result.truth(((Election) owner).isLeader());
           case "is_reading" -> Result.truth(((ReadWriteMutex) owner).isReading());
           case "is_writing" -> Result.truth(((ReadWriteMutex) owner).isWriting());
           case "valid_ms" -> Result.number(owner.validFor().toMillis());
@@ -265,7 +304,9 @@ final class Handle implements LossListener {
         return acquirable(method, line).tryAcquireAsync().thenApply(it -> keep(method, it));
       case "acquire":
         return acquireLater(method, line);
-      case "unlock", "release":
+      case "campaign":
+        return campaignLater(method, line);
+      case "unlock", "release", "resign":
         return take(method.mode).releaseAsync().thenApply(Handle::released);
       case "extend":
         Lease held = newest();

@@ -167,7 +167,7 @@ typedef _gostring_ swig_type_137;
 typedef long long swig_type_138;
 typedef _gostring_ swig_type_139;
 typedef long long swig_type_140;
-typedef long long swig_type_141;
+typedef _gostring_ swig_type_141;
 typedef long long swig_type_142;
 typedef long long swig_type_143;
 typedef long long swig_type_144;
@@ -178,14 +178,14 @@ typedef long long swig_type_148;
 typedef long long swig_type_149;
 typedef long long swig_type_150;
 typedef long long swig_type_151;
-typedef long long swig_type_152;
+typedef _gostring_ swig_type_152;
 typedef long long swig_type_153;
-typedef long long swig_type_154;
+typedef _gostring_ swig_type_154;
 typedef long long swig_type_155;
 typedef long long swig_type_156;
 typedef long long swig_type_157;
-typedef _gostring_ swig_type_158;
-typedef long long swig_type_159;
+typedef long long swig_type_158;
+typedef _gostring_ swig_type_159;
 typedef long long swig_type_160;
 typedef long long swig_type_161;
 typedef long long swig_type_162;
@@ -206,257 +206,304 @@ typedef long long swig_type_176;
 typedef long long swig_type_177;
 typedef long long swig_type_178;
 typedef long long swig_type_179;
-typedef long long swig_type_180;
+typedef _gostring_ swig_type_180;
 typedef long long swig_type_181;
 typedef long long swig_type_182;
 typedef long long swig_type_183;
-extern void _wrap_Swig_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_swig_631feecda84a0f1a(swig_intgo arg1);
-extern swig_type_1 _wrap_go_drain_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
-extern swig_type_4 _wrap_boot_now_ns_swig_631feecda84a0f1a(void);
-extern int _wrap_version_swig_631feecda84a0f1a(void);
-extern swig_voidp _wrap_version_text_swig_631feecda84a0f1a(void);
-extern int _wrap_check_abi_swig_631feecda84a0f1a(int arg1, int arg2);
-extern swig_voidp _wrap_status_text_swig_631feecda84a0f1a(int arg1);
-extern uintptr_t _wrap_error_new_swig_631feecda84a0f1a(void);
-extern void _wrap_error_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_error_status_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_error_message_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_error_server_text_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_error_is_retryable_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_error_is_ambiguous_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_error_lock_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_error_reason_swig_631feecda84a0f1a(uintptr_t arg1);
-extern uintptr_t _wrap_options_new_swig_631feecda84a0f1a(void);
-extern uintptr_t _wrap_options_new_from_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_options_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_options_set_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
-extern int _wrap_options_set_lease_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
-extern int _wrap_options_set_renewal_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
-extern int _wrap_options_set_progress_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_read_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_reentrant_write_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_protocol_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
-extern int _wrap_options_set_poll_attempts_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
-extern int _wrap_options_set_fair_strict_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_options_set_retain_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
-extern int _wrap_options_set_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
-extern int _wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
-extern int _wrap_options_set_drift_ppm_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_new_swig_631feecda84a0f1a(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
-extern void _wrap_client_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_client_ping_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_set_credentials_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_client_check_health_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_last_health_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_client_stats_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_client_watch_log_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
-extern int _wrap_client_watch_stats_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_locks_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_history_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_27 arg2, swig_type_28 arg3, swig_type_29 arg4, uintptr_t arg5);
-extern void _wrap_listing_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_listing_json_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_30 _wrap_listing_answered_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_31 _wrap_listing_silent_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_32 _wrap_listing_truncated_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_33 _wrap_listing_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
-extern swig_type_36 _wrap_listing_number_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_37 arg2, swig_type_38 arg3);
-extern void _wrap_stats_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_stats_json_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_stats_prometheus_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_39 _wrap_stats_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_40 arg2);
-extern swig_voidp _wrap_stats_type_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_41 arg2);
-extern double _wrap_stats_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_42 arg2);
-extern swig_type_43 _wrap_stats_label_count_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_44 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_47 arg2, swig_type_48 arg3);
-extern void _wrap_health_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_49 _wrap_health_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_health_worst_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_50 arg2);
-extern int _wrap_health_severity_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_51 arg2);
-extern swig_voidp _wrap_health_server_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_52 arg2);
-extern swig_voidp _wrap_health_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_53 arg2);
-extern swig_voidp _wrap_health_consequence_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_54 arg2);
-extern swig_voidp _wrap_health_remedy_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_55 arg2);
-extern swig_voidp _wrap_health_json_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_severity_text_swig_631feecda84a0f1a(int arg1);
-extern uintptr_t _wrap_lock_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_lock_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_lock_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
-extern int _wrap_lock_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_lock_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_lock_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
-extern int _wrap_lock_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_lock_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_62 _wrap_lock_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_63 _wrap_lock_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_64 _wrap_lock_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_65 _wrap_lock_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
-extern int _wrap_lock_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_lock_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3, uintptr_t arg4);
-extern void _wrap_rw_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_rw_read_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_upgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_downgrade_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
-extern int _wrap_rw_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_rw_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_rw_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
-extern int _wrap_rw_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
-extern int _wrap_rw_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_is_reading_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_rw_is_writing_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_85 _wrap_rw_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_86 _wrap_rw_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_87 _wrap_rw_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_88 _wrap_rw_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
-extern int _wrap_rw_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, swig_type_102 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
-extern int _wrap_rw_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
-extern int _wrap_rw_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4, uintptr_t arg5);
-extern void _wrap_semaphore_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_115 arg2, swig_type_116 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_release_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_semaphore_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_semaphore_export_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_adopt_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_121 _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_122 _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_123 _wrap_semaphore_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_124 _wrap_semaphore_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_query_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, swig_type_132 arg4, swig_type_133 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_set_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_137 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, swig_type_139 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_140 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_multi_new_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern void _wrap_multi_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_multi_add_lock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_reader_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_writer_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_141 arg3, uintptr_t arg4);
-extern int _wrap_multi_try_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_143 arg2, uintptr_t arg3);
-extern int _wrap_multi_interrupt_swig_631feecda84a0f1a(uintptr_t arg1, int arg2, uintptr_t arg3);
-extern int _wrap_multi_progress_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_cancel_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_144 _wrap_multi_valid_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_145 _wrap_multi_deadline_ns_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_146 _wrap_multi_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_147 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, swig_type_149 arg4, uintptr_t arg5);
-extern swig_type_150 _wrap_multi_member_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_152 arg3, swig_type_153 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_155 arg3, swig_type_156 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_631feecda84a0f1a(uintptr_t arg1, uintptr_t arg2, swig_type_157 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_hold_id_new_swig_631feecda84a0f1a(swig_type_158 arg1, uintptr_t arg2);
-extern void _wrap_hold_id_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_hold_id_text_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_hold_id_kind_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_159 _wrap_hold_id_capacity_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_160 _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern uintptr_t _wrap_info_new_swig_631feecda84a0f1a(void);
-extern void _wrap_info_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_info_is_held_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_info_is_mine_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_161 _wrap_info_time_left_ms_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_162 _wrap_info_latest_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_163 _wrap_info_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_164 _wrap_info_shown_holder_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_165 _wrap_info_permits_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_166 _wrap_info_permits_in_use_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_167 _wrap_info_waiter_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_168 _wrap_info_entry_count_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_169 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_170 arg2);
-extern int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_171 arg2);
-extern swig_type_172 _wrap_info_entry_permits_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_173 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_174 arg2);
-extern swig_type_175 _wrap_info_entry_pid_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_176 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_177 arg2);
-extern swig_voidp _wrap_info_entry_value_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_178 arg2);
-extern uintptr_t _wrap_queue_new_swig_631feecda84a0f1a(uintptr_t arg1, swig_type_179 arg2, uintptr_t arg3);
-extern void _wrap_queue_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_queue_fd_swig_631feecda84a0f1a(uintptr_t arg1);
-extern void _wrap_queue_wake_swig_631feecda84a0f1a(uintptr_t arg1);
-extern void _wrap_queue_shutdown_swig_631feecda84a0f1a(uintptr_t arg1);
-extern uintptr_t _wrap_event_new_swig_631feecda84a0f1a(void);
-extern void _wrap_event_free_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_kind_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_180 _wrap_event_tag_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_status_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_181 _wrap_event_token_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_type_182 _wrap_event_hold_number_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_event_message_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_reason_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_event_lock_name_swig_631feecda84a0f1a(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_event_log_level_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_log_subject_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_log_level_text_swig_631feecda84a0f1a(int arg1);
-extern swig_voidp _wrap_log_subject_text_swig_631feecda84a0f1a(int arg1);
-extern swig_type_183 _wrap_event_dropped_records_swig_631feecda84a0f1a(uintptr_t arg1);
-extern swig_voidp _wrap_event_server_text_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_is_retryable_swig_631feecda84a0f1a(uintptr_t arg1);
-extern int _wrap_event_is_ambiguous_swig_631feecda84a0f1a(uintptr_t arg1);
+typedef long long swig_type_184;
+typedef long long swig_type_185;
+typedef long long swig_type_186;
+typedef long long swig_type_187;
+typedef long long swig_type_188;
+typedef long long swig_type_189;
+typedef long long swig_type_190;
+typedef long long swig_type_191;
+typedef long long swig_type_192;
+typedef long long swig_type_193;
+typedef long long swig_type_194;
+typedef long long swig_type_195;
+typedef long long swig_type_196;
+typedef long long swig_type_197;
+typedef long long swig_type_198;
+typedef long long swig_type_199;
+typedef long long swig_type_200;
+typedef long long swig_type_201;
+typedef long long swig_type_202;
+typedef long long swig_type_203;
+typedef long long swig_type_204;
+typedef long long swig_type_205;
+extern void _wrap_Swig_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_swig_a11ebd63180dd5c0(swig_intgo arg1);
+extern swig_type_1 _wrap_go_drain_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
+extern swig_type_4 _wrap_boot_now_ns_swig_a11ebd63180dd5c0(void);
+extern int _wrap_version_swig_a11ebd63180dd5c0(void);
+extern swig_voidp _wrap_version_text_swig_a11ebd63180dd5c0(void);
+extern int _wrap_check_abi_swig_a11ebd63180dd5c0(int arg1, int arg2);
+extern swig_voidp _wrap_status_text_swig_a11ebd63180dd5c0(int arg1);
+extern uintptr_t _wrap_error_new_swig_a11ebd63180dd5c0(void);
+extern void _wrap_error_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_error_status_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_error_message_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_error_server_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_error_is_retryable_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_error_is_ambiguous_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_error_lock_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_error_reason_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern uintptr_t _wrap_options_new_swig_a11ebd63180dd5c0(void);
+extern uintptr_t _wrap_options_new_from_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_options_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_options_set_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_5 arg2, swig_type_6 arg3, uintptr_t arg4);
+extern int _wrap_options_set_lease_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_7 arg2, uintptr_t arg3);
+extern int _wrap_options_set_renewal_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_max_hold_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_8 arg2, uintptr_t arg3);
+extern int _wrap_options_set_progress_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_9 arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_read_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_reentrant_write_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_protocol_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_10 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_interval_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_11 arg2, uintptr_t arg3);
+extern int _wrap_options_set_poll_attempts_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_12 arg2, uintptr_t arg3);
+extern int _wrap_options_set_fair_strict_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_options_set_retain_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_13 arg2, uintptr_t arg3);
+extern int _wrap_options_set_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_14 arg2, uintptr_t arg3);
+extern int _wrap_options_set_command_timeout_ms_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_15 arg2, uintptr_t arg3);
+extern int _wrap_options_set_drift_ppm_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_16 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_new_swig_a11ebd63180dd5c0(swig_type_17 arg1, uintptr_t arg2, uintptr_t arg3);
+extern void _wrap_client_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_client_ping_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_set_credentials_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_18 arg2, swig_type_19 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_check_health_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_last_health_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_client_stats_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_client_watch_log_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
+extern int _wrap_client_watch_stats_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_history_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_27 arg2, swig_type_28 arg3, swig_type_29 arg4, uintptr_t arg5);
+extern void _wrap_listing_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_listing_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_30 _wrap_listing_answered_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_31 _wrap_listing_silent_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_32 _wrap_listing_truncated_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_33 _wrap_listing_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
+extern swig_type_36 _wrap_listing_number_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_37 arg2, swig_type_38 arg3);
+extern void _wrap_stats_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_stats_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_stats_prometheus_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_39 _wrap_stats_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_40 arg2);
+extern swig_voidp _wrap_stats_type_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_41 arg2);
+extern double _wrap_stats_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_42 arg2);
+extern swig_type_43 _wrap_stats_label_count_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_44 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_47 arg2, swig_type_48 arg3);
+extern void _wrap_health_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_49 _wrap_health_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_health_worst_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_health_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_50 arg2);
+extern int _wrap_health_severity_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_51 arg2);
+extern swig_voidp _wrap_health_server_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_53 arg2);
+extern swig_voidp _wrap_health_consequence_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_54 arg2);
+extern swig_voidp _wrap_health_remedy_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_55 arg2);
+extern swig_voidp _wrap_health_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_severity_text_swig_a11ebd63180dd5c0(int arg1);
+extern uintptr_t _wrap_lock_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_lock_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_lock_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
+extern int _wrap_lock_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_lock_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern int _wrap_lock_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_lock_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_lock_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_62 _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_63 _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_64 _wrap_lock_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_65 _wrap_lock_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
+extern int _wrap_lock_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_lock_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_rw_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_rw_read_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_upgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_downgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_rw_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
+extern int _wrap_rw_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern int _wrap_rw_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_rw_is_reading_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_rw_is_writing_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_85 _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_86 _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_87 _wrap_rw_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_88 _wrap_rw_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
+extern int _wrap_rw_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_rw_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, swig_type_102 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4, uintptr_t arg5);
+extern void _wrap_semaphore_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_semaphore_try_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_115 arg2, swig_type_116 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_release_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern uintptr_t _wrap_semaphore_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_semaphore_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_121 _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_122 _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_123 _wrap_semaphore_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_124 _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, swig_type_132 arg4, swig_type_133 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_137 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, swig_type_139 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_140 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_election_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_141 arg2, uintptr_t arg3, uintptr_t arg4);
+extern void _wrap_election_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_election_campaign_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3);
+extern int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_143 arg3, swig_type_144 arg4, uintptr_t arg5);
+extern int _wrap_election_resign_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_election_resign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, uintptr_t arg4);
+extern int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_146 arg2, uintptr_t arg3);
+extern int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_147 arg3, swig_type_148 arg4, uintptr_t arg5);
+extern int _wrap_election_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_149 arg2, uintptr_t arg3);
+extern int _wrap_election_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_150 arg3, swig_type_151 arg4, uintptr_t arg5);
+extern int _wrap_election_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_election_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_152 arg2, uintptr_t arg3);
+extern int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_153 arg3, swig_type_154 arg4, uintptr_t arg5);
+extern int _wrap_election_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_election_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_election_is_leader_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_155 _wrap_election_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_156 _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_157 _wrap_election_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_158 _wrap_election_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_election_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_election_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_159 arg2, uintptr_t arg3);
+extern int _wrap_election_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_160 arg3, uintptr_t arg4);
+extern int _wrap_election_observe_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_161 arg3, swig_type_162 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_multi_new_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern void _wrap_multi_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_add_lock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_reader_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_writer_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_163 arg3, uintptr_t arg4);
+extern int _wrap_multi_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_164 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_165 arg2, uintptr_t arg3);
+extern int _wrap_multi_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
+extern int _wrap_multi_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_166 _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_167 _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_168 _wrap_multi_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_169 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_170 arg3, swig_type_171 arg4, uintptr_t arg5);
+extern swig_type_172 _wrap_multi_member_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_173 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_174 arg3, swig_type_175 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_176 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_177 arg3, swig_type_178 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_179 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_hold_id_new_swig_a11ebd63180dd5c0(swig_type_180 arg1, uintptr_t arg2);
+extern void _wrap_hold_id_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_hold_id_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_hold_id_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_hold_id_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_181 _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_182 _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern uintptr_t _wrap_info_new_swig_a11ebd63180dd5c0(void);
+extern void _wrap_info_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_info_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_info_is_mine_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_183 _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_184 _wrap_info_latest_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_185 _wrap_info_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_186 _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_187 _wrap_info_permits_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_188 _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_189 _wrap_info_waiter_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_190 _wrap_info_entry_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_191 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_192 arg2);
+extern int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_193 arg2);
+extern swig_type_194 _wrap_info_entry_permits_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_195 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_196 arg2);
+extern swig_type_197 _wrap_info_entry_pid_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_198 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_199 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_200 arg2);
+extern uintptr_t _wrap_queue_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_201 arg2, uintptr_t arg3);
+extern void _wrap_queue_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_queue_fd_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern void _wrap_queue_wake_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern void _wrap_queue_shutdown_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern uintptr_t _wrap_event_new_swig_a11ebd63180dd5c0(void);
+extern void _wrap_event_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_202 _wrap_event_tag_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_status_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_203 _wrap_event_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_204 _wrap_event_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_event_message_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_reason_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_event_leader_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
+extern int _wrap_event_log_level_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_log_subject_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_log_level_text_swig_a11ebd63180dd5c0(int arg1);
+extern swig_voidp _wrap_log_subject_text_swig_a11ebd63180dd5c0(int arg1);
+extern swig_type_205 _wrap_event_dropped_records_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_event_server_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_is_retryable_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_event_is_ambiguous_swig_a11ebd63180dd5c0(uintptr_t arg1);
 #undef intgo
 */
 import "C"
@@ -510,13 +557,13 @@ func Name(object uintptr, ask func(object uintptr, length *int64) *byte) string 
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_631feecda84a0f1a(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_swig_a11ebd63180dd5c0(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
@@ -527,25 +574,25 @@ func Go_drain(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 *int64, arg5 int64) (
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int64)(C._wrap_go_drain_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
+	swig_r = (int64)(C._wrap_go_drain_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_2(_swig_i_2), C.swig_voidp(_swig_i_3), C.swig_type_3(_swig_i_4)))
 	return swig_r
 }
 
 func Boot_now_ns() (_swig_ret int64) {
 	var swig_r int64
-	swig_r = (int64)(C._wrap_boot_now_ns_swig_631feecda84a0f1a())
+	swig_r = (int64)(C._wrap_boot_now_ns_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
 func Version() (_swig_ret int32) {
 	var swig_r int32
-	swig_r = (int32)(C._wrap_version_swig_631feecda84a0f1a())
+	swig_r = (int32)(C._wrap_version_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
 func Version_text() (_swig_ret *byte) {
 	var swig_r *byte
-	swig_r = (*byte)(C._wrap_version_text_swig_631feecda84a0f1a())
+	swig_r = (*byte)(C._wrap_version_text_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
@@ -553,60 +600,60 @@ func Check_abi(arg1 int32, arg2 int32) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_check_abi_swig_631feecda84a0f1a(C.int(_swig_i_0), C.int(_swig_i_1)))
+	swig_r = (int32)(C._wrap_check_abi_swig_a11ebd63180dd5c0(C.int(_swig_i_0), C.int(_swig_i_1)))
 	return swig_r
 }
 
 func Status_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_status_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_status_text_swig_a11ebd63180dd5c0(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Error_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_error_new_swig_631feecda84a0f1a())
+	swig_r = (uintptr)(C._wrap_error_new_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
 func Error_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_error_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_error_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Error_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_status_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_status_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_message_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_message_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_error_server_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_error_server_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_retryable_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_retryable_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Error_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_is_ambiguous_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -614,20 +661,20 @@ func Error_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_error_lock_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_error_lock_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
 func Error_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_error_reason_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_error_reason_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Options_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_options_new_swig_631feecda84a0f1a())
+	swig_r = (uintptr)(C._wrap_options_new_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
@@ -635,13 +682,13 @@ func Options_new_from(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_options_new_from_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_options_new_from_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Options_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_options_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_options_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_ret int32) {
@@ -650,7 +697,7 @@ func Options_set(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_options_set_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_options_set_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_5)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_6)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -665,7 +712,7 @@ func Options_set_lease_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_lease_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_7(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -674,7 +721,7 @@ func Options_set_renewal(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_renewal_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_renewal_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -683,7 +730,7 @@ func Options_set_max_hold_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_max_hold_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_8(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -692,7 +739,7 @@ func Options_set_progress_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_progress_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_9(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -701,7 +748,7 @@ func Options_set_reentrant(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -710,7 +757,7 @@ func Options_set_reentrant_read(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_r
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_read_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -719,7 +766,7 @@ func Options_set_reentrant_write(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_reentrant_write_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -728,7 +775,7 @@ func Options_set_protocol(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_protocol_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_protocol_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -740,7 +787,7 @@ func Options_set_poll_interval_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_interval_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_11(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -749,7 +796,7 @@ func Options_set_poll_attempts(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_re
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_poll_attempts_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_12(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -758,7 +805,7 @@ func Options_set_fair_strict(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_fair_strict_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -767,7 +814,7 @@ func Options_set_retain_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_retain_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_13(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -776,7 +823,7 @@ func Options_set_label(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -788,7 +835,7 @@ func Options_set_command_timeout_ms(arg1 uintptr, arg2 int64, arg3 uintptr) (_sw
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_command_timeout_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_15(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -797,7 +844,7 @@ func Options_set_drift_ppm(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret in
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_options_set_drift_ppm_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_16(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -806,7 +853,7 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_new_swig_631feecda84a0f1a(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_new_swig_a11ebd63180dd5c0(*(*C.swig_type_17)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -815,14 +862,14 @@ func Client_new(arg1 string, arg2 uintptr, arg3 uintptr) (_swig_ret uintptr) {
 
 func Client_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_client_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_client_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Client_ping(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_client_ping_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_client_ping_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -832,7 +879,7 @@ func Client_set_credentials(arg1 uintptr, arg2 string, arg3 string, arg4 uintptr
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_client_set_credentials_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_client_set_credentials_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_18)(unsafe.Pointer(&_swig_i_1)), *(*C.swig_type_19)(unsafe.Pointer(&_swig_i_2)), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -846,7 +893,7 @@ func Client_check_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_check_health_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_check_health_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -854,7 +901,7 @@ func Client_last_health(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_last_health_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_last_health_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -862,7 +909,7 @@ func Client_stats(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_client_stats_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_client_stats_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -873,7 +920,7 @@ func Client_watch_log(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int32, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_log_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_log_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_20(_swig_i_2), C.int(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -884,7 +931,7 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_client_watch_stats_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_client_watch_stats_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_21(_swig_i_2), C.swig_type_22(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -893,7 +940,7 @@ func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintpt
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_list_locks_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -904,7 +951,7 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -918,7 +965,7 @@ func Client_list_history(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_list_history_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_type_28(_swig_i_2), C.swig_type_29(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_list_history_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_type_28(_swig_i_2), C.swig_type_29(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -927,41 +974,41 @@ func Client_list_history(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5
 
 func Listing_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_listing_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_listing_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Listing_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_listing_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_listing_json_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_answered(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_answered_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_answered_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_silent(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_silent_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_silent_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_truncated(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_truncated_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_truncated_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Listing_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_listing_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_listing_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -970,7 +1017,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -982,7 +1029,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1), *(*C.swig_type_38)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1), *(*C.swig_type_38)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -991,27 +1038,27 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 
 func Stats_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_stats_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_stats_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Stats_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_json_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_prometheus(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_stats_prometheus_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_stats_prometheus_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Stats_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_stats_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_stats_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1019,7 +1066,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
 	return swig_r
 }
 
@@ -1027,7 +1074,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -1035,7 +1082,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	return swig_r
 }
 
@@ -1043,7 +1090,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
 	return swig_r
 }
 
@@ -1052,7 +1099,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2)))
 	return swig_r
 }
 
@@ -1061,26 +1108,26 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.swig_type_48(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.swig_type_48(_swig_i_2)))
 	return swig_r
 }
 
 func Health_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_health_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_health_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Health_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_health_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_health_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Health_worst(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_health_worst_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_health_worst_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1088,7 +1135,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
 	return swig_r
 }
 
@@ -1096,7 +1143,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1104,7 +1151,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
@@ -1112,7 +1159,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1)))
 	return swig_r
 }
 
@@ -1120,7 +1167,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1)))
 	return swig_r
 }
 
@@ -1128,21 +1175,21 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1)))
 	return swig_r
 }
 
 func Health_json(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_health_json_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_health_json_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Severity_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_severity_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_severity_text_swig_a11ebd63180dd5c0(C.int(_swig_i_0)))
 	return swig_r
 }
 
@@ -1152,7 +1199,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1161,14 +1208,14 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 
 func Lock_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_lock_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_lock_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Lock_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1177,7 +1224,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1185,7 +1232,7 @@ func Lock_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_unlock_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1194,7 +1241,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1202,7 +1249,7 @@ func Lock_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_progress_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1211,7 +1258,7 @@ func Lock_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_59)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_59)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1223,7 +1270,7 @@ func Lock_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_lock_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_lock_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1232,7 +1279,7 @@ func Lock_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1243,7 +1290,7 @@ func Lock_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_lock_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_lock_cancel_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1252,42 +1299,42 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_lock_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_lock_is_held_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_valid_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Lock_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_lock_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_lock_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1296,7 +1343,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1307,7 +1354,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1316,7 +1363,7 @@ func Lock_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_query_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1325,7 +1372,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1338,7 +1385,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1349,7 +1396,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1359,7 +1406,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1370,7 +1417,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1381,7 +1428,7 @@ func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1394,7 +1441,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1404,7 +1451,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1413,14 +1460,14 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 
 func Rw_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_rw_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_rw_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Rw_read_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1429,7 +1476,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1437,7 +1484,7 @@ func Rw_read_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_read_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1445,7 +1492,7 @@ func Rw_write_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1454,7 +1501,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1462,7 +1509,7 @@ func Rw_write_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_write_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1470,7 +1517,7 @@ func Rw_upgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_upgrade_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_upgrade_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1478,7 +1525,7 @@ func Rw_downgrade(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_downgrade_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_downgrade_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1487,7 +1534,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1496,7 +1543,7 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1504,7 +1551,7 @@ func Rw_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_progress_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1513,7 +1560,7 @@ func Rw_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_rw_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_rw_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1522,7 +1569,7 @@ func Rw_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1533,49 +1580,49 @@ func Rw_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_rw_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_rw_cancel_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Rw_is_reading(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_reading_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_reading_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_is_writing(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_rw_is_writing_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_rw_is_writing_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_valid_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Rw_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_rw_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_rw_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1584,7 +1631,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1595,7 +1642,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1604,7 +1651,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1615,7 +1662,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1624,7 +1671,7 @@ func Rw_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_query_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1633,7 +1680,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1646,7 +1693,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1657,7 +1704,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1667,7 +1714,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1677,7 +1724,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1688,7 +1735,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.swig_type_102(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.swig_type_102(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1698,7 +1745,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1708,7 +1755,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1718,7 +1765,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1729,7 +1776,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1738,7 +1785,7 @@ func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_108)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_108)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1752,7 +1799,7 @@ func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), *(*C.swig_type_110)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), *(*C.swig_type_110)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1765,7 +1812,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1776,7 +1823,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1785,7 +1832,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 
 func Semaphore_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_semaphore_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_semaphore_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
@@ -1793,7 +1840,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1803,7 +1850,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_type_116(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_type_116(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1811,7 +1858,7 @@ func Semaphore_release(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1820,7 +1867,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1829,7 +1876,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1838,7 +1885,7 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1846,7 +1893,7 @@ func Semaphore_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_progress_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -1855,7 +1902,7 @@ func Semaphore_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_semaphore_export_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_semaphore_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1864,7 +1911,7 @@ func Semaphore_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_adopt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_120)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_120)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1875,42 +1922,42 @@ func Semaphore_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_semaphore_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_semaphore_cancel_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Semaphore_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_semaphore_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_semaphore_is_held_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Semaphore_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -1919,7 +1966,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1930,7 +1977,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1939,7 +1986,7 @@ func Semaphore_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_query_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_query_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1948,7 +1995,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1962,7 +2009,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1974,7 +2021,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.swig_type_132(_swig_i_3), C.swig_type_133(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.swig_type_132(_swig_i_3), C.swig_type_133(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -1984,7 +2031,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1995,7 +2042,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2004,7 +2051,7 @@ func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_set_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), *(*C.swig_type_137)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_137)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2018,7 +2065,7 @@ func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 stri
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), *(*C.swig_type_139)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), *(*C.swig_type_139)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2031,7 +2078,231 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_140(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_140(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
+func Election_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret uintptr) {
+	var swig_r uintptr
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (uintptr)(C._wrap_election_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_141)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Election_free(arg1 uintptr) {
+	_swig_i_0 := arg1
+	C._wrap_election_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
+}
+
+func Election_campaign(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_campaign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_142(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_campaign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_election_campaign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_143(_swig_i_2), C.swig_type_144(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Election_resign(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_election_resign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Election_resign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (int32)(C._wrap_election_resign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
+func Election_resign_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_resign_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_146(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_resign_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_147(_swig_i_2), C.swig_type_148(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Election_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_election_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_150(_swig_i_2), C.swig_type_151(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	return swig_r
+}
+
+func Election_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_election_progress_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Election_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_152)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Election_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_election_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_153(_swig_i_2), *(*C.swig_type_154)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg4
+	}
+	return swig_r
+}
+
+func Election_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	swig_r = (int32)(C._wrap_election_cancel_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	return swig_r
+}
+
+func Election_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_is_leader(arg1 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	swig_r = (int32)(C._wrap_election_is_leader_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Election_valid_ms(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_election_valid_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Election_deadline_ns(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_election_deadline_ns_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Election_token(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_election_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Election_hold_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_election_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Election_query(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_query_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_159)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	if Swig_escape_always_false {
+		Swig_escape_val = arg2
+	}
+	return swig_r
+}
+
+func Election_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (int32)(C._wrap_election_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_160(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
+func Election_observe(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (int32)(C._wrap_election_observe_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_161(_swig_i_2), C.swig_type_162(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2039,13 +2310,13 @@ func Multi_new(arg1 uintptr, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_multi_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_multi_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_multi_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_multi_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
@@ -2053,7 +2324,7 @@ func Multi_add_lock(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_lock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_lock_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2062,7 +2333,7 @@ func Multi_add_reader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_reader_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_reader_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2071,7 +2342,7 @@ func Multi_add_writer(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_add_writer_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_add_writer_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2081,7 +2352,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_141(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_163(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2089,7 +2360,7 @@ func Multi_try(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_try_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -2098,7 +2369,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_142(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_164(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2106,7 +2377,7 @@ func Multi_unlock(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_unlock_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_unlock_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -2115,7 +2386,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_143(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2124,7 +2395,7 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_interrupt_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2132,7 +2403,7 @@ func Multi_progress(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_progress_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_progress_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
@@ -2140,35 +2411,35 @@ func Multi_cancel(arg1 uintptr, arg2 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_multi_cancel_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
+	swig_r = (int32)(C._wrap_multi_cancel_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1)))
 	return swig_r
 }
 
 func Multi_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_multi_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_multi_is_held_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_valid_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_valid_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_valid_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_deadline_ns(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Multi_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2177,7 +2448,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_169(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2188,14 +2459,14 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_170(_swig_i_2), C.swig_type_171(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
 func Multi_member_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_multi_member_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_multi_member_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2205,7 +2476,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_173(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2216,7 +2487,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_152(_swig_i_2), C.swig_type_153(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_174(_swig_i_2), C.swig_type_175(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2226,7 +2497,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_176(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2237,7 +2508,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_155(_swig_i_2), C.swig_type_156(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_177(_swig_i_2), C.swig_type_178(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2247,7 +2518,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_157(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_179(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2255,7 +2526,7 @@ func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_hold_id_new_swig_631feecda84a0f1a(*(*C.swig_type_158)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_hold_id_new_swig_a11ebd63180dd5c0(*(*C.swig_type_180)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -2264,122 +2535,122 @@ func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
 
 func Hold_id_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_hold_id_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_hold_id_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Hold_id_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_hold_id_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_hold_id_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Hold_id_kind(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_hold_id_kind_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_hold_id_kind_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Hold_id_is_exclusive(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_hold_id_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Hold_id_capacity(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_hold_id_capacity_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_hold_id_capacity_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Hold_id_valid_until_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_info_new_swig_631feecda84a0f1a())
+	swig_r = (uintptr)(C._wrap_info_new_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
 func Info_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_info_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_info_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Info_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_held_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_held_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_is_mine(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_info_is_mine_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_info_is_mine_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_time_left_ms(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_time_left_ms_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_time_left_ms_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_latest_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_latest_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_latest_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_holder_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_holder_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_shown_holder_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_permits_in_use(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_permits_in_use_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_permits_in_use_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_waiter_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_waiter_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_waiter_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Info_entry_count(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_info_entry_count_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_info_entry_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2387,7 +2658,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_169(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_191(_swig_i_1)))
 	return swig_r
 }
 
@@ -2395,7 +2666,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_192(_swig_i_1)))
 	return swig_r
 }
 
@@ -2403,7 +2674,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_171(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_193(_swig_i_1)))
 	return swig_r
 }
 
@@ -2411,7 +2682,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_173(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_195(_swig_i_1)))
 	return swig_r
 }
 
@@ -2419,7 +2690,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_174(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_196(_swig_i_1)))
 	return swig_r
 }
 
@@ -2427,7 +2698,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_176(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_198(_swig_i_1)))
 	return swig_r
 }
 
@@ -2435,7 +2706,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_177(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_199(_swig_i_1)))
 	return swig_r
 }
 
@@ -2443,7 +2714,7 @@ func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_value_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_178(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_200(_swig_i_1)))
 	return swig_r
 }
 
@@ -2452,89 +2723,89 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_type_179(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_201(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Queue_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_fd(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_queue_fd_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_queue_fd_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Queue_wake(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_wake_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_wake_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Queue_shutdown(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_queue_shutdown_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_queue_shutdown_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Event_new() (_swig_ret uintptr) {
 	var swig_r uintptr
-	swig_r = (uintptr)(C._wrap_event_new_swig_631feecda84a0f1a())
+	swig_r = (uintptr)(C._wrap_event_new_swig_a11ebd63180dd5c0())
 	return swig_r
 }
 
 func Event_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_event_free_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0))
+	C._wrap_event_free_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0))
 }
 
 func Event_kind(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_kind_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_kind_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_tag(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_tag_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_tag_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_status(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_status_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_status_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_token(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_token_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_token_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_hold_number(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_hold_number_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_hold_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_message(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_message_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_message_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_reason(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_reason_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_reason_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
@@ -2542,63 +2813,72 @@ func Event_lock_name(arg1 uintptr, arg2 *int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_event_lock_name_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_event_lock_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	return swig_r
+}
+
+func Event_leader(arg1 uintptr, arg2 uintptr, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_event_leader_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
 func Event_log_level(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_level_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_level_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_log_subject(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_log_subject_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_log_subject_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Log_level_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_level_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_level_text_swig_a11ebd63180dd5c0(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Log_subject_text(arg1 int32) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_log_subject_text_swig_631feecda84a0f1a(C.int(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_log_subject_text_swig_a11ebd63180dd5c0(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Event_dropped_records(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
-	swig_r = (int64)(C._wrap_event_dropped_records_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int64)(C._wrap_event_dropped_records_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_server_text(arg1 uintptr) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
-	swig_r = (*byte)(C._wrap_event_server_text_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (*byte)(C._wrap_event_server_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_retryable(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_retryable_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_retryable_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 
 func Event_is_ambiguous(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
-	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_631feecda84a0f1a(C.uintptr_t(_swig_i_0)))
+	swig_r = (int32)(C._wrap_event_is_ambiguous_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

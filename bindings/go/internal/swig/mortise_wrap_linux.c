@@ -179,8 +179,8 @@ static void* Swig_malloc(int c) {
 
 
 /* Takes events as the records of `mortise_queue_next_batch`, until there are no more, there is no room
-   for more than `capacity` of them, or one has texts, a failure or a line of a log: that one is the
-   last, and its texts are in `event`. Returns how many, or -1 when no event will ever come again. */
+   for more than `capacity` of them, or one has more than numbers, such as a failure, a line of a log
+   or a leader: that one is the last, and the rest of it is in `event`. Returns how many, or -1 when no event will ever come again. */
 static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int64_t timeout_ms,
                                 int64_t *records, int64_t capacity) {
   int64_t count = 0;
@@ -194,7 +194,10 @@ static int64_t mortise_go_drain(mortise_queue *queue, mortise_event *event, int6
     record[2] = mortise_event_status(event);
     record[3] = mortise_event_token(event);
     record[4] = mortise_event_hold_number(event);
-    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG) break;
+    if (record[2] != MORTISE_OK || record[0] == MORTISE_EVENT_LOG ||
+        record[0] == MORTISE_EVENT_LEADER || record[0] == MORTISE_EVENT_NO_LEADER) {
+      break;
+    }
   }
   return count;
 }
@@ -213,7 +216,7 @@ static int64_t mortise_boot_now_ns(void) {
 extern "C" {
 #endif
 
-void _wrap_Swig_free_swig_631feecda84a0f1a(void *_swig_go_0) {
+void _wrap_Swig_free_swig_a11ebd63180dd5c0(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
   
   arg1 = *(void **)&_swig_go_0; 
@@ -223,7 +226,7 @@ void _wrap_Swig_free_swig_631feecda84a0f1a(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_swig_631feecda84a0f1a(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_swig_a11ebd63180dd5c0(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -236,7 +239,7 @@ void *_wrap_Swig_malloc_swig_631feecda84a0f1a(intgo _swig_go_0) {
 }
 
 
-long long _wrap_go_drain_swig_631feecda84a0f1a(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
+long long _wrap_go_drain_swig_a11ebd63180dd5c0(mortise_queue *_swig_go_0, mortise_event *_swig_go_1, long long _swig_go_2, long long *_swig_go_3, long long _swig_go_4) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   mortise_event *arg2 = (mortise_event *) 0 ;
   int64_t arg3 ;
@@ -257,7 +260,7 @@ long long _wrap_go_drain_swig_631feecda84a0f1a(mortise_queue *_swig_go_0, mortis
 }
 
 
-long long _wrap_boot_now_ns_swig_631feecda84a0f1a() {
+long long _wrap_boot_now_ns_swig_a11ebd63180dd5c0() {
   int64_t result;
   long long _swig_go_result;
   
@@ -268,7 +271,7 @@ long long _wrap_boot_now_ns_swig_631feecda84a0f1a() {
 }
 
 
-int _wrap_version_swig_631feecda84a0f1a() {
+int _wrap_version_swig_a11ebd63180dd5c0() {
   int32_t result;
   int _swig_go_result;
   
@@ -279,7 +282,7 @@ int _wrap_version_swig_631feecda84a0f1a() {
 }
 
 
-char *_wrap_version_text_swig_631feecda84a0f1a() {
+char *_wrap_version_text_swig_a11ebd63180dd5c0() {
   char *result = 0 ;
   char *_swig_go_result;
   
@@ -290,7 +293,7 @@ char *_wrap_version_text_swig_631feecda84a0f1a() {
 }
 
 
-int _wrap_check_abi_swig_631feecda84a0f1a(int _swig_go_0, int _swig_go_1) {
+int _wrap_check_abi_swig_a11ebd63180dd5c0(int _swig_go_0, int _swig_go_1) {
   int32_t arg1 ;
   int32_t arg2 ;
   mortise_status result;
@@ -305,7 +308,7 @@ int _wrap_check_abi_swig_631feecda84a0f1a(int _swig_go_0, int _swig_go_1) {
 }
 
 
-char *_wrap_status_text_swig_631feecda84a0f1a(int _swig_go_0) {
+char *_wrap_status_text_swig_a11ebd63180dd5c0(int _swig_go_0) {
   mortise_status arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -318,7 +321,7 @@ char *_wrap_status_text_swig_631feecda84a0f1a(int _swig_go_0) {
 }
 
 
-mortise_error *_wrap_error_new_swig_631feecda84a0f1a() {
+mortise_error *_wrap_error_new_swig_a11ebd63180dd5c0() {
   mortise_error *result = 0 ;
   mortise_error *_swig_go_result;
   
@@ -329,7 +332,7 @@ mortise_error *_wrap_error_new_swig_631feecda84a0f1a() {
 }
 
 
-void _wrap_error_free_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+void _wrap_error_free_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   
   arg1 = (mortise_error *)_swig_go_0; 
@@ -339,7 +342,7 @@ void _wrap_error_free_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_status_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+int _wrap_error_status_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -352,7 +355,7 @@ int _wrap_error_status_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_message_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+char *_wrap_error_message_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -365,7 +368,7 @@ char *_wrap_error_message_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_server_text_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+char *_wrap_error_server_text_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -378,7 +381,7 @@ char *_wrap_error_server_text_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_retryable_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+int _wrap_error_is_retryable_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -391,7 +394,7 @@ int _wrap_error_is_retryable_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-int _wrap_error_is_ambiguous_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+int _wrap_error_is_ambiguous_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -404,7 +407,7 @@ int _wrap_error_is_ambiguous_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-char *_wrap_error_lock_name_swig_631feecda84a0f1a(mortise_error *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_error_lock_name_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0, long long *_swig_go_1) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -419,7 +422,7 @@ char *_wrap_error_lock_name_swig_631feecda84a0f1a(mortise_error *_swig_go_0, lon
 }
 
 
-int _wrap_error_reason_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
+int _wrap_error_reason_swig_a11ebd63180dd5c0(mortise_error *_swig_go_0) {
   mortise_error *arg1 = (mortise_error *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -432,7 +435,7 @@ int _wrap_error_reason_swig_631feecda84a0f1a(mortise_error *_swig_go_0) {
 }
 
 
-mortise_options *_wrap_options_new_swig_631feecda84a0f1a() {
+mortise_options *_wrap_options_new_swig_a11ebd63180dd5c0() {
   mortise_options *result = 0 ;
   mortise_options *_swig_go_result;
   
@@ -443,7 +446,7 @@ mortise_options *_wrap_options_new_swig_631feecda84a0f1a() {
 }
 
 
-mortise_options *_wrap_options_new_from_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_options *_wrap_options_new_from_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_options *result = 0 ;
@@ -458,7 +461,7 @@ mortise_options *_wrap_options_new_from_swig_631feecda84a0f1a(mortise_client *_s
 }
 
 
-void _wrap_options_free_swig_631feecda84a0f1a(mortise_options *_swig_go_0) {
+void _wrap_options_free_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   
   arg1 = (mortise_options *)_swig_go_0; 
@@ -468,7 +471,7 @@ void _wrap_options_free_swig_631feecda84a0f1a(mortise_options *_swig_go_0) {
 }
 
 
-int _wrap_options_set_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_options_set_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -497,7 +500,7 @@ int _wrap_options_set_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostri
 }
 
 
-int _wrap_options_set_lease_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_lease_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -514,7 +517,7 @@ int _wrap_options_set_lease_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_renewal_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_renewal_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -531,7 +534,7 @@ int _wrap_options_set_renewal_swig_631feecda84a0f1a(mortise_options *_swig_go_0,
 }
 
 
-int _wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_max_hold_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -548,7 +551,7 @@ int _wrap_options_set_max_hold_ms_swig_631feecda84a0f1a(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_progress_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_progress_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -565,7 +568,7 @@ int _wrap_options_set_progress_ms_swig_631feecda84a0f1a(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_reentrant_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -582,7 +585,7 @@ int _wrap_options_set_reentrant_swig_631feecda84a0f1a(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_reentrant_read_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_read_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -599,7 +602,7 @@ int _wrap_options_set_reentrant_read_swig_631feecda84a0f1a(mortise_options *_swi
 }
 
 
-int _wrap_options_set_reentrant_write_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_reentrant_write_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -616,7 +619,7 @@ int _wrap_options_set_reentrant_write_swig_631feecda84a0f1a(mortise_options *_sw
 }
 
 
-int _wrap_options_set_protocol_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_protocol_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -638,7 +641,7 @@ int _wrap_options_set_protocol_swig_631feecda84a0f1a(mortise_options *_swig_go_0
 }
 
 
-int _wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_interval_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -655,7 +658,7 @@ int _wrap_options_set_poll_interval_ms_swig_631feecda84a0f1a(mortise_options *_s
 }
 
 
-int _wrap_options_set_poll_attempts_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_poll_attempts_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -672,7 +675,7 @@ int _wrap_options_set_poll_attempts_swig_631feecda84a0f1a(mortise_options *_swig
 }
 
 
-int _wrap_options_set_fair_strict_swig_631feecda84a0f1a(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_fair_strict_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -689,7 +692,7 @@ int _wrap_options_set_fair_strict_swig_631feecda84a0f1a(mortise_options *_swig_g
 }
 
 
-int _wrap_options_set_retain_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_retain_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -706,7 +709,7 @@ int _wrap_options_set_retain_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_
 }
 
 
-int _wrap_options_set_label_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_label_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -728,7 +731,7 @@ int _wrap_options_set_label_swig_631feecda84a0f1a(mortise_options *_swig_go_0, _
 }
 
 
-int _wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_command_timeout_ms_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -745,7 +748,7 @@ int _wrap_options_set_command_timeout_ms_swig_631feecda84a0f1a(mortise_options *
 }
 
 
-int _wrap_options_set_drift_ppm_swig_631feecda84a0f1a(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_options_set_drift_ppm_swig_a11ebd63180dd5c0(mortise_options *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_options *arg1 = (mortise_options *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -762,7 +765,7 @@ int _wrap_options_set_drift_ppm_swig_631feecda84a0f1a(mortise_options *_swig_go_
 }
 
 
-mortise_client *_wrap_client_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
+mortise_client *_wrap_client_new_swig_a11ebd63180dd5c0(_gostring_ _swig_go_0, mortise_options *_swig_go_1, mortise_error *_swig_go_2) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_options *arg3 = (mortise_options *) 0 ;
@@ -784,7 +787,7 @@ mortise_client *_wrap_client_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, mo
 }
 
 
-void _wrap_client_free_swig_631feecda84a0f1a(mortise_client *_swig_go_0) {
+void _wrap_client_free_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   
   arg1 = (mortise_client *)_swig_go_0; 
@@ -794,7 +797,7 @@ void _wrap_client_free_swig_631feecda84a0f1a(mortise_client *_swig_go_0) {
 }
 
 
-int _wrap_client_ping_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_client_ping_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -809,7 +812,7 @@ int _wrap_client_ping_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_
 }
 
 
-int _wrap_client_set_credentials_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_client_set_credentials_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, _gostring_ _swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -838,7 +841,7 @@ int _wrap_client_set_credentials_swig_631feecda84a0f1a(mortise_client *_swig_go_
 }
 
 
-mortise_health *_wrap_client_check_health_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_check_health_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -853,7 +856,7 @@ mortise_health *_wrap_client_check_health_swig_631feecda84a0f1a(mortise_client *
 }
 
 
-mortise_health *_wrap_client_last_health_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_health *_wrap_client_last_health_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_health *result = 0 ;
@@ -868,7 +871,7 @@ mortise_health *_wrap_client_last_health_swig_631feecda84a0f1a(mortise_client *_
 }
 
 
-mortise_stats *_wrap_client_stats_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_stats *_wrap_client_stats_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_stats *result = 0 ;
@@ -883,7 +886,7 @@ mortise_stats *_wrap_client_stats_swig_631feecda84a0f1a(mortise_client *_swig_go
 }
 
 
-int _wrap_client_watch_log_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_log_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, int _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -904,7 +907,7 @@ int _wrap_client_watch_log_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mor
 }
 
 
-int _wrap_client_watch_stats_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_client_watch_stats_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -925,7 +928,7 @@ int _wrap_client_watch_stats_swig_631feecda84a0f1a(mortise_client *_swig_go_0, m
 }
 
 
-mortise_listing *_wrap_client_list_locks_swig_631feecda84a0f1a(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_listing *_wrap_client_list_locks_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -942,7 +945,7 @@ mortise_listing *_wrap_client_list_locks_swig_631feecda84a0f1a(mortise_client *_
 }
 
 
-mortise_listing *_wrap_client_scan_locks_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+mortise_listing *_wrap_client_scan_locks_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -968,7 +971,7 @@ mortise_listing *_wrap_client_scan_locks_swig_631feecda84a0f1a(mortise_client *_
 }
 
 
-mortise_listing *_wrap_client_list_history_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+mortise_listing *_wrap_client_list_history_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -994,7 +997,7 @@ mortise_listing *_wrap_client_list_history_swig_631feecda84a0f1a(mortise_client 
 }
 
 
-void _wrap_listing_free_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+void _wrap_listing_free_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   
   arg1 = (mortise_listing *)_swig_go_0; 
@@ -1004,7 +1007,7 @@ void _wrap_listing_free_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
 }
 
 
-char *_wrap_listing_json_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+char *_wrap_listing_json_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1017,7 +1020,7 @@ char *_wrap_listing_json_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
 }
 
 
-long long _wrap_listing_answered_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+long long _wrap_listing_answered_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1030,7 +1033,7 @@ long long _wrap_listing_answered_swig_631feecda84a0f1a(mortise_listing *_swig_go
 }
 
 
-long long _wrap_listing_silent_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+long long _wrap_listing_silent_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1043,7 +1046,7 @@ long long _wrap_listing_silent_swig_631feecda84a0f1a(mortise_listing *_swig_go_0
 }
 
 
-long long _wrap_listing_truncated_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+long long _wrap_listing_truncated_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1056,7 +1059,7 @@ long long _wrap_listing_truncated_swig_631feecda84a0f1a(mortise_listing *_swig_g
 }
 
 
-long long _wrap_listing_count_swig_631feecda84a0f1a(mortise_listing *_swig_go_0) {
+long long _wrap_listing_count_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1069,7 +1072,7 @@ long long _wrap_listing_count_swig_631feecda84a0f1a(mortise_listing *_swig_go_0)
 }
 
 
-char *_wrap_listing_text_swig_631feecda84a0f1a(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+char *_wrap_listing_text_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1091,7 +1094,7 @@ char *_wrap_listing_text_swig_631feecda84a0f1a(mortise_listing *_swig_go_0, long
 }
 
 
-long long _wrap_listing_number_swig_631feecda84a0f1a(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
+long long _wrap_listing_number_swig_a11ebd63180dd5c0(mortise_listing *_swig_go_0, long long _swig_go_1, _gostring_ _swig_go_2) {
   mortise_listing *arg1 = (mortise_listing *) 0 ;
   int64_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1113,7 +1116,7 @@ long long _wrap_listing_number_swig_631feecda84a0f1a(mortise_listing *_swig_go_0
 }
 
 
-void _wrap_stats_free_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
+void _wrap_stats_free_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   
   arg1 = (mortise_stats *)_swig_go_0; 
@@ -1123,7 +1126,7 @@ void _wrap_stats_free_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_json_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
+char *_wrap_stats_json_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1136,7 +1139,7 @@ char *_wrap_stats_json_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_prometheus_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
+char *_wrap_stats_prometheus_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1149,7 +1152,7 @@ char *_wrap_stats_prometheus_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
 }
 
 
-long long _wrap_stats_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
+long long _wrap_stats_count_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1162,7 +1165,7 @@ long long _wrap_stats_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_0) {
 }
 
 
-char *_wrap_stats_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_name_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1177,7 +1180,7 @@ char *_wrap_stats_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long lon
 }
 
 
-char *_wrap_stats_type_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
+char *_wrap_stats_type_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1192,7 +1195,7 @@ char *_wrap_stats_type_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long lon
 }
 
 
-double _wrap_stats_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
+double _wrap_stats_value_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   double result;
@@ -1207,7 +1210,7 @@ double _wrap_stats_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long l
 }
 
 
-long long _wrap_stats_label_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1) {
+long long _wrap_stats_label_count_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -1222,7 +1225,7 @@ long long _wrap_stats_label_count_swig_631feecda84a0f1a(mortise_stats *_swig_go_
 }
 
 
-char *_wrap_stats_label_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_name_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1239,7 +1242,7 @@ char *_wrap_stats_label_name_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, lo
 }
 
 
-char *_wrap_stats_label_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
+char *_wrap_stats_label_value_swig_a11ebd63180dd5c0(mortise_stats *_swig_go_0, long long _swig_go_1, long long _swig_go_2) {
   mortise_stats *arg1 = (mortise_stats *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -1256,7 +1259,7 @@ char *_wrap_stats_label_value_swig_631feecda84a0f1a(mortise_stats *_swig_go_0, l
 }
 
 
-void _wrap_health_free_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
+void _wrap_health_free_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   
   arg1 = (mortise_health *)_swig_go_0; 
@@ -1266,7 +1269,7 @@ void _wrap_health_free_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
 }
 
 
-long long _wrap_health_count_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
+long long _wrap_health_count_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1279,7 +1282,7 @@ long long _wrap_health_count_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
 }
 
 
-int _wrap_health_worst_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
+int _wrap_health_worst_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   mortise_severity result;
   int _swig_go_result;
@@ -1292,7 +1295,7 @@ int _wrap_health_worst_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_health_name_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_name_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1307,7 +1310,7 @@ char *_wrap_health_name_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long l
 }
 
 
-int _wrap_health_severity_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+int _wrap_health_severity_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   mortise_severity result;
@@ -1322,7 +1325,7 @@ int _wrap_health_severity_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_server_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_server_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1337,7 +1340,7 @@ char *_wrap_health_server_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_value_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_value_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1352,7 +1355,7 @@ char *_wrap_health_value_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long 
 }
 
 
-char *_wrap_health_consequence_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_consequence_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1367,7 +1370,7 @@ char *_wrap_health_consequence_swig_631feecda84a0f1a(mortise_health *_swig_go_0,
 }
 
 
-char *_wrap_health_remedy_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long long _swig_go_1) {
+char *_wrap_health_remedy_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0, long long _swig_go_1) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -1382,7 +1385,7 @@ char *_wrap_health_remedy_swig_631feecda84a0f1a(mortise_health *_swig_go_0, long
 }
 
 
-char *_wrap_health_json_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
+char *_wrap_health_json_swig_a11ebd63180dd5c0(mortise_health *_swig_go_0) {
   mortise_health *arg1 = (mortise_health *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1395,7 +1398,7 @@ char *_wrap_health_json_swig_631feecda84a0f1a(mortise_health *_swig_go_0) {
 }
 
 
-char *_wrap_severity_text_swig_631feecda84a0f1a(int _swig_go_0) {
+char *_wrap_severity_text_swig_a11ebd63180dd5c0(int _swig_go_0) {
   mortise_severity arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -1408,7 +1411,7 @@ char *_wrap_severity_text_swig_631feecda84a0f1a(int _swig_go_0) {
 }
 
 
-mortise_lock *_wrap_lock_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_lock *_wrap_lock_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1432,7 +1435,7 @@ mortise_lock *_wrap_lock_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _
 }
 
 
-void _wrap_lock_free_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+void _wrap_lock_free_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   
   arg1 = (mortise_lock *)_swig_go_0; 
@@ -1442,7 +1445,7 @@ void _wrap_lock_free_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
 }
 
 
-int _wrap_lock_try_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_try_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1457,7 +1460,7 @@ int _wrap_lock_try_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error
 }
 
 
-int _wrap_lock_acquire_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_acquire_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1474,7 +1477,7 @@ int _wrap_lock_acquire_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long
 }
 
 
-int _wrap_lock_unlock_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_unlock_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1489,7 +1492,7 @@ int _wrap_lock_unlock_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_extend_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_extend_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1506,7 +1509,7 @@ int _wrap_lock_extend_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long 
 }
 
 
-int _wrap_lock_progress_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_progress_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1521,7 +1524,7 @@ int _wrap_lock_progress_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_
 }
 
 
-int _wrap_lock_set_value_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_set_value_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1543,7 +1546,7 @@ int _wrap_lock_set_value_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostri
 }
 
 
-mortise_hold_id *_wrap_lock_export_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_hold_id *_wrap_lock_export_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1560,7 +1563,7 @@ mortise_hold_id *_wrap_lock_export_swig_631feecda84a0f1a(mortise_lock *_swig_go_
 }
 
 
-int _wrap_lock_adopt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_adopt_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1582,7 +1585,7 @@ int _wrap_lock_adopt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ 
 }
 
 
-int _wrap_lock_cancel_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_lock_cancel_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1597,7 +1600,7 @@ int _wrap_lock_cancel_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_er
 }
 
 
-int _wrap_lock_interrupt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_interrupt_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1614,7 +1617,7 @@ int _wrap_lock_interrupt_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, int _sw
 }
 
 
-int _wrap_lock_is_held_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+int _wrap_lock_is_held_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -1627,7 +1630,7 @@ int _wrap_lock_is_held_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_valid_ms_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+long long _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1640,7 +1643,7 @@ long long _wrap_lock_valid_ms_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_deadline_ns_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+long long _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1653,7 +1656,7 @@ long long _wrap_lock_deadline_ns_swig_631feecda84a0f1a(mortise_lock *_swig_go_0)
 }
 
 
-long long _wrap_lock_token_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+long long _wrap_lock_token_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1666,7 +1669,7 @@ long long _wrap_lock_token_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
 }
 
 
-long long _wrap_lock_hold_number_swig_631feecda84a0f1a(mortise_lock *_swig_go_0) {
+long long _wrap_lock_hold_number_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -1679,7 +1682,7 @@ long long _wrap_lock_hold_number_swig_631feecda84a0f1a(mortise_lock *_swig_go_0)
 }
 
 
-int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1696,7 +1699,7 @@ int _wrap_lock_unlock_hold_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, long 
 }
 
 
-int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1717,7 +1720,7 @@ int _wrap_lock_unlock_hold_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0,
 }
 
 
-int _wrap_lock_query_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_query_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1734,7 +1737,7 @@ int _wrap_lock_query_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_inf
 }
 
 
-int _wrap_lock_force_release_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_lock_force_release_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1756,7 +1759,7 @@ int _wrap_lock_force_release_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, _go
 }
 
 
-int _wrap_lock_try_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_try_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1775,7 +1778,7 @@ int _wrap_lock_try_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise
 }
 
 
-int _wrap_lock_acquire_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1796,7 +1799,7 @@ int _wrap_lock_acquire_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mor
 }
 
 
-int _wrap_lock_unlock_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1815,7 +1818,7 @@ int _wrap_lock_unlock_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_extend_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1836,7 +1839,7 @@ int _wrap_lock_extend_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mort
 }
 
 
-int _wrap_lock_set_value_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1862,7 +1865,7 @@ int _wrap_lock_set_value_async_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, m
 }
 
 
-int _wrap_lock_watch_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_lock_watch_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -1881,7 +1884,7 @@ int _wrap_lock_watch_swig_631feecda84a0f1a(mortise_lock *_swig_go_0, mortise_que
 }
 
 
-mortise_rw *_wrap_rw_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+mortise_rw *_wrap_rw_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -1905,7 +1908,7 @@ mortise_rw *_wrap_rw_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gost
 }
 
 
-void _wrap_rw_free_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+void _wrap_rw_free_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   
   arg1 = (mortise_rw *)_swig_go_0; 
@@ -1915,7 +1918,7 @@ void _wrap_rw_free_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_try_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1930,7 +1933,7 @@ int _wrap_rw_read_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-int _wrap_rw_read_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1947,7 +1950,7 @@ int _wrap_rw_read_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long lon
 }
 
 
-int _wrap_rw_read_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_read_unlock_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1962,7 +1965,7 @@ int _wrap_rw_read_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_e
 }
 
 
-int _wrap_rw_write_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_try_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -1977,7 +1980,7 @@ int _wrap_rw_write_try_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_write_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -1994,7 +1997,7 @@ int _wrap_rw_write_acquire_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long lo
 }
 
 
-int _wrap_rw_write_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_write_unlock_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2009,7 +2012,7 @@ int _wrap_rw_write_unlock_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_upgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_upgrade_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2024,7 +2027,7 @@ int _wrap_rw_upgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error
 }
 
 
-int _wrap_rw_downgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_downgrade_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2039,7 +2042,7 @@ int _wrap_rw_downgrade_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_err
 }
 
 
-int _wrap_rw_extend_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_extend_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2056,7 +2059,7 @@ int _wrap_rw_extend_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swi
 }
 
 
-int _wrap_rw_interrupt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_interrupt_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2073,7 +2076,7 @@ int _wrap_rw_interrupt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, int _swig_g
 }
 
 
-int _wrap_rw_progress_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_progress_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2088,7 +2091,7 @@ int _wrap_rw_progress_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_erro
 }
 
 
-mortise_hold_id *_wrap_rw_export_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_hold_id *_wrap_rw_export_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2105,7 +2108,7 @@ mortise_hold_id *_wrap_rw_export_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, l
 }
 
 
-int _wrap_rw_adopt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_adopt_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2127,7 +2130,7 @@ int _wrap_rw_adopt_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swi
 }
 
 
-int _wrap_rw_cancel_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_rw_cancel_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2142,7 +2145,7 @@ int _wrap_rw_cancel_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_error 
 }
 
 
-int _wrap_rw_is_reading_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_reading_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2155,7 +2158,7 @@ int _wrap_rw_is_reading_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_is_writing_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+int _wrap_rw_is_writing_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2168,7 +2171,7 @@ int _wrap_rw_is_writing_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_deadline_ns_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+long long _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2181,7 +2184,7 @@ long long _wrap_rw_deadline_ns_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_valid_ms_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+long long _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2194,7 +2197,7 @@ long long _wrap_rw_valid_ms_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_token_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+long long _wrap_rw_token_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2207,7 +2210,7 @@ long long _wrap_rw_token_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-long long _wrap_rw_hold_number_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
+long long _wrap_rw_hold_number_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2220,7 +2223,7 @@ long long _wrap_rw_hold_number_swig_631feecda84a0f1a(mortise_rw *_swig_go_0) {
 }
 
 
-int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2237,7 +2240,7 @@ int _wrap_rw_read_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long
 }
 
 
-int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2258,7 +2261,7 @@ int _wrap_rw_read_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0
 }
 
 
-int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2275,7 +2278,7 @@ int _wrap_rw_write_unlock_hold_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, lon
 }
 
 
-int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2296,7 +2299,7 @@ int _wrap_rw_write_unlock_hold_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_
 }
 
 
-int _wrap_rw_query_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_query_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2313,7 +2316,7 @@ int _wrap_rw_query_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_info *_
 }
 
 
-int _wrap_rw_force_release_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_force_release_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2335,7 +2338,7 @@ int _wrap_rw_force_release_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostri
 }
 
 
-int _wrap_rw_read_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2354,7 +2357,7 @@ int _wrap_rw_read_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortis
 }
 
 
-int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2375,7 +2378,7 @@ int _wrap_rw_read_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2394,7 +2397,7 @@ int _wrap_rw_read_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mor
 }
 
 
-int _wrap_rw_write_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2413,7 +2416,7 @@ int _wrap_rw_write_try_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2434,7 +2437,7 @@ int _wrap_rw_write_acquire_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, m
 }
 
 
-int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2453,7 +2456,7 @@ int _wrap_rw_write_unlock_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mo
 }
 
 
-int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2472,7 +2475,7 @@ int _wrap_rw_upgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise
 }
 
 
-int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2491,7 +2494,7 @@ int _wrap_rw_downgrade_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_extend_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2512,7 +2515,7 @@ int _wrap_rw_extend_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_
 }
 
 
-int _wrap_rw_set_value_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_rw_set_value_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2534,7 +2537,7 @@ int _wrap_rw_set_value_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, _gostring_ 
 }
 
 
-int _wrap_rw_set_value_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2560,7 +2563,7 @@ int _wrap_rw_set_value_async_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, morti
 }
 
 
-int _wrap_rw_watch_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_rw_watch_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_rw *arg1 = (mortise_rw *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2579,7 +2582,7 @@ int _wrap_rw_watch_swig_631feecda84a0f1a(mortise_rw *_swig_go_0, mortise_queue *
 }
 
 
-mortise_semaphore *_wrap_semaphore_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
+mortise_semaphore *_wrap_semaphore_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, long long _swig_go_2, mortise_options *_swig_go_3, mortise_error *_swig_go_4) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2605,7 +2608,7 @@ mortise_semaphore *_wrap_semaphore_new_swig_631feecda84a0f1a(mortise_client *_sw
 }
 
 
-void _wrap_semaphore_free_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+void _wrap_semaphore_free_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   
   arg1 = (mortise_semaphore *)_swig_go_0; 
@@ -2615,7 +2618,7 @@ void _wrap_semaphore_free_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
 }
 
 
-int _wrap_semaphore_try_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_try_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2632,7 +2635,7 @@ int _wrap_semaphore_try_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, lon
 }
 
 
-int _wrap_semaphore_acquire_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   int64_t arg3 ;
@@ -2651,7 +2654,7 @@ int _wrap_semaphore_acquire_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_release_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_release_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2666,7 +2669,7 @@ int _wrap_semaphore_release_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0,
 }
 
 
-int _wrap_semaphore_resize_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2683,7 +2686,7 @@ int _wrap_semaphore_resize_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_extend_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2700,7 +2703,7 @@ int _wrap_semaphore_extend_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2717,7 +2720,7 @@ int _wrap_semaphore_interrupt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_progress_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_progress_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2732,7 +2735,7 @@ int _wrap_semaphore_progress_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0
 }
 
 
-mortise_hold_id *_wrap_semaphore_export_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_hold_id *_wrap_semaphore_export_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2749,7 +2752,7 @@ mortise_hold_id *_wrap_semaphore_export_swig_631feecda84a0f1a(mortise_semaphore 
 }
 
 
-int _wrap_semaphore_adopt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2771,7 +2774,7 @@ int _wrap_semaphore_adopt_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _
 }
 
 
-int _wrap_semaphore_cancel_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_semaphore_cancel_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -2786,7 +2789,7 @@ int _wrap_semaphore_cancel_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, 
 }
 
 
-int _wrap_semaphore_is_held_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+int _wrap_semaphore_is_held_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -2799,7 +2802,7 @@ int _wrap_semaphore_is_held_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0)
 }
 
 
-long long _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2812,7 +2815,7 @@ long long _wrap_semaphore_deadline_ns_swig_631feecda84a0f1a(mortise_semaphore *_
 }
 
 
-long long _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2825,7 +2828,7 @@ long long _wrap_semaphore_valid_ms_swig_631feecda84a0f1a(mortise_semaphore *_swi
 }
 
 
-long long _wrap_semaphore_token_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_token_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2838,7 +2841,7 @@ long long _wrap_semaphore_token_swig_631feecda84a0f1a(mortise_semaphore *_swig_g
 }
 
 
-long long _wrap_semaphore_hold_number_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0) {
+long long _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -2851,7 +2854,7 @@ long long _wrap_semaphore_hold_number_swig_631feecda84a0f1a(mortise_semaphore *_
 }
 
 
-int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2868,7 +2871,7 @@ int _wrap_semaphore_release_hold_swig_631feecda84a0f1a(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2889,7 +2892,7 @@ int _wrap_semaphore_release_hold_async_swig_631feecda84a0f1a(mortise_semaphore *
 }
 
 
-int _wrap_semaphore_query_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_query_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_info *arg2 = (mortise_info *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -2906,7 +2909,7 @@ int _wrap_semaphore_query_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, m
 }
 
 
-int _wrap_semaphore_force_release_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -2928,7 +2931,7 @@ int _wrap_semaphore_force_release_swig_631feecda84a0f1a(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_try_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2949,7 +2952,7 @@ int _wrap_semaphore_try_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
+int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, mortise_error *_swig_go_5) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2972,7 +2975,7 @@ int _wrap_semaphore_acquire_async_swig_631feecda84a0f1a(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_release_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -2991,7 +2994,7 @@ int _wrap_semaphore_release_async_swig_631feecda84a0f1a(mortise_semaphore *_swig
 }
 
 
-int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3012,7 +3015,7 @@ int _wrap_semaphore_extend_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_
 }
 
 
-int _wrap_semaphore_set_value_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   char *arg2 = (char *) 0 ;
   size_t arg3 ;
@@ -3034,7 +3037,7 @@ int _wrap_semaphore_set_value_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_
 }
 
 
-int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3060,7 +3063,7 @@ int _wrap_semaphore_set_value_async_swig_631feecda84a0f1a(mortise_semaphore *_sw
 }
 
 
-int _wrap_semaphore_watch_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3079,7 +3082,428 @@ int _wrap_semaphore_watch_swig_631feecda84a0f1a(mortise_semaphore *_swig_go_0, m
 }
 
 
-mortise_multi *_wrap_multi_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
+mortise_election *_wrap_election_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, _gostring_ _swig_go_1, mortise_options *_swig_go_2, mortise_error *_swig_go_3) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_options *arg4 = (mortise_options *) 0 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_election *result = 0 ;
+  mortise_election *_swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_options *)_swig_go_2; 
+  arg5 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_election *)mortise_election_new(arg1,(char const *)arg2,arg3,(struct mortise_options const *)arg4,arg5);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+void _wrap_election_free_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  mortise_election_free(arg1);
+  
+}
+
+
+int _wrap_election_campaign_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_campaign(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_election_campaign_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_resign_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_election_resign(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_resign_async_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_status)mortise_election_resign_async(arg1,arg2,arg3,arg4);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_resign_hold(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_election_resign_hold_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_extend_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_extend(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_extend_async_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_election_extend_async(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_progress_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_election_progress(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_set_value_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_set_value(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, _gostring_ _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  size_t arg5 ;
+  mortise_error *arg6 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  
+  arg4 = (char *)_swig_go_3.p;
+  arg5 = (size_t)_swig_go_3.n;
+  
+  arg6 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_election_set_value_async(arg1,arg2,arg3,(char const *)arg4,arg5,arg6);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_election_cancel_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_error *_swig_go_1) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_error *arg2 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_error *)_swig_go_1; 
+  
+  result = (mortise_status)mortise_election_cancel(arg1,arg2);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_interrupt_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int32_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (int32_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_is_leader_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int32_t result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  result = (int32_t)mortise_election_is_leader((struct mortise_election const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_election_valid_ms_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  result = (int64_t)mortise_election_valid_ms((struct mortise_election const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  result = (int64_t)mortise_election_deadline_ns((struct mortise_election const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_election_token_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  result = (int64_t)mortise_election_token((struct mortise_election const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_election_hold_number_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  result = (int64_t)mortise_election_hold_number((struct mortise_election const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_query_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_info *arg2 = (mortise_info *) 0 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_info *)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_query(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_force_release_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, _gostring_ _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  char *arg2 = (char *) 0 ;
+  size_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  
+  arg2 = (char *)_swig_go_1.p;
+  arg3 = (size_t)_swig_go_1.n;
+  
+  arg4 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_force_release(arg1,(char const *)arg2,arg3,arg4);
+  _swig_go_result = result; 
+  
+  return _swig_go_result;
+}
+
+
+int _wrap_election_watch_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_status)mortise_election_watch(arg1,arg2,arg3,arg4);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_election_observe_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  int64_t arg4 ;
+  mortise_error *arg5 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (int64_t)_swig_go_3; 
+  arg5 = (mortise_error *)_swig_go_4; 
+  
+  result = (mortise_status)mortise_election_observe(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+mortise_multi *_wrap_multi_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_multi *result = 0 ;
@@ -3094,7 +3518,7 @@ mortise_multi *_wrap_multi_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_multi_free_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+void _wrap_multi_free_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   
   arg1 = (mortise_multi *)_swig_go_0; 
@@ -3104,7 +3528,7 @@ void _wrap_multi_free_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
 }
 
 
-int _wrap_multi_add_lock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_lock_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_lock *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_lock *arg2 = (mortise_lock *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3121,7 +3545,7 @@ int _wrap_multi_add_lock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_add_reader_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_reader_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3138,7 +3562,7 @@ int _wrap_multi_add_reader_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_writer_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_add_writer_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_rw *_swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_rw *arg2 = (mortise_rw *) 0 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3155,7 +3579,7 @@ int _wrap_multi_add_writer_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mort
 }
 
 
-int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_semaphore *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_semaphore *arg2 = (mortise_semaphore *) 0 ;
   int64_t arg3 ;
@@ -3174,7 +3598,7 @@ int _wrap_multi_add_semaphore_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_try_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_try_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3189,7 +3613,7 @@ int _wrap_multi_try_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_err
 }
 
 
-int _wrap_multi_acquire_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_acquire_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3206,7 +3630,7 @@ int _wrap_multi_acquire_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long lo
 }
 
 
-int _wrap_multi_unlock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_unlock_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3221,7 +3645,7 @@ int _wrap_multi_unlock_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_extend_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_extend_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3238,7 +3662,7 @@ int _wrap_multi_extend_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long lon
 }
 
 
-int _wrap_multi_interrupt_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_interrupt_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, int _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3255,7 +3679,7 @@ int _wrap_multi_interrupt_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, int _
 }
 
 
-int _wrap_multi_progress_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_progress_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3270,7 +3694,7 @@ int _wrap_multi_progress_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortis
 }
 
 
-int _wrap_multi_cancel_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
+int _wrap_multi_cancel_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
   mortise_status result;
@@ -3285,7 +3709,7 @@ int _wrap_multi_cancel_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_
 }
 
 
-int _wrap_multi_is_held_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+int _wrap_multi_is_held_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3298,7 +3722,7 @@ int _wrap_multi_is_held_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
 }
 
 
-long long _wrap_multi_valid_ms_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+long long _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3311,7 +3735,7 @@ long long _wrap_multi_valid_ms_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) 
 }
 
 
-long long _wrap_multi_deadline_ns_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+long long _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3324,7 +3748,7 @@ long long _wrap_multi_deadline_ns_swig_631feecda84a0f1a(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_hold_number_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+long long _wrap_multi_hold_number_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3337,7 +3761,7 @@ long long _wrap_multi_hold_number_swig_631feecda84a0f1a(mortise_multi *_swig_go_
 }
 
 
-int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3354,7 +3778,7 @@ int _wrap_multi_unlock_hold_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, lon
 }
 
 
-int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3375,7 +3799,7 @@ int _wrap_multi_unlock_hold_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_
 }
 
 
-long long _wrap_multi_member_count_swig_631feecda84a0f1a(mortise_multi *_swig_go_0) {
+long long _wrap_multi_member_count_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3388,7 +3812,7 @@ long long _wrap_multi_member_count_swig_631feecda84a0f1a(mortise_multi *_swig_go
 }
 
 
-int _wrap_multi_try_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_try_async_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3407,7 +3831,7 @@ int _wrap_multi_try_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, morti
 }
 
 
-int _wrap_multi_acquire_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3428,7 +3852,7 @@ int _wrap_multi_acquire_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, m
 }
 
 
-int _wrap_multi_watch_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_watch_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3447,7 +3871,7 @@ int _wrap_multi_watch_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_q
 }
 
 
-int _wrap_multi_extend_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
+int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, long long _swig_go_3, mortise_error *_swig_go_4) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3468,7 +3892,7 @@ int _wrap_multi_extend_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mo
 }
 
 
-int _wrap_multi_unlock_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
   mortise_multi *arg1 = (mortise_multi *) 0 ;
   mortise_queue *arg2 = (mortise_queue *) 0 ;
   int64_t arg3 ;
@@ -3487,7 +3911,7 @@ int _wrap_multi_unlock_async_swig_631feecda84a0f1a(mortise_multi *_swig_go_0, mo
 }
 
 
-mortise_hold_id *_wrap_hold_id_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, mortise_error *_swig_go_1) {
+mortise_hold_id *_wrap_hold_id_new_swig_a11ebd63180dd5c0(_gostring_ _swig_go_0, mortise_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   size_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3507,7 +3931,7 @@ mortise_hold_id *_wrap_hold_id_new_swig_631feecda84a0f1a(_gostring_ _swig_go_0, 
 }
 
 
-void _wrap_hold_id_free_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+void _wrap_hold_id_free_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   
   arg1 = (mortise_hold_id *)_swig_go_0; 
@@ -3517,7 +3941,7 @@ void _wrap_hold_id_free_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
 }
 
 
-char *_wrap_hold_id_text_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+char *_wrap_hold_id_text_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3530,7 +3954,7 @@ char *_wrap_hold_id_text_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
 }
 
 
-char *_wrap_hold_id_kind_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+char *_wrap_hold_id_kind_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -3543,7 +3967,7 @@ char *_wrap_hold_id_kind_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
 }
 
 
-int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+int _wrap_hold_id_is_exclusive_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3556,7 +3980,7 @@ int _wrap_hold_id_is_exclusive_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0
 }
 
 
-long long _wrap_hold_id_capacity_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+long long _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3569,7 +3993,7 @@ long long _wrap_hold_id_capacity_swig_631feecda84a0f1a(mortise_hold_id *_swig_go
 }
 
 
-long long _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(mortise_hold_id *_swig_go_0) {
+long long _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(mortise_hold_id *_swig_go_0) {
   mortise_hold_id *arg1 = (mortise_hold_id *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3582,7 +4006,7 @@ long long _wrap_hold_id_valid_until_ms_swig_631feecda84a0f1a(mortise_hold_id *_s
 }
 
 
-mortise_info *_wrap_info_new_swig_631feecda84a0f1a() {
+mortise_info *_wrap_info_new_swig_a11ebd63180dd5c0() {
   mortise_info *result = 0 ;
   mortise_info *_swig_go_result;
   
@@ -3593,7 +4017,7 @@ mortise_info *_wrap_info_new_swig_631feecda84a0f1a() {
 }
 
 
-void _wrap_info_free_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+void _wrap_info_free_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   
   arg1 = (mortise_info *)_swig_go_0; 
@@ -3603,7 +4027,7 @@ void _wrap_info_free_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_held_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+int _wrap_info_is_held_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3616,7 +4040,7 @@ int _wrap_info_is_held_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
 }
 
 
-int _wrap_info_is_mine_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+int _wrap_info_is_mine_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3629,7 +4053,7 @@ int _wrap_info_is_mine_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_time_left_ms_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3642,7 +4066,7 @@ long long _wrap_info_time_left_ms_swig_631feecda84a0f1a(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_latest_token_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_latest_token_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3655,7 +4079,7 @@ long long _wrap_info_latest_token_swig_631feecda84a0f1a(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_holder_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_holder_count_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3668,7 +4092,7 @@ long long _wrap_info_holder_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_shown_holder_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3681,7 +4105,7 @@ long long _wrap_info_shown_holder_count_swig_631feecda84a0f1a(mortise_info *_swi
 }
 
 
-long long _wrap_info_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3694,7 +4118,7 @@ long long _wrap_info_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
 }
 
 
-long long _wrap_info_permits_in_use_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3707,7 +4131,7 @@ long long _wrap_info_permits_in_use_swig_631feecda84a0f1a(mortise_info *_swig_go
 }
 
 
-long long _wrap_info_waiter_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_waiter_count_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3720,7 +4144,7 @@ long long _wrap_info_waiter_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0
 }
 
 
-long long _wrap_info_entry_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0) {
+long long _wrap_info_entry_count_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3733,7 +4157,7 @@ long long _wrap_info_entry_count_swig_631feecda84a0f1a(mortise_info *_swig_go_0)
 }
 
 
-char *_wrap_info_entry_owner_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_owner_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3748,7 +4172,7 @@ char *_wrap_info_entry_owner_swig_631feecda84a0f1a(mortise_info *_swig_go_0, lon
 }
 
 
-int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3763,7 +4187,7 @@ int _wrap_info_entry_is_exclusive_swig_631feecda84a0f1a(mortise_info *_swig_go_0
 }
 
 
-int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int32_t result;
@@ -3778,7 +4202,7 @@ int _wrap_info_entry_is_retained_swig_631feecda84a0f1a(mortise_info *_swig_go_0,
 }
 
 
-long long _wrap_info_entry_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_permits_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3793,7 +4217,7 @@ long long _wrap_info_entry_permits_swig_631feecda84a0f1a(mortise_info *_swig_go_
 }
 
 
-char *_wrap_info_entry_host_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_host_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3808,7 +4232,7 @@ char *_wrap_info_entry_host_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long
 }
 
 
-long long _wrap_info_entry_pid_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+long long _wrap_info_entry_pid_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   int64_t result;
@@ -3823,7 +4247,7 @@ long long _wrap_info_entry_pid_swig_631feecda84a0f1a(mortise_info *_swig_go_0, l
 }
 
 
-char *_wrap_info_entry_label_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_label_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3838,7 +4262,7 @@ char *_wrap_info_entry_label_swig_631feecda84a0f1a(mortise_info *_swig_go_0, lon
 }
 
 
-char *_wrap_info_entry_value_swig_631feecda84a0f1a(mortise_info *_swig_go_0, long long _swig_go_1) {
+char *_wrap_info_entry_value_swig_a11ebd63180dd5c0(mortise_info *_swig_go_0, long long _swig_go_1) {
   mortise_info *arg1 = (mortise_info *) 0 ;
   int64_t arg2 ;
   char *result = 0 ;
@@ -3853,7 +4277,7 @@ char *_wrap_info_entry_value_swig_631feecda84a0f1a(mortise_info *_swig_go_0, lon
 }
 
 
-mortise_queue *_wrap_queue_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+mortise_queue *_wrap_queue_new_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
   mortise_error *arg3 = (mortise_error *) 0 ;
@@ -3870,7 +4294,7 @@ mortise_queue *_wrap_queue_new_swig_631feecda84a0f1a(mortise_client *_swig_go_0,
 }
 
 
-void _wrap_queue_free_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
+void _wrap_queue_free_swig_a11ebd63180dd5c0(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3880,7 +4304,7 @@ void _wrap_queue_free_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
 }
 
 
-int _wrap_queue_fd_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
+int _wrap_queue_fd_swig_a11ebd63180dd5c0(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -3893,7 +4317,7 @@ int _wrap_queue_fd_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_wake_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
+void _wrap_queue_wake_swig_a11ebd63180dd5c0(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3903,7 +4327,7 @@ void _wrap_queue_wake_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
 }
 
 
-void _wrap_queue_shutdown_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
+void _wrap_queue_shutdown_swig_a11ebd63180dd5c0(mortise_queue *_swig_go_0) {
   mortise_queue *arg1 = (mortise_queue *) 0 ;
   
   arg1 = (mortise_queue *)_swig_go_0; 
@@ -3913,7 +4337,7 @@ void _wrap_queue_shutdown_swig_631feecda84a0f1a(mortise_queue *_swig_go_0) {
 }
 
 
-mortise_event *_wrap_event_new_swig_631feecda84a0f1a() {
+mortise_event *_wrap_event_new_swig_a11ebd63180dd5c0() {
   mortise_event *result = 0 ;
   mortise_event *_swig_go_result;
   
@@ -3924,7 +4348,7 @@ mortise_event *_wrap_event_new_swig_631feecda84a0f1a() {
 }
 
 
-void _wrap_event_free_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+void _wrap_event_free_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   
   arg1 = (mortise_event *)_swig_go_0; 
@@ -3934,7 +4358,7 @@ void _wrap_event_free_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_kind_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_kind_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_kind result;
   int _swig_go_result;
@@ -3947,7 +4371,7 @@ int _wrap_event_kind_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_tag_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+long long _wrap_event_tag_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3960,7 +4384,7 @@ long long _wrap_event_tag_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_status_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_status_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_status result;
   int _swig_go_result;
@@ -3973,7 +4397,7 @@ int _wrap_event_status_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_token_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+long long _wrap_event_token_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3986,7 +4410,7 @@ long long _wrap_event_token_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-long long _wrap_event_hold_number_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+long long _wrap_event_hold_number_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -3999,7 +4423,7 @@ long long _wrap_event_hold_number_swig_631feecda84a0f1a(mortise_event *_swig_go_
 }
 
 
-char *_wrap_event_message_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+char *_wrap_event_message_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -4012,7 +4436,7 @@ char *_wrap_event_message_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_reason_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_reason_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_reason result;
   int _swig_go_result;
@@ -4025,7 +4449,7 @@ int _wrap_event_reason_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_event_lock_name_swig_631feecda84a0f1a(mortise_event *_swig_go_0, long long *_swig_go_1) {
+char *_wrap_event_lock_name_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0, long long *_swig_go_1) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   size_t *arg2 = (size_t *) 0 ;
   char *result = 0 ;
@@ -4040,7 +4464,24 @@ char *_wrap_event_lock_name_swig_631feecda84a0f1a(mortise_event *_swig_go_0, lon
 }
 
 
-int _wrap_event_log_level_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_leader_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0, mortise_info *_swig_go_1, mortise_error *_swig_go_2) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  mortise_info *arg2 = (mortise_info *) 0 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  arg2 = (mortise_info *)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_event_leader((struct mortise_event const *)arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_event_log_level_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_level result;
   int _swig_go_result;
@@ -4053,7 +4494,7 @@ int _wrap_event_log_level_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_log_subject_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_log_subject_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   mortise_log_subject result;
   int _swig_go_result;
@@ -4066,7 +4507,7 @@ int _wrap_event_log_subject_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-char *_wrap_log_level_text_swig_631feecda84a0f1a(int _swig_go_0) {
+char *_wrap_log_level_text_swig_a11ebd63180dd5c0(int _swig_go_0) {
   mortise_log_level arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -4079,7 +4520,7 @@ char *_wrap_log_level_text_swig_631feecda84a0f1a(int _swig_go_0) {
 }
 
 
-char *_wrap_log_subject_text_swig_631feecda84a0f1a(int _swig_go_0) {
+char *_wrap_log_subject_text_swig_a11ebd63180dd5c0(int _swig_go_0) {
   mortise_log_subject arg1 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -4092,7 +4533,7 @@ char *_wrap_log_subject_text_swig_631feecda84a0f1a(int _swig_go_0) {
 }
 
 
-long long _wrap_event_dropped_records_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+long long _wrap_event_dropped_records_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int64_t result;
   long long _swig_go_result;
@@ -4105,7 +4546,7 @@ long long _wrap_event_dropped_records_swig_631feecda84a0f1a(mortise_event *_swig
 }
 
 
-char *_wrap_event_server_text_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+char *_wrap_event_server_text_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   char *result = 0 ;
   char *_swig_go_result;
@@ -4118,7 +4559,7 @@ char *_wrap_event_server_text_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_retryable_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_is_retryable_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;
@@ -4131,7 +4572,7 @@ int _wrap_event_is_retryable_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
 }
 
 
-int _wrap_event_is_ambiguous_swig_631feecda84a0f1a(mortise_event *_swig_go_0) {
+int _wrap_event_is_ambiguous_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
   mortise_event *arg1 = (mortise_event *) 0 ;
   int32_t result;
   int _swig_go_result;

@@ -1,6 +1,7 @@
 """A leader that dies, is stopped past its lease or ends by SIGTERM is followed by the next
 candidate, in any language. One that has lost the lead notices and becomes a candidate again.
-Everybody can read the address of the leader."""
+Everybody can read the address of the leader, and candidates are notified of it."""
+import re
 from signal import SIGCONT, SIGSTOP, SIGTERM
 
 from stage import Program, built, eventually, redis, run
@@ -66,7 +67,8 @@ def a_leader_that_ends_gives_the_lead_back():
         lines = candidates.leader.end(status)
         # Before the end of its lease, which is of 10 s.
         assert redis("GET", LOCK) != owner, "it kept the lead"
-        assert lines[-1] == "leads no more", lines
+        own = [line for line in lines if not line.startswith("leader:")]
+        assert own[-1] == "leads no more", lines
         candidates.next_leader()
 
 
@@ -79,6 +81,10 @@ def the_leader_is_shown_with_its_address():
         return any(address in line for line in Program(built("show.sh")).end())
 
     eventually("the address is shown", is_shown)
+    candidates = [Program(command) for language, command in COMMANDS.items() if language != "sh"]
+    for candidate in candidates:
+        candidate.expect(f"^leader: {re.escape(address)}")
+        candidate.kill()
     leader.send(SIGTERM)
     leader.end()
     assert not is_shown()

@@ -42,6 +42,10 @@ final class Constants {
   static final int EVENT_CONTENDED = 10;
   /** A change of the value of a hold ended. */
   static final int EVENT_VALUE_SET = 11;
+  /** An observed election has another leader, or its leader has another value. */
+  static final int EVENT_LEADER = 12;
+  /** Nobody leads an observed election. */
+  static final int EVENT_NO_LEADER = 13;
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";

@@ -3,6 +3,7 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,7 +25,7 @@ final class Core {
   }
 
   private static final int BATCH = 256;
-  private static final int FIELDS = 9;
+  private static final int FIELDS = 10;
 
   private final NativeHandle client;
   private final long queue;
@@ -34,6 +35,7 @@ final class Core {
   /** By tag. Whoever is told keeps alive what it needs for that, such as the owner that waits. */
   private final Map<Long, CompletableFuture<Event>> waiting = new ConcurrentHashMap<>();
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
+  private final Map<Long, Report<Optional<Leader>>> observations = new ConcurrentHashMap<>();
   /** Of owners with holds that a {@link LockListener} follows. */
   private final Set<HoldReports> openReports = ConcurrentHashMap.newKeySet();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -184,6 +186,37 @@ final class Core {
     watches.remove(tag);
   }
 
+  // ---- elections -----------------------------------------------------------------------------
+
+  /** Reports the leader until {@link #unobserve}. */
+  long observe(Consumer<Optional<Leader>> listener, Submission call) {
+    long tag = tags.incrementAndGet();
+    observations.put(tag, new Report<>(tag, listener));
+    try {
+      client.enter();
+      try {
+        call.submit(queue, tag);
+      } finally {
+        client.exit();
+      }
+    } catch (RuntimeException refused) {
+      observations.remove(tag);
+      throw refused;
+    }
+    return tag;
+  }
+
+  void unobserve(long tag) {
+    observations.remove(tag);
+  }
+
+  /** Frees the native info, also if nobody observes any more. */
+  private void tellLeader(long tag, long info) {
+    if (info == 0) return;
+    Optional<Leader> leader = Leader.in(LockInfo.take(info));
+    tellReport(observations.get(tag), tag, leader);
+  }
+
   // ---- reports -------------------------------------------------------------------------------
 
   /** A native call that begins a watch of the client, or ends it on the queue 0. */
@@ -192,8 +225,9 @@ final class Core {
   }
 
   /** Tells lines of the log, or that statistics are due, in place of an earlier watch of these. */
-  void watch(AtomicReference<Report> place, Consumer<LogLine> listener, Reports call) {
-    var report = new Report(tags.incrementAndGet(), listener);
+  void watch(
+      AtomicReference<Report<LogLine>> place, Consumer<LogLine> listener, Reports call) {
+    var report = new Report<>(tags.incrementAndGet(), listener);
     var before = place.getAndSet(report);
     try {
       long address = client.enter();
@@ -209,7 +243,7 @@ final class Core {
   }
 
   /** Ends the watch, if there is one. */
-  void unwatch(AtomicReference<Report> place, Reports call) {
+  void unwatch(AtomicReference<Report<LogLine>> place, Reports call) {
     place.set(null);
     long address = client.enter();
     try {
@@ -229,21 +263,24 @@ final class Core {
     }
   }
 
-  /** Who is told what a client reports, in its order: lines, or null where statistics are due. */
-  static final class Report {
+  /**
+   * Who is told what a client reports, in its order: lines, or null where statistics are due, or
+   * the leader.
+   */
+  static final class Report<T> {
     private final long tag;
-    private final Consumer<LogLine> listener;
+    private final Consumer<T> listener;
     /** Of the dispatcher's thread. */
     private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
 
-    Report(long tag, Consumer<LogLine> listener) {
+    Report(long tag, Consumer<T> listener) {
       this.tag = tag;
       this.listener = listener;
     }
 
-    private Void accept(LogLine line) {
+    private Void accept(T told) {
       try {
-        listener.accept(line);
+        listener.accept(told);
       } catch (Throwable thrown) {
         report(thrown);
       }
@@ -252,13 +289,13 @@ final class Core {
   }
 
   /** Whether a line of the log is told, and to whom. */
-  final AtomicReference<Report> log = new AtomicReference<>();
+  final AtomicReference<Report<LogLine>> log = new AtomicReference<>();
   /** The same of statistics. */
-  final AtomicReference<Report> statistics = new AtomicReference<>();
+  final AtomicReference<Report<LogLine>> statistics = new AtomicReference<>();
 
-  private void tellReport(Report to, long tag, LogLine line) {
+  private <T> void tellReport(Report<T> to, long tag, T what) {
     if (to == null || to.tag != tag) return;
-    to.told = to.told.handleAsync((done, thrown) -> to.accept(line), this::callBack);
+    to.told = to.told.handleAsync((done, thrown) -> to.accept(what), this::callBack);
   }
 
   private static LogLine line(long[] records, int at, Object texts) {
@@ -323,6 +360,10 @@ final class Core {
     }
     if (kind == Constants.EVENT_STATS) {
       tellReport(statistics.get(), tag, null);
+      return;
+    }
+    if (kind == Constants.EVENT_LEADER || kind == Constants.EVENT_NO_LEADER) {
+      tellLeader(tag, records[at + 9]);
       return;
     }
     if (Watch.isNotice(kind)) {

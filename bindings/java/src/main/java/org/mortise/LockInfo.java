@@ -62,6 +62,16 @@ public record LockInfo(
     if (info == 0) throw new OutOfMemoryError("native memory");
     try {
       fill.accept(info);
+    } catch (RuntimeException | Error failure) {
+      MortiseNative.info_free(info);
+      throw failure;
+    }
+    return take(info);
+  }
+
+  /** Reads a native info and frees it. */
+  static LockInfo take(long info) {
+    try {
       return read(info);
     } finally {
       MortiseNative.info_free(info);

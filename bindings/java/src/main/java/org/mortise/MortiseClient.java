@@ -506,6 +506,38 @@ public final class MortiseClient implements AutoCloseable {
   }
 
   /**
+   * A new candidate of an election, or an observer of it.
+   *
+   * @param name the name, as UTF-8
+   * @return the candidate
+   */
+  public Election election(String name) {
+    return new Election(this, Name.of(name), null);
+  }
+
+  /**
+   * A new candidate of an election, or an observer of it.
+   *
+   * @param name the name, as UTF-8
+   * @param options override the client's options; null for the client's options
+   * @return the candidate
+   */
+  public Election election(String name, MortiseOptions options) {
+    return new Election(this, Name.of(name), options);
+  }
+
+  /**
+   * A new candidate of an election, or an observer of it.
+   *
+   * @param name any bytes
+   * @param options override the client's options; null for the client's options
+   * @return the candidate
+   */
+  public Election election(byte[] name, MortiseOptions options) {
+    return new Election(this, Name.of(name), options);
+  }
+
+  /**
    * A new owner of a read-write lock.
    *
    * @param name the name, as UTF-8

@@ -21,8 +21,8 @@ final class MortiseNative {
   private static native void initialize(Class<?> exception);
 
   /**
-   * Takes events off a queue, waiting for the first. Fills records with the nine numbers of each,
-   * from its kind to its hold number, and failures with the exception of each that reports an error.
+   * Takes events off a queue, waiting for the first. Fills records with the ten numbers of each,
+   * from its kind to its hold number and its leader, which is an info to be freed, and failures with the exception of each that reports an error.
    * Returns how many there are, or -1 once the queue is shut down and drained.
    */
   static native int nextEvents(long queue, long timeoutMillis, long[] records, Object[] failures);
@@ -186,6 +186,30 @@ final class MortiseNative {
   public final static native int semaphore_set_value(long jarg1, byte[] jarg2);
   public final static native int semaphore_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
   public final static native int semaphore_watch(long jarg1, long jarg2, long jarg3);
+  public final static native long election_new(long jarg1, byte[] jarg2, long jarg4);
+  public final static native void election_free(long jarg1);
+  public final static native int election_campaign(long jarg1, long jarg2);
+  public final static native int election_campaign_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int election_resign(long jarg1);
+  public final static native int election_resign_async(long jarg1, long jarg2, long jarg3);
+  public final static native int election_resign_hold(long jarg1, long jarg2);
+  public final static native int election_resign_hold_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int election_extend(long jarg1, long jarg2);
+  public final static native int election_extend_async(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int election_progress(long jarg1);
+  public final static native int election_set_value(long jarg1, byte[] jarg2);
+  public final static native int election_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
+  public final static native int election_cancel(long jarg1);
+  public final static native int election_interrupt(long jarg1, int jarg2);
+  public final static native int election_is_leader(long jarg1);
+  public final static native long election_valid_ms(long jarg1);
+  public final static native long election_deadline_ns(long jarg1);
+  public final static native long election_token(long jarg1);
+  public final static native long election_hold_number(long jarg1);
+  public final static native int election_query(long jarg1, long jarg2);
+  public final static native int election_force_release(long jarg1, byte[] jarg2);
+  public final static native int election_watch(long jarg1, long jarg2, long jarg3);
+  public final static native int election_observe(long jarg1, long jarg2, long jarg3, long jarg4);
   public final static native long multi_new(long jarg1);
   public final static native void multi_free(long jarg1);
   public final static native int multi_add_lock(long jarg1, long jarg2);
