@@ -86,9 +86,9 @@ if _core.check_abi(_constants.ABI_MAJOR, _constants.ABI_MINOR) != Status.OK:
 __all__ = [
     "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Duration", "Election", "Error",
     "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError",
-    "InvalidArgument", "Leader", "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo", "LockLost", "LockUser",
-    "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi", "NotAcquired", "NotOwner",
-    "NotWaiting", "Notice", "OutOfMemory", "Permits", "ReadWriteHold", "ReadWriteLock", "Reader",
-    "Refused", "Sample", "Semaphore", "Severity", "Stats", "Status", "Timeout", "Unknown",
-    "Unreachable", "Unsupported", "Writer",
+    "InvalidArgument", "Leader", "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo",
+    "LockLost", "LockUser", "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi",
+    "NotAcquired", "NotOwner", "NotWaiting", "Notice", "OutOfMemory", "Permits", "ReadWriteHold",
+    "ReadWriteLock", "Reader", "Refused", "Sample", "Semaphore", "Severity", "Stats", "Status",
+    "Timeout", "Unknown", "Unreachable", "Unsupported", "Writer",
 ]
