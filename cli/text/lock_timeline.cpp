@@ -74,9 +74,10 @@ void lock_timeline::add(const event& one) {
     end_wait(one, one.why);
   } else if (one.what == "holds") {
     open(holds_, one, lock_span::kind::hold, begin_us);
-  } else if (one.what == "released" || one.what == "lost") {
+  } else if (one.what == "released" || one.what == "exported" || one.what == "lost") {
     open(holds_, one, lock_span::kind::hold, begin_us);
-    end_hold(one, one.what == "lost" ? "lost: " + one.why : "");
+    const bool is_release = one.what == "released";
+    end_hold(one, one.what == "lost" ? "lost: " + one.why : is_release ? "" : one.what);
   } else if (one.what == "upgraded" || one.what == "downgraded") {
     open(holds_, one, lock_span::kind::hold, begin_us);
     end_hold(one, one.what);

@@ -20,6 +20,7 @@ enum class event_kind : std::uint8_t {
   upgraded,    // to exclusive mode, with a new fencing token
   downgraded,  // to shared mode
   released,    // by its holder
+  exported,    // the server keeps the hold for the adopter of its id
   lost,        // the code is the reason
   retained,    // a claim without a holder stays with the client
   returned,    // the end of a retained claim that was not taken up

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lock/exported_claim.hpp"
 #include "unit/gate_fixture.hpp"
 
 namespace mortise::testing::gate_journal_test {
@@ -42,6 +43,16 @@ TEST_F(gate_journal, a_free_lock_makes_two_events) {
   EXPECT_EQ(first_.token, events_[1].token);
   EXPECT_EQ(start_ns + ms(1), events_[1].since);
   EXPECT_EQ(start_ns + ms(5), events_[1].at);
+}
+
+TEST_F(gate_journal, an_export_ends_the_hold) {
+  hold_first();
+  const auto token = first_.token;
+  lock::exported_claim id;
+  ASSERT_TRUE(gate_.export_hold(first_, id, start_ns + ms(5)).ok());
+  ASSERT_EQ((kind_list{granted, exported}), kinds());
+  EXPECT_EQ(token, events_[1].token);
+  EXPECT_EQ(start_ns + ms(1), events_[1].since);
 }
 
 TEST_F(gate_journal, a_pass_follows_the_release) {

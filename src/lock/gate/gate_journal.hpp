@@ -51,6 +51,10 @@ class gate_journal {
     probe::release(&holder, holder.trace.lock_name, holder.token, now - holder.held_since);
     changed(event_kind::released, holder, now);
   }
+  void exported(const owner& holder, time_ns now) const noexcept {
+    probe::release(&holder, holder.trace.lock_name, holder.token, now - holder.held_since);
+    changed(event_kind::exported, holder, now);
+  }
   void lost(const owner& loser, reason why, time_ns now) const noexcept {
     const auto number = static_cast<std::int32_t>(why);
     probe::loss(&loser, loser.trace.lock_name, loser.token, number, now - loser.held_since);

@@ -139,10 +139,10 @@ outcome claim_queue::export_hold(lock::owner& owner, exported_claim& exported, t
       current_->token(), amount, owner.token, export_lease_ms(owner, now)};
   // The value is that of its owner token.
   if (current_->value().exists()) current_->set_value({}, nullptr, now);
+  gate_.journal.exported(owner, now);
   owner.hold_counts = {};
   owner.count_hold_end(now);
   owner.counts_of_hold->released(statistics::release::handed_over);
-  probe::release(&owner, owner.lock_name, owner.token, now - owner.held_since);
   holders_.remove(owner);
   owner.enter(owner_state::idle);
   end_calls_of(owner, outcome::of(status::not_owner, "the hold was exported meanwhile"));

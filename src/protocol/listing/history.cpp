@@ -33,8 +33,9 @@ constexpr row_field<history_event> event_fields[] = {
 };
 
 constexpr std::array<const char*, lock::event_kind_count> event_names = {
-    "began",    "queued", "granted",  "passed",   "ended", "extended", "upgraded", "downgraded",
-    "released", "lost",   "retained", "returned", "waits", "holds",    "retains",  "forgotten"};
+    "began",    "queued",     "granted",  "passed",   "ended",    "extended",
+    "upgraded", "downgraded", "released", "exported", "lost",     "retained",
+    "returned", "waits",      "holds",    "retains",  "forgotten"};
 
 // Fields of a page before its events, and of an event.
 constexpr std::size_t event_head_size = 8;
