@@ -17,7 +17,8 @@ inline constexpr kind election_kind = {
     erased<mortise_election_deadline_ns>::call,  erased<mortise_election_hold_number>::call,
     erased<mortise_election_name>::call,         erased<mortise_election_token>::call,
     erased<mortise_election_query>::call,        erased<mortise_election_force_release>::call,
-    erased<mortise_election_set_value>::call,    erased<mortise_election_set_value_async>::call};
+    erased<mortise_election_set_value>::call,    erased<mortise_election_set_value_async>::call,
+    nullptr,                                     nullptr};
 
 inline constexpr mode election_mode = {nullptr,
                                        erased<mortise_election_campaign>::call,
