@@ -18,9 +18,9 @@ namespace {
 const char* const acquire_help =
     R"HELP(Acquires a lock for several commands, and prints the id of the hold.
 
-  id=$(mortise acquire --hold-for 30m nightly)
-  mortise exec --hold "$id" -- backup --all
-  mortise release --hold "$id"
+  mortise acquire --hold-for 30m nightly      print the id of the hold
+  mortise exec --hold "$id" -- backup --all   run a command under the hold
+  mortise release --hold "$id"                end it
 
 Usage: mortise acquire --hold-for TIME [OPTION...] NAME
 

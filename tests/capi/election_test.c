@@ -208,6 +208,31 @@ static void an_observation_replaces_another_and_ends(void) {
   mortise_queue_free(second);
 }
 
+static int64_t queries_until_now(void) {
+  return server_number(
+      server,
+      "EVAL return(redis.call('INFO','commandstats'):match('cmdstat_evalsha:calls=(%d+)')+0) 0");
+}
+
+static void an_observation_ends_with_its_queue(void) {
+  mortise_queue *ending = open_queue(client, 0);
+  mortise_election *observer = open_election(client, "ending");
+  mortise_election *candidate = open_election(other, "ending");
+  observe(observer, ending, 16, 10);
+  check_leader(ending, 16, NULL);
+  mortise_queue_free(ending);
+  CHECK_STATUS(MORTISE_OK, mortise_election_campaign(candidate, patience_ms, error));
+  const int64_t begin = now_ms();
+  int64_t before = 0;
+  for (int64_t now = queries_until_now(); now != before; now = queries_until_now()) {
+    before = now; /* until there are none for ten intervals */
+    CHECK(now_ms() - begin < patience_ms);
+    poll(NULL, 0, 100);
+  }
+  mortise_election_free(candidate);
+  mortise_election_free(observer);
+}
+
 /* Without an answer the leader is unknown. It may still lead. */
 static void a_server_that_does_not_answer_ends_nothing(void) {
   test_server *hanging = server_start(NULL);
@@ -301,25 +326,28 @@ static void a_handle_can_be_freed_during_its_query(void) {
 
 static void a_closed_client_ends_its_elections(void) {
   mortise_client *closing = open_client(server);
-  mortise_queue *reports = open_queue(closing, 0);
-  mortise_election *election = open_election(closing, "closed");
+  mortise_queue *ends = open_queue(closing, 0);
+  mortise_election *leader = open_election(other, "closed");
   mortise_election *waiting = open_election(closing, "closed");
-  CHECK_STATUS(MORTISE_OK, mortise_election_campaign(election, patience_ms, error));
+  mortise_election *leading = open_election(closing, "closed too");
+  CHECK_STATUS(MORTISE_OK, mortise_election_campaign(leader, patience_ms, error));
   CHECK_STATUS(MORTISE_OK,
-               mortise_election_campaign_async(waiting, reports, 1, MORTISE_FOREVER, error));
-  observe(election, queue, 11, 10);
+               mortise_election_campaign_async(waiting, ends, 1, MORTISE_FOREVER, error));
+  CHECK_STATUS(MORTISE_OK, mortise_election_campaign(leading, patience_ms, error));
+  observe(leading, queue, 11, 10);
   check_leader(queue, 11, "");
   mortise_client_free(closing);
-  check_next_event(reports, event, MORTISE_EVENT_ACQUIRED, 1, MORTISE_CLOSED);
-  CHECK_NUMBER(0, mortise_election_is_leader(election));
-  CHECK_STATUS(MORTISE_CLOSED, mortise_election_campaign(election, 0, error));
-  CHECK_STATUS(MORTISE_CLOSED, mortise_election_resign(election, error));
-  CHECK_STATUS(MORTISE_CLOSED, mortise_election_observe(election, queue, 11, 10, error));
-  CHECK_STATUS(MORTISE_CLOSED, mortise_election_observe(election, NULL, 0, 0, error));
+  check_next_event(ends, event, MORTISE_EVENT_ACQUIRED, 1, MORTISE_CLOSED);
+  CHECK_NUMBER(0, mortise_election_is_leader(leading));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_election_campaign(leading, 0, error));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_election_resign(leading, error));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_election_observe(leading, queue, 11, 10, error));
+  CHECK_STATUS(MORTISE_CLOSED, mortise_election_observe(leading, NULL, 0, 0, error));
   check_quiet_for(queue, 50);
+  mortise_election_free(leading);
   mortise_election_free(waiting);
-  mortise_election_free(election);
-  mortise_queue_free(reports);
+  mortise_election_free(leader);
+  mortise_queue_free(ends);
 }
 
 /* The leader of an election is the holder of the mutex of that name. */
@@ -370,6 +398,7 @@ int main(void) {
   RUN(a_loss_in_this_client_is_reported_at_once);
   RUN(a_full_queue_delays_the_newest_leader);
   RUN(an_observation_replaces_another_and_ends);
+  RUN(an_observation_ends_with_its_queue);
   RUN(a_server_that_does_not_answer_ends_nothing);
   RUN(wrong_arguments_are_named);
   RUN(a_handle_can_be_freed_during_its_query);

@@ -67,8 +67,8 @@ struct lock_history::ring {
   event_words& at(std::uint64_t number) noexcept { return events[number % capacity]; }
 
   static ring& create() {
-    auto* const memory = ::mmap(nullptr, sizeof(ring), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto* const memory =
+        ::mmap(nullptr, sizeof(ring), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     return *new (memory) ring;
   }

@@ -119,7 +119,9 @@ void election_handle::report(std::shared_ptr<const protocol::lock_info> seen) {
   const std::lock_guard guard(mutex_);
   if (!queue_ || (has_reported_ && owner == leader_ && value == value_)) return;
   // A full queue delays the report: the next look compares with the last event in the queue.
-  if (!queue_->reserve().ok()) return;
+  const auto reserved = queue_->reserve();
+  if (reserved.code == status::shut_down) owner_client()->elections().remove(*this);
+  if (!reserved.ok()) return;
   content.tag = tag_;
   content.leader = std::move(seen);
   unread = queue_->deliver(std::move(node));

@@ -64,6 +64,7 @@ class run {
     std::string queue_key;
     time_ns idle_since = 0;  // since when there is no holder
   };
+  [[nodiscard]] bool is_exported(const std::string& token) const;
   bool is_stuck(const watched_name& of);
   void watch_name(watched_name& watched);
   void check_value(user& who, const watched_name& watched);
