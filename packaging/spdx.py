@@ -29,6 +29,8 @@ CONTAINED = (
     (r"mortise-[\d.]+-linux-musl-.*", [LLVM]),
     (r"mortise-[\d.]+-linux-(x86_64|aarch64)\..*", [LLVM, GLIBC]),
     (r"mortise-go-.*", [LLVM]),
+    (r"mortise-.*-musllinux_.*\.whl", [LLVM]),
+    (r"mortise-.*-manylinux_.*\.whl", [LLVM, GLIBC]),
     (r"mortise-[\d.]+\.jar", [LLVM, GLIBC]),
     (r"libmortise-java_.*", [GCC]),
     (r"mortise-[\d.]+-docs\..*", [SPHINX]),

@@ -187,7 +187,7 @@ test_packages() {
   unpack build/nginx "${packages_nginx[@]}"
   need "${packages_library[@]}" "${packages_server[@]}" "${packages_test[@]}" "${packages_crossed[@]}" \
     "${packages_go[@]}" "${packages_bindings[@]}" "${packages_languages[@]}" "${packages_debian[@]}" \
-    "${packages_debian_test[@]}" "${packages_recipes[@]}"
+    "${packages_debian_test[@]}" "${packages_recipes[@]}" "${packages_wheels[@]}"
   rm -rf "$published" "$made_of"
   part "a release" packaging/release "$published" "$made_of"
   part "a release is the same elsewhere" tests/packaging/release "$published"
@@ -200,6 +200,7 @@ test_packages() {
   part "tests on aarch64" tests/packaging/aarch64 build/aarch64
   part "Go's module is used" tests/packaging/go_module "$unpacked"
   part "the rock is used" tests/packaging/rock "$published"/*.src.rock
+  part "the wheels are used" tests/packaging/wheels "$published" build/pythons
   part "the jar of all systems is used" tests/packaging/jar "$published"/mortise-*[0-9].jar
   part "the oldest Spring Integration" tests/packaging/older "$unpacked/natives" spring spring-integration 7.0.0
   part "the oldest Micrometer" tests/packaging/older "$unpacked/natives" micrometer micrometer 1.13.0
