@@ -90,8 +90,13 @@ class Background:
 
 
 def run_program(code: str, *arguments: str, expect: int = 0) -> str:
-    """Runs a program of its own that may use mortise and URL. Returns what it printed."""
-    head = f"import mortise\nURL = {URL!r}\n"
+    """Runs a program of its own that may use mortise and URL. Returns what it printed.
+
+    In development mode asyncio warns of each callback that is slow, as all are on a busy machine.
+    """
+    head = ("import logging, mortise\n"
+            "logging.getLogger('asyncio').setLevel(logging.ERROR)\n"
+            f"URL = {URL!r}\n")
     done = subprocess.run([sys.executable, "-B", "-X", "dev", "-W", "error", "-c",
                            head + textwrap.dedent(code), *arguments],
                           capture_output=True, text=True, timeout=60, check=False)
