@@ -130,7 +130,7 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 		return "", failure(ErrInvalidArgument, "lease: "+lease.String()+" is negative; give 0 or more")
 	}
 	if h.kind.export == nil {
-		return "", failure(ErrUnsupported, "a Multi has no id; export the holds of its members")
+		return "", failure(ErrUnsupported, "a Multi and a leadership have no id; export a single lock")
 	}
 	id := make(chan string, 1)
 	err := h.blocking(ctx, func(address, details uintptr) int32 {

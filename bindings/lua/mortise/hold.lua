@@ -183,10 +183,10 @@ end
 
 --- Ends the hold here without a release. It lasts for `lease_ms` at the server, and no client
 -- renews it. Returns its id, by which another handle, process or host continues it:
--- `lock:adopt(id)`. A multi has no id.
+-- `lock:adopt(id)`. A multi and a leadership have no id.
 function hold:export(lease_ms)
   if type(self) == "table" and self.owner and not self.owner.calls.export then
-    return nil, "a multi has no id; export the holds of its members", core.UNSUPPORTED
+    return nil, "a multi and a leadership have no id; export a single lock", core.UNSUPPORTED
   end
   local id, message, code, details = hold.id_of(call(self, "export", lease_ms or 0))
   if id then

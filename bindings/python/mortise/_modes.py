@@ -35,10 +35,17 @@ class NamedCalls(Calls):
         self.token = _call(kind, "token")
         self.set_value = _call(kind, "set_value")
         self.set_value_async = _call(kind, "set_value_async")
-        self.export = _call(kind, "export")
-        self.adopt = _call(kind, "adopt")
         self.query = _call(kind, "query")
         self.force_release = _call(kind, "force_release")
+
+
+class LockCalls(NamedCalls):
+    """What every kind has whose holds have ids."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.export = _call(kind, "export")
+        self.adopt = _call(kind, "adopt")
 
 
 class Mode:
@@ -74,9 +81,9 @@ class Campaign(Mode):
         self.other = None
 
 
-LOCK = NamedCalls("lock")
-RW = NamedCalls("rw")
-SEMAPHORE = NamedCalls("semaphore")
+LOCK = LockCalls("lock")
+RW = LockCalls("rw")
+SEMAPHORE = LockCalls("semaphore")
 ELECTION = NamedCalls("election")
 MULTI = Calls("multi")
 

@@ -11,7 +11,7 @@ from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
 from mortise._constants import EVENT_CONTENDED, EVENT_LOST, LossReason
 from mortise._dispatcher import Dispatcher, Event, running_loop
-from mortise._modes import Calls, Mode, NamedCalls
+from mortise._modes import Calls, LockCalls, Mode, NamedCalls
 from mortise.errors import Cancelled, Closed, NotWaiting, Unsupported, reason_of
 from mortise.reports import LockInfo, read_info
 
@@ -116,8 +116,8 @@ class Owner:
         raise Unsupported("a multi has no value; set the value of a lock with one name")
 
     def export(self, lease: Seconds | None = None) -> str:
-        """Ends the hold without a release, and returns its id. A multi has none."""
-        raise Unsupported("a multi has no id; export a lock with one name")
+        """Ends the hold without a release, and returns its id. Only locks have one."""
+        raise Unsupported("a multi and a leadership have no id; export a lock with one name")
 
     def cancel(self) -> bool:
         """Ends the waiting acquire of this object with `Cancelled`. Any thread may call it.
@@ -294,6 +294,26 @@ class NamedOwner(Owner):
             lambda queue, tag: self._calls.set_value_async(self._handle, queue, tag, text))
         event.check()
 
+    def query(self) -> LockInfo:
+        """Asks the server for the holders and the waiters of the lock.
+
+        The answer may be old when it arrives. To decide whether to act, use `hold.is_held`.
+        """
+        info = _core.info_new()
+        self._calls.query(self._handle, info)
+        return read_info(info)
+
+    def force_release(self, owner: str | bytes) -> None:
+        """Ends the hold of another owner, whose owner token `query` shows. For operators only."""
+        token = owner.encode("utf-8", "surrogateescape") if isinstance(owner, str) else owner
+        self._calls.force_release(self._handle, name_bytes(token, "owner"))
+
+
+class LockOwner(NamedOwner):
+    """An owner whose holds have ids."""
+
+    _calls: LockCalls
+
     def export(self, lease: Seconds | None = None) -> str:
         """Ends the hold here without a release, and returns its id. See `Hold.export`."""
         exported = self._calls.export(self._handle, lease_ms(lease))
@@ -325,20 +345,6 @@ class NamedOwner(Owner):
         from mortise.hold import Hold
 
         return Hold(self, self._adopted_mode())
-
-    def query(self) -> LockInfo:
-        """Asks the server for the holders and the waiters of the lock.
-
-        The answer may be old when it arrives. To decide whether to act, use `hold.is_held`.
-        """
-        info = _core.info_new()
-        self._calls.query(self._handle, info)
-        return read_info(info)
-
-    def force_release(self, owner: str | bytes) -> None:
-        """Ends the hold of another owner, whose owner token `query` shows. For operators only."""
-        token = owner.encode("utf-8", "surrogateescape") if isinstance(owner, str) else owner
-        self._calls.force_release(self._handle, name_bytes(token, "owner"))
 
 
 async def ended(future: asyncio.Future[Event]) -> Event:

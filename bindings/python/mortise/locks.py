@@ -9,7 +9,7 @@ from mortise import _core, _modes
 from mortise._arguments import Seconds, count, timeout_ms
 from mortise._dispatcher import Event
 from mortise._modes import Mode
-from mortise._owner import NamedOwner, Owner, ended
+from mortise._owner import LockOwner, Owner, ended
 from mortise.errors import Closed, LockLost, NotAcquired
 from mortise.hold import Hold, ReadWriteHold
 
@@ -201,7 +201,7 @@ class _Guard:
             raise self._hold._failure(LockLost, "the hold was lost")
 
 
-class Lock(NamedOwner, Acquirable[Hold]):
+class Lock(LockOwner, Acquirable[Hold]):
     """One owner of a mutex, from `Client.lock`.
 
     Use it in one thread or task at a time: another call raises `Busy` or `AlreadyHeld`. Each thread
@@ -213,7 +213,7 @@ class Lock(NamedOwner, Acquirable[Hold]):
 
     def __init__(self, client: Client, name: str | bytes, handle: Any,
                  timeout: Seconds | None, cancel_on_loss: bool) -> None:
-        NamedOwner.__init__(self, client, handle, name)
+        LockOwner.__init__(self, client, handle, name)
         Acquirable.__init__(self, timeout, cancel_on_loss)
 
     @property
@@ -224,7 +224,7 @@ class Lock(NamedOwner, Acquirable[Hold]):
         return self._mode
 
 
-class ReadWriteLock(NamedOwner):
+class ReadWriteLock(LockOwner):
     """One owner of a read-write lock, from `Client.rw_lock`. It reads or writes.
 
     Many owners may read at once, and one may write. A waiting writer holds back later readers.
@@ -297,7 +297,7 @@ class Permits(Acquirable[Hold]):
         return self._semaphore
 
 
-class Semaphore(NamedOwner, Acquirable[Hold]):
+class Semaphore(LockOwner, Acquirable[Hold]):
     """One owner of permits of a semaphore, from `Client.semaphore`. It acquires one by itself."""
 
     _calls = _modes.SEMAPHORE
@@ -305,7 +305,7 @@ class Semaphore(NamedOwner, Acquirable[Hold]):
 
     def __init__(self, client: Client, name: str | bytes, handle: Any,
                  timeout: Seconds | None, cancel_on_loss: bool) -> None:
-        NamedOwner.__init__(self, client, handle, name)
+        LockOwner.__init__(self, client, handle, name)
         Acquirable.__init__(self, timeout, cancel_on_loss)
         self._timeout = timeout
         self._arguments = (1,)

@@ -35,6 +35,8 @@ public final class Election extends Owner {
           MortiseNative::election_interrupt,
           MortiseNative::election_query,
           MortiseNative::election_force_release,
+          (it, lease) -> noId(),
+          (it, id) -> noId(),
           MortiseNative::election_watch);
   private static final Mode.Calls LEADING =
       new Mode.Calls(
@@ -165,5 +167,10 @@ public final class Election extends Owner {
   public void close() {
     ofObservation.clean();
     super.close();
+  }
+
+  private static int noId() {
+    throw new MortiseException(
+        Status.UNSUPPORTED, "a leadership has no id; export the hold of a mutex");
   }
 }
