@@ -49,6 +49,9 @@ int exit_code_of(mortise_status status, std::string_view server_text) {
     case MORTISE_UNKNOWN:
       return exit_try_again;
     case MORTISE_REFUSED:
+      // By the client itself, for example because a health check found the server bad.
+      if (server_text.empty()) return exit_unavailable;
+      [[fallthrough]];
     case MORTISE_UNSUPPORTED:
       return code_of_refusal(server_text);
     case MORTISE_LIMIT:

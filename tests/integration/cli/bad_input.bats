@@ -217,3 +217,14 @@ as_user() {
   fails_with 69
   [ ! -e "$folder/ran" ]
 }
+
+@test "a server that health_check=strict refuses ends with 69" {
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory 1gb
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory-policy allkeys-lru
+  run mortise exec --url "$MORTISE_TEST_URL?health_check=strict" "$name" -- touch "$folder/ran"
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory-policy noeviction
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" config set maxmemory 0
+  fails_with 69
+  says "maxmemory"
+  [ ! -e "$folder/ran" ]
+}
