@@ -88,7 +88,7 @@ void locks::add(const plan& request, const std::string& name) {
   auto* const multi = multi_.get();
   auto* const error = error_.get();
   const auto* const options = options_.get();
-  switch (request.how) {
+  switch (request.access) {
     case mode::mutex: {
       auto& lock =
           mutexes_.emplace_back(mortise_lock_new(client, name.data(), name.size(), options, error));
@@ -100,7 +100,7 @@ void locks::add(const plan& request, const std::string& name) {
       auto& rw =
           rws_.emplace_back(mortise_rw_new(client, name.data(), name.size(), options, error));
       const auto add_to =
-          request.how == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
+          request.access == mode::reader ? mortise_multi_add_reader : mortise_multi_add_writer;
       check(rw ? add_to(multi, rw.get(), error) : mortise_error_status(error));
       break;
     }
@@ -118,10 +118,10 @@ void locks::check(mortise_status status) const {
   if (status != MORTISE_OK) throw failure(error_.get());
 }
 
-std::optional<news> locks::next() {
+std::optional<lock_event> locks::next() {
   if (mortise_queue_next(queue_.get(), 0, event_.get(), error_.get()) != MORTISE_OK) return {};
-  return news{mortise_event_kind(event_.get()), mortise_event_status(event_.get()),
-              mortise_event_message(event_.get()), mortise_event_server_text(event_.get())};
+  return lock_event{mortise_event_kind(event_.get()), mortise_event_status(event_.get()),
+                    mortise_event_message(event_.get()), mortise_event_server_text(event_.get())};
 }
 
 void locks::start_acquire() {

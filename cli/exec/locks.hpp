@@ -14,7 +14,7 @@
 namespace mortise::cli::exec {
 
 // An event of the locks.
-struct news {
+struct lock_event {
   mortise_kind what;
   mortise_status status;
   std::string text;
@@ -28,7 +28,7 @@ class locks {
 
   // Readable when there may be events.
   int descriptor() const { return mortise_queue_fd(queue_.get()); }
-  std::optional<news> next();
+  std::optional<lock_event> next();
 
   // Waits as the plan requires. Then reports an event MORTISE_EVENT_ACQUIRED. Throws a failure.
   void start_acquire();

@@ -58,9 +58,9 @@ void read_mode(const CLI::App& app, const written& as, plan& result) {
     refuse("--permits " + std::to_string(result.permits) + " is out of range; give 1 to " +
            std::to_string(MORTISE_MAX_PERMITS));
   }
-  if (as.is_shared) result.how = mode::reader;
-  if (as.is_exclusive) result.how = mode::writer;
-  if (has_permits) result.how = mode::permit;
+  if (as.is_shared) result.access = mode::reader;
+  if (as.is_exclusive) result.access = mode::writer;
+  if (has_permits) result.access = mode::permit;
 }
 
 void check_period(const written& as, const plan& result) {

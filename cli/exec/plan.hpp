@@ -17,7 +17,7 @@ struct plan {
   std::string hold;                  // the id of a hold to continue; empty to acquire the names
   std::vector<std::string> command;  // the program, found in PATH, and its arguments
 
-  mode how = mode::mutex;
+  mode access = mode::mutex;
   int64_t permits = 0;   // per name, with mode::permit
   int64_t wait_ms = -1;  // 0: no wait; -1: no limit
   int conflict_code = exit_not_acquired;

@@ -343,7 +343,7 @@ pid_t lock_holder::run_next_to_command(const char* option, const std::string& te
   }
 }
 
-void lock_holder::note_contention(const news& seen) {
+void lock_holder::note_contention(const lock_event& seen) {
   const bool is_first = contention_ == contention::none;
   if (is_first && seen.what == MORTISE_EVENT_CONTENDED) contention_ = contention::seen;
 }

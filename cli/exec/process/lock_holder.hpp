@@ -64,7 +64,7 @@ class lock_holder {
   void look_at_time();
   void end_command(cause why, const char* text);
   pid_t run_next_to_command(const char* option, const std::string& text);
-  void note_contention(const news& seen);
+  void note_contention(const lock_event& seen);
   void report_contention();
   message give_back();
   void keep_at_least(int64_t until_ns);
