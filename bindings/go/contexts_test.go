@@ -168,7 +168,9 @@ func exportsWriting(s *scene, ctx context.Context) (*Hold, error) {
 }
 
 func exportsPermit(s *scene, ctx context.Context) (*Hold, error) {
-	return s.export(ctx, s.semaphore.Acquire)
+	return s.export(ctx, func(ctx context.Context) (*Hold, error) {
+		return s.semaphore.Acquire(ctx, 1)
+	})
 }
 
 func (s *scene) export(ctx context.Context,

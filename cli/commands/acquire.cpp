@@ -18,7 +18,7 @@ namespace {
 const char* const acquire_help =
     R"HELP(Acquires a lock for several commands, and prints the id of the hold.
 
-  mortise acquire --hold-for 30m nightly      print the id of the hold
+  mortise acquire --hold-for 30m deploy       print the id of the hold
   mortise exec --hold "$id" -- backup --all   run a command under the hold
   mortise release --hold "$id"                end it
 

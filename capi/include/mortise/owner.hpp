@@ -103,7 +103,8 @@ mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
 /** The id of the exported hold. */
 inline result<std::string> export_by(owner &of, std::int64_t lease_ms) {
   if (of.calls.export_hold == nullptr) {
-    return unexpected(error(status::unsupported, "a multi and a leadership have no id; export a single lock"));
+    return unexpected(
+        error(status::unsupported, "a multi and a leadership have no id; export a single lock"));
   }
   mortise_error *filled = error_of_thread();
   mortise_hold_id *const made = of.calls.export_hold(of.raw, lease_ms, filled);

@@ -139,6 +139,8 @@ shows() { $screen capture-pane -p | grep -qE -- "$1"; }
       # On a terminal, a user agrees, and then leaves. The exit code 1 is for a fault, and for a
       # missing hold.
       printf 'y\nq' >&"$answers"
+      id=$(mortise acquire --hold-for 60s "$name $RANDOM")
+      export id
       run timeout 60 script -qec "bash -o pipefail example" /dev/null <&"$answers"
       [ "$status" -le 1 ] || fails_with 0
       [[ $line != *" -- "* ]] || says " ran"
