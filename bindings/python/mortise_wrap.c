@@ -13420,6 +13420,14 @@ SWIGINTERN int SWIG_mod_exec(PyObject *m) {
   
   SWIG_InstallConstants(d,swig_const_table);
   
+  
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError,
+      "mortise needs the main interpreter of a process; for mod_wsgi set "
+      "WSGIApplicationGroup %{GLOBAL}");
+    return -1;
+  }
+  
   return 0;
 }
 

@@ -334,6 +334,17 @@ MORTISE_PYTHON_PLAIN_NEW(mortise_info)
 }
 %typemap(in, noblock=1) const mortise_options *options = mortise_queue *queue;
 
+/* ---- interpreters ------------------------------------------------------------------------- */
+/* Signals, the daemon threads, and the global variables above belong to the main interpreter. */
+%init %{
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    PyErr_SetString(PyExc_ImportError,
+                    "mortise needs the main interpreter of a process; for mod_wsgi set "
+                    "WSGIApplicationGroup %{GLOBAL}");
+    return -1;
+  }
+%}
+
 /* ---- what Python does not need ------------------------------------------------------------ */
 /* The module `constants` has them. */
 %rename("$ignore", %$isenumitem) "";

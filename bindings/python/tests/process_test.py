@@ -96,6 +96,29 @@ if __name__ == "__main__":
         self.assertEqual(printed.strip(), "30")
 
 
+class InterpreterTest(Case):
+    def test_other_interpreters_of_a_process_are_refused(self) -> None:
+        printed = run_program("""
+            import importlib, os, sys
+            name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+            interpreters = importlib.import_module(name)
+            other = interpreters.create(**({"isolated": False} if name[1] == "x" else
+                                           {"config": "legacy"}))
+            interpreters.run_string(other, f\"\"\"if True:
+                import sys
+                sys.path[:] = {sys.path!r}
+                try:
+                    import mortise
+                except ImportError as error:
+                    print(error, flush=True)
+            \"\"\")
+            with mortise.Client(URL) as client, client.lock("main") as hold:
+                print(hold.is_held)
+        """)
+        self.assertIn("main interpreter", printed)
+        self.assertIn("True", printed)
+
+
 class ExitTest(Case):
     def test_the_end_of_a_program_frees_in_any_order(self) -> None:
         for last in ("", "del client", "del lock", "del hold", "del client, lock, hold",
