@@ -47,8 +47,10 @@ def name_bytes(name: str | bytes, argument: str = "name") -> bytes:
         raise TypeError(f"{argument}: give str or bytes, not {type(name).__name__}")
     try:
         return name.encode()
-    except UnicodeEncodeError:
-        raise invalid(argument, name, "contains a surrogate; give bytes instead") from None
+    except UnicodeEncodeError as error:
+        # Without the text, which may be a password.
+        raise InvalidArgument(f"{argument}: contains a surrogate at index {error.start}; "
+                              "give bytes instead") from None
 
 
 def count(value: object, argument: str) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import logging
 import os
 import sys
 import threading
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core
@@ -52,6 +55,23 @@ Submit = Callable[[Any, int], None]
 Callback = Callable[[Event], object]
 
 
+def run_each(calls: Iterable[Callable[[], object]]) -> None:
+    """Makes each call of a program's callback, which must not prevent the later ones.
+
+    An exception goes to the log. What ends a program, such as SystemExit, is raised at the end.
+    """
+    ending: BaseException | None = None
+    for call in calls:
+        try:
+            call()
+        except Exception:
+            logger.exception("a callback raised an exception")
+        except BaseException as error:
+            ending = error
+    if ending is not None:
+        raise ending
+
+
 class Dispatcher:
     """A queue and what its events are for."""
 
@@ -75,10 +95,6 @@ class Dispatcher:
         """Drops the later events of this tag."""
         self._callbacks.pop(tag, None)
 
-    def is_alive(self) -> bool:
-        """Whether its events are read."""
-        raise NotImplementedError
-
     def shut_down(self) -> None:
         """Ends the waits of its calls. Its reader then reads the rest and frees the queue."""
         _core.queue_shutdown(self.queue)
@@ -88,23 +104,18 @@ class Dispatcher:
         records = _core.next_events(self.queue, timeout_ms, MOST_EVENTS)
         if records is None:
             return False
-        for record in records:
-            *numbers, details = record
+        run_each(self._calls_of(records))
+        return True
+
+    def _calls_of(self, records: list[Any]) -> Iterator[Callable[[], object]]:
+        for *numbers, details in records:
             if numbers[0] in _OF_ELECTIONS:
                 event = Event._make((*numbers, None, details))
             else:
                 event = Event._make((*numbers, details and Details(*details), None))
             callback = self._callbacks.get(event.tag)
             if callback is not None:
-                self.call(callback, event)
-        return True
-
-    def call(self, callback: Callback, event: Event) -> None:
-        """Calls a program's callback. Its exception must not end the reader."""
-        try:
-            callback(event)
-        except Exception:
-            logger.exception("a callback raised an exception")
+                yield functools.partial(callback, event)
 
 
 class ThreadDispatcher(Dispatcher):
@@ -116,12 +127,14 @@ class ThreadDispatcher(Dispatcher):
         self._thread.start()
 
     def _run(self) -> None:
-        while self.read(FOREVER):
-            pass
+        is_open = True
+        while is_open:
+            try:
+                is_open = self.read(FOREVER)
+            except BaseException:
+                # Such as SystemExit, which ends one thread only. All losses are reported in this.
+                logger.exception("a callback raised an exception")
         _core.close(self.queue)
-
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
 
     def shut_down(self) -> None:
         super().shut_down()
@@ -163,13 +176,10 @@ class LoopDispatcher(Dispatcher):
                 future.set_exception(Closed("the client was closed"))
         self._calls.clear()
 
-    def is_alive(self) -> bool:
-        return not self._loop.is_closed()
-
     def shut_down(self) -> None:
         # The loop reads the end of the queue.
         super().shut_down()
-        if not self.is_alive():
+        if self._loop.is_closed():
             _core.close(self.queue)
 
 
@@ -184,13 +194,30 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
+def in_its_loop(callback: Callable[..., object]) -> Callable[..., object]:
+    """A callback that runs in the event loop where this is called, also for other threads."""
+    loop = running_loop()
+    if loop is None:
+        return callback
+
+    def call(*arguments: object) -> None:
+        if running_loop() is loop:
+            callback(*arguments)
+            return
+        with contextlib.suppress(RuntimeError):  # a closed loop has no work to notify
+            loop.call_soon_threadsafe(run_each, [functools.partial(callback, *arguments)])
+
+    return call
+
+
 class Dispatchers:
     """The dispatchers of one client: a thread at most, and one for each event loop."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        # The handler of a signal may close the client while the same thread makes a dispatcher.
+        self._lock = threading.RLock()
         self._thread: ThreadDispatcher | None = None
         self._loops: dict[asyncio.AbstractEventLoop, LoopDispatcher] = {}
         self._is_closed = False
@@ -206,9 +233,11 @@ class Dispatchers:
         """The dispatcher with a thread."""
         self.check()
         with self._lock:
-            if self._thread is None:
-                self._thread = ThreadDispatcher(self._client)
-            return self._thread
+            thread = self._thread
+            if thread is None:
+                thread = self._thread = ThreadDispatcher(self._client)
+                self._check_new(thread)
+            return thread
 
     def of_loop(self) -> LoopDispatcher:
         """The dispatcher of the running event loop."""
@@ -222,8 +251,15 @@ class Dispatchers:
         with self._lock:
             for other in [one for one in self._loops if one.is_closed()]:
                 self._loops.pop(other).shut_down()
-            self._loops[loop] = LoopDispatcher(self._client, loop)
-            return self._loops[loop]
+            found = self._loops[loop] = LoopDispatcher(self._client, loop)
+            self._check_new(found)
+            return found
+
+    def _check_new(self, made: Dispatcher) -> None:
+        """A signal's handler that closed the client meanwhile did not see this dispatcher."""
+        if self._is_closed:
+            made.shut_down()
+            self.check()
 
     def close(self) -> None:
         """Ends all of them."""

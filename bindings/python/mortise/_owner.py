@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
@@ -10,9 +11,16 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
 from mortise._constants import EVENT_CONTENDED, EVENT_LOST, LossReason
-from mortise._dispatcher import Dispatcher, Event, running_loop
+from mortise._dispatcher import (
+    Dispatcher,
+    Event,
+    ThreadDispatcher,
+    in_its_loop,
+    run_each,
+    running_loop,
+)
 from mortise._modes import Calls, LockCalls, Mode, NamedCalls
-from mortise.errors import Cancelled, Closed, NotWaiting, Unsupported, reason_of
+from mortise.errors import Cancelled, Closed, Error, Forked, NotWaiting, Unsupported, reason_of
 from mortise.reports import LockInfo, read_info
 
 if TYPE_CHECKING:
@@ -50,11 +58,15 @@ class Owner:
         self._handle = handle
         self._is_closed = False
         self._is_interrupted = False
+        # The latest acquire of a coroutine, until another acquire succeeds.
+        self._acquiring: asyncio.Future[Event] | None = None
         self._watching: tuple[Dispatcher, int] | None = None
         self._on_notice: Callable[[Notice], object] | None = None
         self._watched: list[Hold] = []
-        self._contended_number = 0
-        self._contentions = 0
+        # The number of the hold that others wait for, of a multi by the names of its members.
+        self._contended: dict[bytes, int] = {}
+        # The latest hold that was released without the object of the hold.
+        self._released_number = 0
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to one process; make one in each")
@@ -103,9 +115,8 @@ class Owner:
     async def extend_async(self, lease: Seconds | None = None) -> None:
         """As `extend`, without blocking the event loop."""
         wanted_ms = lease_ms(lease)
-        event = await self._finish(
+        await self._finish(
             lambda queue, tag: self._calls.extend_async(self._handle, queue, tag, wanted_ms))
-        event.check()
 
     def progress(self) -> None:
         """Reports that the work under the hold goes on (option `progress`). Sends nothing."""
@@ -114,6 +125,10 @@ class Owner:
     def set_value(self, value: str) -> None:
         """Sets the value of the hold. A multi has none."""
         raise Unsupported("a multi has no value; set the value of a lock with one name")
+
+    async def set_value_async(self, value: str) -> None:
+        """As `set_value`, without blocking the event loop."""
+        self.set_value(value)
 
     def export(self, lease: Seconds | None = None) -> str:
         """Ends the hold without a release, and returns its id. Only locks have one."""
@@ -138,7 +153,7 @@ class Owner:
     def _interrupt(self, is_on: bool) -> None:
         """Ends a wait for a signal or a close. Afterwards the program's own setting counts."""
         wanted = is_on or self._is_interrupted or self._is_closed
-        with contextlib.suppress(Closed):
+        with contextlib.suppress(Closed, Forked):
             self._calls.interrupt(self._handle, 1 if wanted else 0)
 
     # ---- waiting --------------------------------------------------------------------------
@@ -177,12 +192,18 @@ class Owner:
     def _start(self, submit: Callable[[Any, int], None]) -> asyncio.Future[Event]:
         return self._client._dispatchers.of_loop().start(submit)
 
-    async def _finish(self, submit: Callable[[Any, int], None]) -> Event:
-        """Starts a call and waits for its end, also if the task is cancelled meanwhile.
+    async def _finish(self, submit: Callable[[Any, int], None]) -> None:
+        """Makes a call and waits for its end, also if the task is cancelled meanwhile.
 
         The object is busy until then. The option `command_timeout` bounds the time.
         """
-        return await ended(self._start(submit))
+        future = self._start(submit)
+        cancelled = await ended(future)
+        failure = future.exception()
+        problem = cancelled or failure
+        if problem is not None:
+            raise problem
+        future.result().check()
 
     # ---- losses ---------------------------------------------------------------------------
 
@@ -193,17 +214,24 @@ class Owner:
         It runs in the thread `mortise-dispatcher` of the client, or in the event loop if this is
         called there.
         """
-        self._on_notice = callback
+        self._on_notice = None if callback is None else in_its_loop(callback)
         if callback is not None:
             self._begin_watch()
 
     def _begin_watch(self) -> None:
+        """A loop that no longer runs reports nothing, so the watch follows its user."""
         watching = self._watching
-        if watching is not None and watching[0].is_alive():
-            return
         dispatchers = self._client._dispatchers
-        dispatcher: Dispatcher = (
-            dispatchers.of_thread() if running_loop() is None else dispatchers.of_loop())
+        dispatchers.check()
+        dispatcher: Dispatcher
+        if running_loop() is None:
+            dispatcher = dispatchers.of_thread()
+        elif watching is not None and isinstance(watching[0], ThreadDispatcher):
+            return
+        else:
+            dispatcher = dispatchers.of_loop()
+        if watching is not None and watching[0] is dispatcher:
+            return
         tags: list[int] = []
 
         def forget(_: object) -> None:
@@ -221,40 +249,48 @@ class Owner:
             lambda queue, tag: self._calls.watch(self._handle, queue, tag), notify)
         tags.append(tag)
         self._watching = (dispatcher, tag)
+        if watching is not None:
+            watching[0].forget(watching[1])
+            # Its queue may still have the loss of one of them.
+            run_each(functools.partial(hold._note_own_loss, LossReason.UNKNOWN)
+                     for hold in [*self._watched] if hold._is_lost())
 
     def _notify(self, event: Event) -> None:
         details = event.details
         reason = reason_of(details.reason) if details else LossReason.UNKNOWN
+        name = details.lock_name if details else b""
+        calls: list[Callable[[], object]] = []
         if event.kind == EVENT_LOST:
-            for hold in [*self._watched]:
-                hold._note_loss(event.hold_number, reason)
+            calls += [functools.partial(hold._note_loss, event.hold_number, reason)
+                      for hold in self._watched]
         elif event.kind == EVENT_CONTENDED:
-            self._contentions += 1
-            self._contended_number = event.hold_number
-            for hold in [*self._watched]:
-                hold._note_contention(event.hold_number)
-        callback = self._on_notice
-        if callback is not None:
-            callback(Notice(event.kind == EVENT_LOST, event.token, event.hold_number, reason,
-                            details.message if details else "",
-                            details.lock_name if details else b"",
-                            event.kind == EVENT_CONTENDED))
-
-    def _add_watched(self, hold: Hold) -> None:
-        self._watched.append(hold)
-        self._begin_watch()
+            self._contended[name] = event.hold_number
+            calls += [hold._note_contention for hold in self._watched]
+        if self._on_notice is not None:
+            calls.append(functools.partial(self._on_notice, Notice(
+                event.kind == EVENT_LOST, event.token, event.hold_number, reason,
+                details.message if details else "", name, event.kind == EVENT_CONTENDED)))
+        run_each(calls)
 
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
         """Whether the loss of the hold with this number is that of this hold."""
         return hold._number == number
 
-    def _is_contention_of(self, hold: Hold, number: int) -> bool:
-        """Whether others wait for the lock of this hold, as reported with this number."""
-        return hold._number == number
+    def _is_contended(self, hold: Hold) -> bool:
+        """Whether it is known that others wait for the lock of this hold."""
+        return hold._number in self._contended.values()
 
     def _drop_watched(self, hold: Hold) -> None:
         with contextlib.suppress(ValueError):  # another thread was faster
             self._watched.remove(hold)
+
+    def _note_release(self) -> None:
+        """A release without the object of the hold has succeeded. It is no loss."""
+        with contextlib.suppress(Closed):
+            if self._calls.deadline_ns(self._handle):
+                return  # a reentrant lock is still held
+            self._released_number = self.hold_number
+            self._watched = [one for one in self._watched if not one._is_over]
 
 
 class NamedOwner(Owner):
@@ -290,9 +326,8 @@ class NamedOwner(Owner):
     async def set_value_async(self, value: str) -> None:
         """As `set_value`, without blocking the event loop."""
         text = name_bytes(value, "value")
-        event = await self._finish(
+        await self._finish(
             lambda queue, tag: self._calls.set_value_async(self._handle, queue, tag, text))
-        event.check()
 
     def query(self) -> LockInfo:
         """Asks the server for the holders and the waiters of the lock.
@@ -331,11 +366,13 @@ class LockOwner(NamedOwner):
         grants = _core.grants(handle)
         try:
             self._calls.adopt(handle, text)
+            self._acquiring = None
             return self._adopted()
         except BaseException:
             # The handler of a signal raised an exception between the grant and here.
             if _core.grants(handle) not in (0, grants):
-                self._adopted_mode().release(handle)
+                with contextlib.suppress(Error):  # the handler's exception matters more
+                    self._adopted_mode().release(handle)
             raise
 
     def _adopted_mode(self) -> Mode:
@@ -347,8 +384,8 @@ class LockOwner(NamedOwner):
         return Hold(self, self._adopted_mode())
 
 
-async def ended(future: asyncio.Future[Event]) -> Event:
-    """The event of a call. A cancelled task also waits for it, and is cancelled afterwards."""
+async def ended(future: asyncio.Future[Event]) -> asyncio.CancelledError | None:
+    """Waits for the end of a call. A cancelled task also waits, and the result is its cancel."""
     import asyncio
 
     cancelled: asyncio.CancelledError | None = None
@@ -357,6 +394,4 @@ async def ended(future: asyncio.Future[Event]) -> Event:
             await asyncio.wait([future])
         except asyncio.CancelledError as error:
             cancelled = error
-    if cancelled is not None:
-        raise cancelled
-    return future.result()
+    return cancelled

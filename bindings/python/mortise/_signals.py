@@ -19,7 +19,8 @@ class Wait:
 
     def __init__(self, interrupt: Callable[[bool], None]) -> None:
         self._interrupt = interrupt
-        self._lock = threading.Lock()
+        # The handler of a signal may wait itself, while this thread is at the end of a wait.
+        self._lock = threading.RLock()
         self._is_over = False
         self.is_interrupted = False
 

@@ -12,7 +12,7 @@ from mortise._arguments import Seconds, count, milliseconds, name_bytes, options
 from mortise._constants import LogLevel, LogSubject
 from mortise._dispatcher import Dispatchers, Event, logger
 from mortise.election import Election
-from mortise.errors import reason_of
+from mortise.errors import Closed, reason_of
 from mortise.locks import Lock, Member, Multi, ReadWriteLock, Semaphore
 from mortise.reports import (
     Health,
@@ -245,8 +245,13 @@ class Client:
 
         def report(_: Event) -> None:
             client = this()
-            if client is not None and callback is not None:
-                callback(client.stats())
+            if client is None or callback is None:
+                return
+            try:
+                counted = client.stats()
+            except Closed:
+                return  # meanwhile
+            callback(counted)
 
         self._stats_tag = self._watch(self._stats_tag, callback, submit, report)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from mortise import _core, _modes
-from mortise._arguments import Seconds, lease_ms
+from mortise._arguments import Seconds
 from mortise._constants import LossReason
-from mortise._dispatcher import Event, logger
+from mortise._dispatcher import Event, in_its_loop, run_each
 from mortise._modes import Mode
 from mortise.errors import (
     Busy,
@@ -43,11 +45,10 @@ class Hold:
     def __init__(self, owner: Owner, mode: Mode, event: Event | None = None) -> None:
         self._owner = owner
         self._mode = mode
-        self._is_over = False
-        self._callbacks: list[Callable[[LossReason], object]] = []
-        self._contention_callbacks: list[Callable[[], object]] = []
+        self._has_ended = False
+        self._callbacks: list[Callable[..., object]] = []
+        self._contention_callbacks: list[Callable[..., object]] = []
         self._is_watched = False
-        self._contentions_before = owner._contentions
         if event is not None:
             self._number, self._token = event.hold_number, event.token
         else:
@@ -88,9 +89,13 @@ class Hold:
         """Whether the hold lasts, by the local clock. Also right after a suspend of the process."""
         with contextlib.suppress(Closed):
             # In this order: what is held after the number was read may be another hold already.
-            return (not self._is_over and self._mode.is_held(self._owner._handle)
-                    and self._is_latest())
+            return not self._is_over and self._has_mode() and self._is_latest()
         return False
+
+    def _has_mode(self) -> bool:
+        handle = self._owner._handle
+        return (self._mode.is_held(handle)
+                or (self._follow_upgrade() and self._mode.is_held(handle)))
 
     @property
     def valid_for(self) -> float:
@@ -100,6 +105,11 @@ class Hold:
             if not self._is_over and self._is_latest():
                 return valid_ms / 1000
         return 0.0
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether it was released, by itself or by its lock object."""
+        return self._has_ended or self._number == self._owner._released_number
 
     def _is_latest(self) -> bool:
         number: int = self._owner._calls.hold_number(self._owner._handle)
@@ -127,7 +137,7 @@ class Hold:
         """
         if self._is_over:
             return
-        self._callbacks.append(callback)
+        self._callbacks.append(in_its_loop(callback))
         self._begin_watch()
         if self._is_lost():
             self._note_own_loss(LossReason.UNKNOWN)
@@ -140,18 +150,19 @@ class Hold:
         """
         if self._is_over:
             return
-        self._contention_callbacks.append(callback)
+        self._contention_callbacks.append(in_its_loop(callback))
         self._begin_watch()
-        self._note_contention(self._owner._contended_number)
+        self._note_contention()
 
     def _begin_watch(self) -> None:
+        self._owner._begin_watch()
         if not self._is_watched:
             self._is_watched = True
-            self._owner._add_watched(self)
+            self._owner._watched.append(self)
 
-    def _note_contention(self, number: int) -> None:
-        """Others wait for the lock of the hold with this number."""
-        if self._owner._is_contention_of(self, number):
+    def _note_contention(self) -> None:
+        """Others wait for the lock, of this or another hold."""
+        if self._owner._is_contended(self):
             self._call_each(self._contention_callbacks)
 
     def _note_loss(self, number: int, reason: LossReason) -> None:
@@ -164,16 +175,13 @@ class Hold:
         self._call_each(self._callbacks, reason)
 
     @staticmethod
-    def _call_each(callbacks: list[Any], *arguments: object) -> None:
-        while True:
-            try:
-                callback = callbacks.pop(0)  # each runs once
-            except IndexError:
-                return
-            try:
-                callback(*arguments)
-            except Exception:
-                logger.exception("a callback raised an exception")
+    def _call_each(callbacks: list[Callable[..., object]], *arguments: object) -> None:
+        def taken() -> Iterator[Callable[[], object]]:
+            with contextlib.suppress(IndexError):
+                while True:
+                    yield functools.partial(callbacks.pop(0), *arguments)  # each runs once
+
+        run_each(taken())
 
     # ---- calls ----------------------------------------------------------------------------
 
@@ -190,11 +198,7 @@ class Hold:
     async def extend_async(self, lease: Seconds | None = None) -> None:
         """As `extend`, without blocking the event loop."""
         self._check_latest()
-        wanted_ms = lease_ms(lease)
-        owner = self._owner
-        event = await owner._finish(
-            lambda queue, tag: owner._calls.extend_async(owner._handle, queue, tag, wanted_ms))
-        event.check()
+        await self._owner.extend_async(lease)
         self._check_latest()
 
     def progress(self) -> None:
@@ -214,6 +218,12 @@ class Hold:
         """
         self._check_latest()
         self._owner.set_value(value)
+        self._check_latest()
+
+    async def set_value_async(self, value: str) -> None:
+        """As `set_value`, without blocking the event loop."""
+        self._check_latest()
+        await self._owner.set_value_async(value)
         self._check_latest()
 
     def export(self, lease: Seconds | None = None) -> str:
@@ -258,11 +268,11 @@ class Hold:
         self._check_open()
         try:
             try:
-                await self._release_async()
+                await self._owner._finish(self._begin_release)
             except NotOwner:
                 if not self._follow_change():
                     raise
-                await self._release_async()
+                await self._owner._finish(self._begin_release)
         except _NOT_BEGUN:
             raise
         except BaseException:
@@ -270,15 +280,11 @@ class Hold:
             raise
         self._end()
 
-    async def _release_async(self) -> None:
-        event = await self._owner._finish(self._begin_release)
-        event.check()
-
     def _begin_release(self, queue: Any, tag: int) -> None:
         self._mode.release_hold_async(self._owner._handle, queue, tag, self._number)
 
     def _end(self) -> None:
-        self._is_over = True
+        self._has_ended = True
         self._callbacks.clear()
         self._contention_callbacks.clear()
         self._owner._drop_watched(self)
@@ -301,8 +307,19 @@ class Hold:
     def _follow_change(self) -> bool:
         """Whether the hold may have the other mode: it was lost during an upgrade or downgrade."""
         if self._mode.other is None or self._owner._calls.deadline_ns(self._owner._handle):
-            return False
+            return self._follow_upgrade()
         self._mode = self._mode.other
+        return True
+
+    def _follow_upgrade(self) -> bool:
+        """Whether an upgrade succeeded whose caller got no result. It changes the token."""
+        if self._mode is not _modes.READ:
+            return False
+        # In this order: the token that was read is that of the number.
+        token = self._current_token()
+        if token == self._token or not self._is_latest():
+            return False
+        self._mode, self._token = _modes.WRITE, token
         return True
 
     # ---- the end of a block ---------------------------------------------------------------
@@ -320,6 +337,9 @@ class Hold:
             return
         try:
             await self.release_async()
+        except LimitReached:
+            # The queue has no room for the event. A blocking call needs none.
+            self._leave(has_failed)
         except Error as error:
             self._consider(error, has_failed)
 
@@ -338,7 +358,7 @@ class ReadWriteHold(Hold):
     @property
     def is_writing(self) -> bool:
         """Whether this is a hold to write."""
-        return self._mode is _modes.WRITE
+        return self._mode is _modes.WRITE or self._follow_upgrade()
 
     def upgrade(self) -> None:
         """Turns this hold of a reader into one of a writer, if nobody else reads. Never waits.
@@ -353,9 +373,8 @@ class ReadWriteHold(Hold):
     async def upgrade_async(self) -> None:
         """As `upgrade`, without blocking the event loop."""
         self._check_latest()
-        event = await self._owner._finish(
+        await self._owner._finish(
             lambda queue, tag: _core.rw_upgrade_async(self._owner._handle, queue, tag))
-        event.check()
         self._change(_modes.WRITE)
 
     def downgrade(self) -> None:
@@ -373,11 +392,10 @@ class ReadWriteHold(Hold):
         """As `downgrade`, without blocking the event loop."""
         self._check_latest()
         try:
-            event = await self._owner._finish(
+            await self._owner._finish(
                 lambda queue, tag: _core.rw_downgrade_async(self._owner._handle, queue, tag))
         finally:
             self._settle()
-        event.check()
 
     def _change(self, mode: Mode) -> None:
         self._mode = mode

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
 from mortise import _core, _modes
-from mortise._arguments import Seconds, count, timeout_ms
+from mortise._arguments import Seconds, count, name_bytes, timeout_ms
+from mortise._constants import LossReason
 from mortise._dispatcher import Event
 from mortise._modes import Mode
-from mortise._owner import LockOwner, Owner, ended
-from mortise.errors import Closed, LockLost, NotAcquired
+from mortise._owner import LockOwner, NamedOwner, Owner, ended
+from mortise.errors import Closed, Error, LockLost, NotAcquired
 from mortise.hold import Hold, ReadWriteHold
 
 if TYPE_CHECKING:
+    import asyncio
+
     from mortise.client import Client
 
 HoldType = TypeVar("HoldType", bound=Hold)
@@ -66,6 +70,7 @@ class Acquirable(Generic[HoldType]):
     def release(self) -> None:
         """Ends the current hold of the lock object, without the object of the hold."""
         self._mode.release(self._owner_of_calls._handle)
+        self._owner_of_calls._note_release()
 
     @property
     def is_held(self) -> bool:
@@ -90,12 +95,14 @@ class Acquirable(Generic[HoldType]):
         grants = _core.grants(handle)
         try:
             owner._wait(call, self._arguments, limit_ms)
+            owner._acquiring = None
             return self._new_hold(owner, self._mode)  # type: ignore[no-any-return]
         except BaseException:
             # The handler of a signal raised an exception between the grant and here. Nobody would
             # release this grant, which other calls of this thread did not make.
             if _core.grants(handle) not in (0, grants):
-                self._mode.release(handle)
+                with contextlib.suppress(Error):  # the handler's exception matters more
+                    self._mode.release(handle)
             raise
 
     # ---- asyncio --------------------------------------------------------------------------
@@ -118,9 +125,9 @@ class Acquirable(Generic[HoldType]):
     async def release_async(self) -> None:
         """As `release`, without blocking the event loop."""
         owner = self._owner_of_calls
-        event = await owner._finish(
+        await owner._finish(
             lambda queue, tag: self._mode.release_async(owner._handle, queue, tag))
-        event.check()
+        owner._note_release()
 
     async def __aenter__(self) -> HoldType:
         hold = await self.acquire_async()
@@ -149,23 +156,50 @@ class Acquirable(Generic[HoldType]):
 
         owner = self._owner_of_calls
         future = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
+        owner._acquiring = future
         try:
-            event = await asyncio.shield(future)
-        except asyncio.CancelledError:
-            if not future.done():
-                owner.cancel()
-            # The wait ends at once, unless the grant came first. Then nobody would release it.
-            await self._give_back(await ended(future))
+            try:
+                event = await asyncio.shield(future)
+            except asyncio.CancelledError:
+                await self._give_up(future)
+                raise
+        except GeneratorExit:
+            self._abandon(future)
             raise
         if event.status and owner._is_closed:
             raise Closed("this object was closed while the call waited")
         event.check()
         return self._new_hold(owner, self._mode, event)  # type: ignore[no-any-return]
 
-    async def _give_back(self, event: Event) -> None:
-        if event.status == 0:
-            hold = self._new_hold(self._owner_of_calls, self._mode, event)
-            await hold._leave_async(has_failed=True)
+    async def _give_up(self, future: asyncio.Future[Event]) -> None:
+        """Ends the wait of a cancelled task. It ends at once, unless the grant came first.
+
+        Then nobody else would release it, so later cancels wait.
+        """
+        owner = self._owner_of_calls
+        with contextlib.suppress(Error):  # such as Closed: that has ended the wait, or the hold
+            if not future.done():
+                owner.cancel()
+            await ended(future)
+            event = future.result()
+            if event.status == 0:
+                await self._new_hold(owner, self._mode, event)._leave_async(has_failed=True)
+
+    def _abandon(self, future: asyncio.Future[Event]) -> None:
+        """Ends the wait of a task that was destroyed, such as with its event loop.
+
+        Nobody reads a grant that came first, so this blocks for its release. The collector may
+        destroy the task late, when the lock object has a later hold.
+        """
+        owner = self._owner_of_calls
+        if owner._acquiring is not future:
+            return
+        with contextlib.suppress(Error):
+            if not future.done():
+                if not owner.cancel():
+                    self._mode.release_hold(owner._handle, owner.hold_number)
+            elif future.result().status == 0:
+                self._mode.release_hold(owner._handle, future.result().hold_number)
 
 
 class _Guard:
@@ -179,13 +213,16 @@ class _Guard:
         self._loop = asyncio.get_running_loop()
         self._is_over = False
         self._has_cancelled = False
+        self._reason = LossReason.UNKNOWN
 
     def begin(self) -> None:
         """From now on a loss cancels the task."""
-        self._hold.on_lost(lambda _: self._loop.call_soon_threadsafe(self._cancel))
+        # The loss may be known already, and a task must not cancel itself.
+        self._hold.on_lost(lambda reason: self._loop.call_soon(self._cancel, reason))
 
-    def _cancel(self) -> None:
+    def _cancel(self, reason: LossReason) -> None:
         if self._task is not None and not self._is_over:
+            self._reason = reason
             self._has_cancelled = self._task.cancel()
 
     def end(self, kind: type[BaseException] | None) -> None:
@@ -198,7 +235,9 @@ class _Guard:
         uncancel = getattr(self._task, "uncancel", None)  # from Python 3.11 on
         others = uncancel() if uncancel else 0
         if kind is asyncio.CancelledError and others == 0:
-            raise self._hold._failure(LockLost, "the hold was lost")
+            error = self._hold._failure(LockLost, "the hold was lost")
+            error.reason = self._reason
+            raise error
 
 
 class Lock(LockOwner, Acquirable[Hold]):
@@ -372,5 +411,9 @@ class Multi(Owner, Acquirable[Hold]):
         # The number is that of the member's hold.
         return hold._is_lost()
 
-    def _is_contention_of(self, hold: Hold, number: int) -> bool:
-        return self._contentions > hold._contentions_before
+    def _is_contended(self, hold: Hold) -> bool:
+        owners = [member._owner_of_calls for member in self._members]
+        return hold._is_latest() and any(
+            isinstance(owner, NamedOwner)
+            and self._contended.get(name_bytes(owner.name)) == owner.hold_number
+            for owner in owners)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import sys
 import threading
 from collections.abc import Coroutine
 from typing import Any
+from unittest import mock
 
 import mortise
 from support import PATIENCE_S, Case, main, until
@@ -117,6 +119,54 @@ class AsyncioTest(AsyncCase):
         self.run_in_loop(work())
         self.assert_free()
 
+    def test_a_second_cancel_does_not_keep_the_grant(self) -> None:
+        async def work() -> None:
+            lock = self.client.lock(self.name)
+            task = asyncio.create_task(lock.acquire_async())
+            await asyncio.sleep(0)
+            until(lambda: lock.is_held)  # the loop does not read the grant meanwhile
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertFalse(lock.is_held)
+
+        self.run_in_loop(work())
+        self.assert_free()
+
+    def test_a_cancel_stays_a_cancel_when_the_object_is_closed(self) -> None:
+        async def work() -> None:
+            client = self.new_client()
+            async with self.blocker():
+                for closed in (client.lock(self.name), client):
+                    lock = closed if isinstance(closed, mortise.Lock) else client.lock(self.name)
+                    task = asyncio.create_task(lock.acquire_async())
+                    await self.await_queue(1)
+                    closed.close()
+                    task.cancel()
+                    with self.assertRaises(asyncio.CancelledError):
+                        await task
+
+        self.run_in_loop(work())
+
+    def test_a_cancelled_upgrade_is_released_with_its_hold(self) -> None:
+        async def work() -> None:
+            lock = self.client.rw_lock(self.name)
+            async with lock.reader() as hold:
+                read_token = hold.token
+                task = asyncio.create_task(hold.upgrade_async())
+                await asyncio.sleep(0)
+                until(lambda: lock.writer().is_held)  # which the loop does not read meanwhile
+                task.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await task
+                self.assertTrue(hold.is_held and hold.is_writing)
+                self.assertGreater(hold.token, read_token)
+            self.assertFalse(lock.reader().is_held or lock.writer().is_held)
+
+        self.run_in_loop(work())
+
     def test_two_tasks_cannot_use_one_lock_object(self) -> None:
         async def work() -> None:
             lock = self.client.lock(self.name)
@@ -128,6 +178,24 @@ class AsyncioTest(AsyncCase):
                 self.assertIn("another call", str(caught.exception))
             async with await task:
                 pass
+
+        self.run_in_loop(work())
+
+    def test_a_full_queue_does_not_keep_a_hold(self) -> None:
+        async def work() -> None:
+            with mock.patch("mortise._dispatcher.QUEUE_CAPACITY", 1):
+                client = self.new_client()
+                lock = client.lock(self.name, cancel_on_loss=False)
+                with self.assertRaises(ZeroDivisionError):
+                    async with lock:
+                        task = asyncio.create_task(client.lock(self.name).acquire_async())
+                        await asyncio.sleep(0)
+                        with self.assertRaises(mortise.LimitReached):
+                            await lock.release_async()
+                        _ = 1 / 0
+                self.assertFalse(lock.is_held)
+                async with await task:
+                    pass
 
         self.run_in_loop(work())
 
@@ -164,16 +232,50 @@ class AsyncioTest(AsyncCase):
         loop = asyncio.new_event_loop()
         with self.blocker():
             waiter = self.client.lock(self.name)
-            future = asyncio.ensure_future(waiter.acquire_async(), loop=loop)
+            future = loop.create_task(waiter.acquire_async())
             loop.run_until_complete(asyncio.sleep(0))
             self.await_waiters(1)
             loop.close()
             waiter.close()
             self.await_waiters(0)
-        future._log_destroy_pending = False  # type: ignore[attr-defined]
-        future.get_coro().close()
-        del future
+        self.destroy(future)
+
+    @staticmethod
+    def destroy(task: asyncio.Task[Any]) -> None:
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        task.get_coro().close()
         gc.collect()
+
+    def test_a_destroyed_task_holds_nothing_later(self) -> None:
+        lock = self.client.lock(self.name)
+        for is_granted in (False, True):
+            loop = asyncio.new_event_loop()
+            hold = self.blocker().acquire()
+            task = loop.create_task(lock.acquire_async())
+            loop.run_until_complete(asyncio.sleep(0))
+            self.await_waiters(1)
+            if is_granted:  # which nobody reads
+                hold.release()
+                until(lambda: lock.is_held)
+            loop.close()
+            self.destroy(task)
+            if not is_granted:
+                hold.release()
+            self.assert_free()
+            self.assertFalse(lock.is_held)
+
+    def test_a_task_that_is_destroyed_late_ends_no_later_hold(self) -> None:
+        lock = self.client.lock(self.name)
+        loop = asyncio.new_event_loop()
+        with self.blocker():
+            task = loop.create_task(lock.acquire_async(timeout=0.05))
+            loop.run_until_complete(asyncio.sleep(0))
+            self.await_waiters(1)
+            self.await_waiters(0)
+        loop.close()
+        with lock as hold:
+            self.destroy(task)
+            self.assertTrue(hold.is_held)
 
 
 class LossTest(AsyncCase):
@@ -189,6 +291,7 @@ class LossTest(AsyncCase):
                     await asyncio.sleep(2 * PATIENCE_S)
             self.assertFalse(hold.is_held)
             self.assertEqual(caught.exception.lock_name, self.name.encode())
+            self.assertEqual(caught.exception.reason, mortise.LossReason.FORCED)
             # The task itself is not cancelled.
             await asyncio.sleep(0)
             task = asyncio.current_task()
@@ -261,6 +364,73 @@ class LossTest(AsyncCase):
         with self.assertRaises(mortise.LockLost):
             hold.release()
 
+    def test_a_callback_runs_where_it_was_set(self) -> None:
+        ran: list[tuple[str, str]] = []
+        lock = self.client.lock(self.name)
+
+        def note(place: str) -> None:
+            ran.append((place, threading.current_thread().name))
+
+        async def set_in_loop(hold: mortise.Hold) -> None:
+            hold.on_lost(lambda _: note("loop"))
+
+        async def work(hold: mortise.Hold) -> None:
+            await asyncio.to_thread(self.lose)
+            while len(ran) < 2:
+                await asyncio.sleep(0.01)
+
+        for is_loop_first in (False, True):
+            loop = asyncio.new_event_loop()
+            hold = lock.acquire()
+            if is_loop_first:
+                loop.run_until_complete(set_in_loop(hold))
+            hold.on_lost(lambda _: note("thread"))
+            if not is_loop_first:
+                loop.run_until_complete(set_in_loop(hold))
+            loop.run_until_complete(asyncio.wait_for(work(hold), PATIENCE_S))
+            loop.close()
+            self.assertEqual(sorted(ran), [("loop", threading.current_thread().name),
+                                           ("thread", "mortise-dispatcher")])
+            ran.clear()
+            with self.assertRaises(mortise.LockLost):
+                hold.release()
+
+    def test_a_loss_is_reported_after_the_loop_has_stopped(self) -> None:
+        lock = self.client.lock(self.name)
+
+        async def work() -> None:
+            async with lock:
+                pass
+
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(work())
+        reasons: list[mortise.LossReason] = []
+        with self.assertRaises(mortise.LockLost), lock as hold:
+            hold.on_lost(reasons.append)
+            self.lose()
+            until(lambda: reasons)
+        loop.run_until_complete(work())
+        loop.close()
+
+    def test_a_callback_may_end_the_program(self) -> None:
+        async def work() -> None:
+            hold = await self.client.lock(self.name).acquire_async()
+            hold.on_lost(lambda _: sys.exit(7))
+            hold.on_lost(reasons.append)
+            await asyncio.to_thread(self.lose)
+            task = asyncio.create_task(other.acquire_async())
+            await asyncio.sleep(0)
+            until(lambda: other.is_held)  # the loop reads this grant together with the loss
+            await task
+
+        reasons: list[mortise.LossReason] = []
+        other = self.client.lock("other" + self.name)
+        with self.assertRaises(SystemExit) as caught:
+            self.run_in_loop(work())
+        self.assertEqual(caught.exception.code, 7)
+        self.assertEqual(reasons, [mortise.LossReason.FORCED])
+        self.assertFalse(other.is_held)
+
     def test_a_release_is_no_loss(self) -> None:
         reasons: list[mortise.LossReason] = []
         lock = self.client.lock(self.name)
@@ -268,6 +438,13 @@ class LossTest(AsyncCase):
         hold.on_lost(reasons.append)
         hold.release()
         self.assertEqual(lock._watched, [])
+        for release in (lock.release, lambda: asyncio.run(lock.release_async())):
+            hold = lock.acquire()
+            hold.on_lost(reasons.append)
+            release()
+            self.assertEqual(lock._watched, [])
+            hold.on_lost(reasons.append)
+            self.assertEqual(reasons, [])
         with self.assertRaises(mortise.LockLost), lock as second:
             second.on_lost(reasons.append)
             self.lose()

@@ -78,6 +78,14 @@ class BadInputTest(Case):
         self.check("url surrogate", mortise.Client, "redis://\udc00")
         self.check("url", mortise.Client, 5)
 
+    def test_a_message_has_no_password(self) -> None:
+        for call in (lambda: self.client.set_credentials("u", "secret\udc80"),
+                     lambda: mortise.Client("redis://u:secret\udc80@localhost")):
+            with self.assertRaises(mortise.InvalidArgument) as caught:
+                call()
+            self.assertIn("surrogate", str(caught.exception))
+            self.assertNotIn("secret", str(caught.exception))
+
     def test_numbers(self) -> None:
         for permits in (0, -1, 1_000_001, 2**63, 1.0, True, "1", None):
             self.check("", self.client.semaphore, self.name, permits)

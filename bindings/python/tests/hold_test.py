@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from unittest import mock
 
 import mortise
-from support import Background, Case, main, until
+from support import PATIENCE_S, Background, Case, main, until
 
 
 class ValueTest(Case):
@@ -24,6 +25,8 @@ class ValueTest(Case):
             self.assertEqual(self.value(), "é")
             asyncio.run(lock.set_value_async("later"))
             self.assertEqual(self.value(), "later")
+            asyncio.run(hold.set_value_async("of the hold"))
+            self.assertEqual(self.value(), "of the hold")
             hold.set_value("")
             self.assertEqual(self.value(), "")
         with self.assertRaises(mortise.NotOwner):
@@ -34,6 +37,8 @@ class ValueTest(Case):
         with self.client.multi(member) as hold:
             with self.assertRaises(mortise.Unsupported):
                 hold.set_value("x")
+            with self.assertRaises(mortise.Unsupported):
+                asyncio.run(hold.set_value_async("x"))
             member.set_value("of a member")
             self.assertEqual(self.value(), "of a member")
 
@@ -132,6 +137,41 @@ class ContendedTest(Case):
                 until(lambda number=number: len(reports) == number)  # type: ignore[misc]
             end.result().release()
         self.assertEqual(reports, [1, 2])
+
+    def test_a_multi_is_notified_of_waiters_that_were_there_before(self) -> None:
+        client = self.new_client(contended=True)
+        multi = client.multi(client.lock(self.name), client.lock("2" + self.name))
+        reports: list[str] = []
+
+        async def work() -> None:
+            async with multi as hold:
+                hold.on_contended(lambda: reports.append("first"))
+            before = self.blocker().acquire()
+            task = asyncio.create_task(multi.acquire_async())
+            await asyncio.to_thread(self.await_waiters, 1)
+            end = Background(self.use(self.blocker()))
+            await asyncio.to_thread(self.await_waiters, 2)
+            before.release()
+            hold = await task
+            hold.on_contended(lambda: reports.append("second"))
+            while not reports:
+                await asyncio.sleep(0.01)
+            await hold.release_async()
+            end.result()
+
+        asyncio.run(asyncio.wait_for(work(), PATIENCE_S))
+        self.assertEqual(reports, ["second"])
+
+    def test_a_watch_that_failed_is_set_by_the_next_callback(self) -> None:
+        reports: list[mortise.LossReason] = []
+        with self.assertRaises(mortise.LockLost), self.client.lock(self.name) as hold:
+            with mock.patch.object(hold._owner._calls, "watch", side_effect=mortise.LimitReached), \
+                    self.assertRaises(mortise.LimitReached):
+                hold.on_lost(reports.append)
+            hold.on_lost(reports.append)
+            other = self.client.lock(self.name)
+            other.force_release(other.query().holders[0].owner)
+            until(lambda: len(reports) == 2)
 
     def test_without_the_option_there_is_no_report(self) -> None:
         reports: list[str] = []

@@ -31,6 +31,9 @@ class ForkTest(Case):
             except mortise.Forked as error:
                 if "fork" not in str(error):
                     return 3
+        if self.lock.is_held:
+            return 6
+        self.lock.close()
         self.client.close()
         with mortise.Client(os.environ["MORTISE_TEST_URL"]) as client:
             if client.lock(self.name).try_acquire() is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+import time
 
 import mortise
 from support import Case, main, until
@@ -57,6 +59,28 @@ class ReportTest(Case):
         self.assertEqual(history.silent + history.truncated, 0)
         self.assertIn('"event":"granted"', history.json)
         self.assertFalse(self.client.list_history(self.name + " 2", timeout=20).events)
+
+    def test_a_client_may_be_closed_while_statistics_come(self) -> None:
+        with self.assertNoLogs("mortise"):
+            for _ in range(10):
+                client = self.new_client()
+                counted: list[mortise.Stats] = []
+                client.watch_stats(counted.append, interval=0.01)
+                until(lambda: counted)  # noqa: B023
+                time.sleep(0.01)
+                client.close()
+
+    def test_a_callback_that_exits_stops_no_other(self) -> None:
+        for _ in range(2):
+            with self.assertLogs("mortise", logging.ERROR) as logs:
+                hold = self.client.lock(self.name).acquire()
+                reasons: list[mortise.LossReason] = []
+                hold.on_lost(lambda _: sys.exit(1))
+                hold.on_lost(reasons.append)
+                other = self.client.lock(self.name)
+                other.force_release(other.query().holders[0].owner)
+                until(lambda: reasons and logs.records)  # noqa: B023
+            self.assertIn("SystemExit", logs.output[0])
 
     def test_a_callback_that_fails_stops_no_other(self) -> None:
         counted: list[mortise.Stats] = []

@@ -134,6 +134,58 @@ class SignalTest(Case):
         self.assertFalse(lock.is_held)
         self.assertIsNone(calls[0].wait)
 
+    def test_a_handler_may_raise_after_an_upgrade(self) -> None:
+        lock = self.client.rw_lock(self.name)
+        with self.assertRaises(Alarm), lock.reader() as hold, \
+                mock.patch.object(mortise.ReadWriteHold, "_change", side_effect=Alarm):
+            hold.upgrade()
+        self.assertFalse(lock.reader().is_held or lock.writer().is_held)
+
+    def test_a_handler_may_close_the_client(self) -> None:
+        client = self.new_client()
+
+        def close(_: int, __: FrameType | None) -> None:
+            client.close()
+
+        before = signal.signal(signal.SIGUSR1, close)
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        start = threading.Thread.start
+
+        def start_and_close(thread: threading.Thread) -> None:
+            start(thread)
+            send(signal.SIGUSR1)
+
+        # While a thread of the client begins, which takes the longest.
+        with mock.patch.object(threading.Thread, "start", start_and_close), \
+                self.assertRaises(mortise.Closed):
+            client.watch_log(print)
+
+    def test_a_handler_that_waits_may_be_interrupted_by_another(self) -> None:
+        locks = [self.client.lock(f"{number}{self.name}") for number in range(2)]
+
+        def use(number: int, _: FrameType | None) -> None:
+            with locks[number == signal.SIGUSR2]:
+                pass
+
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            self.addCleanup(signal.signal, number, signal.signal(number, use))
+        interrupt = mortise.Lock._interrupt
+
+        sent: list[int] = []
+
+        def interrupt_and_send(lock: mortise.Lock, is_on: bool) -> None:
+            interrupt(lock, is_on)
+            if not is_on and not sent:
+                sent.append(signal.SIGUSR2)
+                send(signal.SIGUSR2)
+
+        with self.blocker():
+            self.after_wait_begins(signal.SIGUSR1)
+            with mock.patch.object(mortise.Lock, "_interrupt", interrupt_and_send), \
+                    self.assertRaises(mortise.Timeout):
+                self.client.lock(self.name).acquire(timeout=0.5)
+        self.assertEqual(sent, [signal.SIGUSR2])
+
     def test_an_event_loop_still_gets_its_signals(self) -> None:
         async def work() -> None:
             came = asyncio.Event()
