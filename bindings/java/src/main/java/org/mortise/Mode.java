@@ -176,8 +176,8 @@ final class Mode implements Acquirable {
     try {
       code =
           Threads.mustNotBlock()
-              ? Threads.join(startUnlock(holdNumber)).code()
-              : owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
+              ? Threads.join(unlockInMode(holdNumber)).code()
+              : unlockNow(holdNumber);
     } catch (MortiseException failure) {
       reportUnlock(holdNumber, failure.status());
       throw failure;
@@ -186,9 +186,25 @@ final class Mode implements Acquirable {
     return code;
   }
 
+  private int unlockNow(long holdNumber) {
+    int code = owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
+    if (code != Status.NOT_OWNER.code()) return code;
+    Mode other = owner.upgraded(this, holdNumber);
+    return other == null ? code : other.unlockNow(holdNumber);
+  }
+
+  /** As {@link #unlockNow}. NOT_OWNER is known at once or not at all. */
+  private CompletableFuture<Event> unlockInMode(long holdNumber) {
+    CompletableFuture<Event> end = startUnlock(holdNumber);
+    boolean isKnown = end.isDone() && !end.isCompletedExceptionally();
+    boolean isOther = isKnown && end.join().is(Status.NOT_OWNER);
+    Mode other = isOther ? owner.upgraded(this, holdNumber) : null;
+    return other == null ? end : other.startUnlock(holdNumber);
+  }
+
   /** As {@link #unlock}, for a hold whose caller has it. */
   CompletableFuture<Event> unlockLater(long holdNumber) {
-    CompletableFuture<Event> end = startUnlock(holdNumber);
+    CompletableFuture<Event> end = unlockInMode(holdNumber);
     if (owner.reports() == null) return end;
     end.whenComplete(
         (event, failure) -> {

@@ -193,16 +193,7 @@ public final class MortiseClient implements AutoCloseable {
 
   /** Checks that the server replies. */
   public void ping() {
-    Threads.block(
-        () -> {
-          long address = core.client().enter();
-          try {
-            return MortiseNative.client_ping(address);
-          } finally {
-            core.client().exit();
-            Reference.reachabilityFence(this);
-          }
-        });
+    call(MortiseNative::client_ping);
   }
 
   /**
@@ -212,7 +203,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the result; docs/health_check.md lists the findings
    */
   public Health checkHealth() {
-    return Health.take(found(MortiseNative::client_check_health));
+    return Health.take(call(MortiseNative::client_check_health));
   }
 
   /**
@@ -222,7 +213,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the last result; without findings before the first health check
    */
   public Health lastHealth() {
-    return Health.take(found(MortiseNative::client_last_health));
+    return Health.take(call(MortiseNative::client_last_health));
   }
 
   /**
@@ -232,7 +223,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the statistics; docs/statistics.md explains their names
    */
   public Stats stats() {
-    return Stats.take(found(MortiseNative::client_stats));
+    return Stats.take(call(MortiseNative::client_stats));
   }
 
   /**
@@ -244,7 +235,7 @@ public final class MortiseClient implements AutoCloseable {
    */
   public Listing listLocks(Duration patience) {
     long timeoutMs = patience.toMillis();
-    return Listing.take(found(client -> MortiseNative.client_list_locks(client, timeoutMs)));
+    return Listing.take(call(client -> MortiseNative.client_list_locks(client, timeoutMs)));
   }
 
   /**
@@ -262,7 +253,7 @@ public final class MortiseClient implements AutoCloseable {
     byte[] names = pattern.getBytes(UTF_8);
     long timeoutMs = patience.toMillis();
     return Listing.take(
-        found(client -> MortiseNative.client_scan_locks(client, names, mostKeys, timeoutMs)));
+        call(client -> MortiseNative.client_scan_locks(client, names, mostKeys, timeoutMs)));
   }
 
   /**
@@ -348,12 +339,13 @@ public final class MortiseClient implements AutoCloseable {
     Reference.reachabilityFence(this);
   }
 
-  private long found(LongUnaryOperator find) {
+  /** A call on the native client that can wait for a server. */
+  private long call(LongUnaryOperator call) {
     return Threads.block(
         () -> {
           long address = core.client().enter();
           try {
-            return find.applyAsLong(address);
+            return call.applyAsLong(address);
           } finally {
             core.client().exit();
             Reference.reachabilityFence(this);
@@ -394,16 +386,7 @@ public final class MortiseClient implements AutoCloseable {
   public void setCredentials(String user, byte[] password) {
     byte[] name = user.getBytes(UTF_8);
     Objects.requireNonNull(password, "password");
-    Threads.block(
-        () -> {
-          long address = core.client().enter();
-          try {
-            return MortiseNative.client_set_credentials(address, name, password);
-          } finally {
-            core.client().exit();
-            Reference.reachabilityFence(this);
-          }
-        });
+    call(client -> MortiseNative.client_set_credentials(client, name, password));
   }
 
   // ---- Java's own interfaces -------------------------------------------------------------------

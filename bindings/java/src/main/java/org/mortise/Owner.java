@@ -508,6 +508,11 @@ public abstract class Owner implements AutoCloseable {
     return true;
   }
 
+  /** The mode of this hold after an upgrade that its lease does not know yet, or null. */
+  Mode upgraded(Mode known, long number) {
+    return null;
+  }
+
   /** The hold has another mode and perhaps another token now. */
   void changeHold(Mode mode) {
     Hold hold = newest.get();

@@ -202,6 +202,12 @@ public final class ReadWriteMutex extends Owner {
     if (onlyReads) changeHold(reading);
   }
 
+  /** A hold that lasts and is not for reading is for writing. */
+  @Override
+  Mode upgraded(Mode known, long number) {
+    return known == reading && !isOver() && holdNumber() == number ? writing : null;
+  }
+
   private boolean upgraded(int code) {
     if (code == Status.NOT_ACQUIRED.code()) return false;
     writing.requireAcquired(code);

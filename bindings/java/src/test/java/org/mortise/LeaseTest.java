@@ -384,4 +384,32 @@ class LeaseTest {
       assertTrue(client.mutex("same".getBytes(UTF_8), null).tryAcquire().isEmpty());
     }
   }
+
+  /** A caller may release before the result of the upgrade has reached it. */
+  @Test
+  void aReleaseAfterAnUpgradeEndsTheHold() throws Exception {
+    var results = new LinkedBlockingQueue<Runnable>();
+    try (var late =
+        MortiseClient.builder(redis.strictUrl()).callbackExecutor(results::add).open()) {
+      for (boolean isAsync : new boolean[] {false, true}) {
+        var owner = late.readWriteMutex("upgraded");
+        Lease lease = owner.readLock().tryAcquire().orElseThrow();
+        CompletableFuture<Boolean> upgrade = owner.tryUpgradeAsync();
+        Runnable result = results.take();
+        assertTrue(owner.isWriting());
+        if (isAsync) {
+          CompletableFuture<Boolean> release = lease.releaseAsync();
+          results.take().run();
+          assertTrue(release.join());
+        } else {
+          assertTrue(lease.release());
+        }
+        assertFalse(owner.isReading() || owner.isWriting());
+        result.run();
+        assertTrue(upgrade.join());
+        assertFalse(lease.isHeld());
+        assertFalse(lease.release());
+      }
+    }
+  }
 }
