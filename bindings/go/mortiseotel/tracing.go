@@ -31,6 +31,7 @@ var reasons = map[mortise.Reason]string{
 	mortise.ServerLost: "server_lost",
 	mortise.MaxHold:    "max_hold",
 	mortise.Forced:     "forced",
+	mortise.Stalled:    "stalled",
 }
 
 type tracing struct{ tracer trace.Tracer }

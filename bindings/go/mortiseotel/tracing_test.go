@@ -142,6 +142,19 @@ func TestLostHoldEndsWithAnError(t *testing.T) {
 	}
 }
 
+func TestStalledHoldHasItsReason(t *testing.T) {
+	client, recorder, _ := traced(t,
+		mortise.WithLease(100*time.Millisecond), mortise.WithProgress(100*time.Millisecond))
+	lock, err := client.NewLock("stalled")
+	must(t, err)
+	hold, err := lock.Acquire(context.Background())
+	must(t, err)
+	expectText(t, spans(t, recorder, 2)[1], "mortise.loss.reason", "stalled")
+	if hold.IsHeld() {
+		t.Fatal("a stalled hold is held")
+	}
+}
+
 func TestUpgradeIsAnEventOfItsHold(t *testing.T) {
 	client, recorder, _ := traced(t)
 	lock, err := client.NewRW("upgraded")
