@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
@@ -45,6 +46,12 @@ final class LockedMethod {
 
   /** The work of a lazy result would run after the release. */
   private void requireResult() {
+    if (KotlinDetector.isSuspendingFunction(method)) {
+      throw refused(
+          "is a suspending function, whose work would run after the release; make it a function"
+              + " that does not suspend, or acquire the lock in the coroutine with"
+              + " MortiseClient.mutex(…).acquireAsync()");
+    }
     Class<?> type = method.getReturnType();
     boolean isStage = CompletionStage.class.isAssignableFrom(type);
     if (isStage && type != CompletionStage.class && type != CompletableFuture.class) {

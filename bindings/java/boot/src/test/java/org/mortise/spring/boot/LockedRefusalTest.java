@@ -54,6 +54,15 @@ class LockedRefusalTest {
     }
   }
 
+  /** As the compiler of Kotlin makes it of a suspending function. */
+  @kotlin.Metadata
+  static class Suspending {
+    @Locked("x")
+    public Object method(kotlin.coroutines.Continuation<? super String> rest) {
+      return "x";
+    }
+  }
+
   static class Primitive {
     @Locked(value = "x", otherwise = Locked.Otherwise.SKIP)
     public int method() {
@@ -111,6 +120,7 @@ class LockedRefusalTest {
     assertRefused(Reactive.class, "it returns reactor.core.publisher.Mono, whose work would run");
     assertRefused(Later.class, "it returns java.util.concurrent.Future, whose work would run");
     assertRefused(Lazy.class, "it returns java.util.stream.Stream, whose work would run");
+    assertRefused(Suspending.class, "it is a suspending function, whose work would run");
     assertRefused(Primitive.class, "has otherwise = SKIP and returns int");
   }
 
