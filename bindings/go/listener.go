@@ -28,8 +28,9 @@ const (
 // Each acquire begins a wait, which ends at once if the lock is free or the acquire does not wait.
 // The goroutine that acquires, tries or unlocks makes the calls, before its own call returns. The
 // end of a hold by a loss, or because its handle or client was closed, is called in a goroutine of
-// its own. The client has locked nothing meanwhile. It logs the panic of a listener with package
-// log, and continues. A listener that blocks delays the goroutine that called it.
+// its own, and so is an upgrade that succeeds after the end of its context. The client has locked
+// nothing meanwhile. It logs the panic of a listener with package log, and continues. A listener
+// that blocks delays the goroutine that called it.
 type Listener interface {
 	// BeginWait is called when an acquire begins, with its context. The name is the lock's, or a
 	// text with the names of the members of a Multi. The result receives the end of this wait. It
@@ -121,6 +122,7 @@ func (w *waitReport) grant(hold *Hold) {
 		return
 	}
 	report := &holdReport{listener: follower, term: hold.term}
+	report.mode.Store(hold.mode.Load())
 	hold.report = report
 	// What ends with the hold does not refer to it: it would not be collected while it lasts.
 	bound := hold.term.bind(func(reason error) {
@@ -135,13 +137,14 @@ func (w *waitReport) grant(hold *Hold) {
 type holdReport struct {
 	listener HoldListener
 	term     *term
+	mode     atomic.Pointer[mode] // which the listener knows
 	bound    atomic.Pointer[binding]
 	isOver   atomic.Bool
 }
 
-func (r *holdReport) change(kind LockKind, token int64) {
-	if r != nil && !r.isOver.Load() {
-		notify(func() { r.listener.Changed(kind, token) })
+func (r *holdReport) change(now *mode, token int64) {
+	if r.mode.Swap(now) != now && !r.isOver.Load() {
+		notify(func() { r.listener.Changed(now.kind, token) })
 	}
 }
 

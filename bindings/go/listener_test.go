@@ -186,6 +186,24 @@ func TestEachHoldOfAReentrantHandleIsReported(t *testing.T) {
 	r.expect(t, "ended a")
 }
 
+func TestListenerReceivesAnUpgradeThatOutlastsItsContext(t *testing.T) {
+	r := newRecorder()
+	server := startServer(t)
+	client := server.open(t, WithListener(r))
+	rw, err := client.NewRW("rw")
+	must(t, err)
+	hold, err := rw.Read(within(t))
+	must(t, err)
+	server.ask(t, "CLIENT PAUSE 500 WRITE")
+	ctx, cancel := context.WithTimeout(within(t), 100*time.Millisecond)
+	defer cancel()
+	expect(t, rw.TryUpgrade(ctx, hold), ErrTimedOut)
+	r.expect(t, "wait read rw", "granted rw", "changed write rw")
+	must(t, hold.Unlock(within(t)))
+	r.expect(t, "ended rw")
+	r.expectNoMore(t)
+}
+
 // panicking panics in each of its methods from the given one on.
 type panicking struct{ isAtOnce bool }
 

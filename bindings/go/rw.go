@@ -108,12 +108,32 @@ func (r *RW) change(ctx context.Context, hold *Hold,
 	if err := hold.over(); err != nil {
 		return o.core().told(ctx, err)
 	}
-	before := hold.mode.Load()
 	err := turn(o.handle, ctx, hold)
-	if after := hold.mode.Load(); after != before {
-		hold.report.change(after.kind, hold.Token())
-	}
+	hold.reportChange()
 	return o.handle.told(ctx, err)
+}
+
+// reportChange notifies a listener of a new mode, also of one that comes after the context.
+func (h *Hold) reportChange() {
+	if h.report == nil {
+		return
+	}
+	raising := h.core().isRaising()
+	if raising == nil {
+		h.report.change(h.mode.Load(), h.Token())
+		return
+	}
+	go func() {
+		<-raising
+		h.report.change(h.mode.Load(), h.Token())
+	}()
+}
+
+// isRaising is closed when the upgrade at work has ended; nil without one.
+func (h *handle) isRaising() <-chan struct{} {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	return h.raising
 }
 
 func (r *RW) own() *owner {
