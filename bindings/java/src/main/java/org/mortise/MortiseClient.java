@@ -270,7 +270,7 @@ public final class MortiseClient implements AutoCloseable {
     long windowMs = window.toMillis();
     long timeoutMs = patience.toMillis();
     return History.take(
-        found(client -> MortiseNative.client_list_history(client, bytes, windowMs, timeoutMs)));
+        call(client -> MortiseNative.client_list_history(client, bytes, windowMs, timeoutMs)));
   }
 
   /**
