@@ -18,6 +18,7 @@ var notCalled = map[string]string{
 	"lock_name":        "the handle knows it",
 	"rw_name":          "the handle knows it",
 	"semaphore_name":   "the handle knows it",
+	"election_name":    "the handle knows it",
 	"multi_watch":      "each member is watched by its own handle",
 	"event_kind":       drained,
 	"event_tag":        drained,
@@ -42,6 +43,8 @@ var notCalled = map[string]string{
 	"rw_write_unlock_async":   byNumber,
 	"semaphore_release_async": byNumber,
 	"multi_unlock_async":      byNumber,
+	"election_resign":         byNumber,
+	"election_resign_async":   byNumber,
 }
 
 const (

@@ -182,7 +182,7 @@ nlohmann::json trace_of(const lock_timeline& seen, const why_request& request) {
 }
 
 void check(const why_request& request) {
-  constexpr int64_t longest_ms = 24 * 3'600'000;
+  constexpr int64_t longest_ms = int64_t{24} * 3'600'000;
   if (request.terms.name.empty()) {
     throw failure(exit_usage, "NAME is missing; see mortise why --help");
   }

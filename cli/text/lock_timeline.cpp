@@ -59,29 +59,14 @@ lock_span& lock_timeline::open(std::map<handle_key, size_t>& open_spans, const e
 }
 
 void lock_timeline::add(const event& one) {
-  const auto begin_us = one.time_us - one.lasted_us;
-  if (one.what == "began" || one.what == "queued" || one.what == "waits") {
-    open(waits_, one, lock_span::kind::wait, begin_us);
-  } else if (one.what == "granted") {
+  if (add_wait(one) || add_hold(one)) return;
+  if (one.what == "granted") {
     end_wait(one, "");
     begin_hold(one, one.time_us, "");
   } else if (one.what == "passed") {
     end_retained(one);
     end_wait(one, "passed");
     begin_hold(one, one.time_us, "passed");
-  } else if (one.what == "ended") {
-    open(waits_, one, lock_span::kind::wait, begin_us);
-    end_wait(one, one.why);
-  } else if (one.what == "holds") {
-    open(holds_, one, lock_span::kind::hold, begin_us);
-  } else if (one.what == "released" || one.what == "exported" || one.what == "lost") {
-    open(holds_, one, lock_span::kind::hold, begin_us);
-    const bool is_release = one.what == "released";
-    end_hold(one, one.what == "lost" ? "lost: " + one.why : is_release ? "" : one.what);
-  } else if (one.what == "upgraded" || one.what == "downgraded") {
-    open(holds_, one, lock_span::kind::hold, begin_us);
-    end_hold(one, one.what);
-    begin_hold(one, one.time_us, "");
   } else if (one.what == "retained" || one.what == "retains") {
     open(retained_, one, lock_span::kind::retained, one.time_us);
   } else if (one.what == "returned") {
@@ -89,6 +74,31 @@ void lock_timeline::add(const event& one) {
   } else if (one.what == "forgotten") {
     forgetful_.emplace_back(one.origin.host + " " + std::to_string(one.origin.pid), one.time_us);
   }
+}
+
+// Whether the event is about a wait that continues or ends without the lock.
+bool lock_timeline::add_wait(const event& one) {
+  const bool is_end = one.what == "ended";
+  if (!is_end && one.what != "began" && one.what != "queued" && one.what != "waits") return false;
+  open(waits_, one, lock_span::kind::wait, one.time_us - one.lasted_us);
+  if (is_end) end_wait(one, one.why);
+  return true;
+}
+
+// Whether the event is about a hold that continues, changes or ends.
+bool lock_timeline::add_hold(const event& one) {
+  const bool is_change = one.what == "upgraded" || one.what == "downgraded";
+  const bool is_end = one.what == "released" || one.what == "exported" || one.what == "lost";
+  if (!is_change && !is_end && one.what != "holds") return false;
+  open(holds_, one, lock_span::kind::hold, one.time_us - one.lasted_us);
+  if (one.what == "holds") return true;
+  if (one.what == "released") {
+    end_hold(one, "");
+  } else {
+    end_hold(one, one.what == "lost" ? "lost: " + one.why : one.what);
+  }
+  if (is_change) begin_hold(one, one.time_us, "");
+  return true;
 }
 
 void lock_timeline::begin_hold(const event& one, int64_t begin_us, const char* result) {
@@ -126,7 +136,6 @@ void lock_timeline::end_retained(const event& one) {
   retained_.erase(known);
 }
 
-// A wait is behind each hold of another handle that overlaps it by more than the clocks are exact.
 void lock_timeline::find_holders() {
   std::vector<size_t> holds;
   std::vector<int64_t> last_end_us;  // of each hold and those before it
@@ -137,20 +146,25 @@ void lock_timeline::find_holders() {
         std::max(spans_[i].end_us, last_end_us.empty() ? INT64_MIN : last_end_us.back()));
   }
   for (auto& wait : spans_) {
-    if (wait.what != lock_span::kind::wait) continue;
-    const auto after = std::partition_point(holds.begin(), holds.end(), [&](size_t each) {
-      return spans_[each].begin_us < wait.end_us - error_us_;
-    });
-    for (auto at = after - holds.begin(); at > 0; --at) {
-      const auto place = static_cast<size_t>(at - 1);
-      if (last_end_us[place] <= wait.begin_us + error_us_) break;
-      const auto& hold = spans_[holds[place]];
-      const bool is_own = hold.client == wait.client && hold.handle == wait.handle;
-      if (!is_own && hold.end_us > wait.begin_us + error_us_) wait.behind.push_back(hold.token);
-    }
-    std::sort(wait.behind.begin(), wait.behind.end());
-    wait.behind.erase(std::unique(wait.behind.begin(), wait.behind.end()), wait.behind.end());
+    if (wait.what == lock_span::kind::wait) find_holders_of(wait, holds, last_end_us);
   }
+}
+
+// A wait is behind each hold of another handle that overlaps it by more than the clocks are exact.
+void lock_timeline::find_holders_of(lock_span& wait, const std::vector<size_t>& holds,
+                                    const std::vector<int64_t>& last_end_us) const {
+  const auto after = std::partition_point(holds.begin(), holds.end(), [&](size_t each) {
+    return spans_[each].begin_us < wait.end_us - error_us_;
+  });
+  for (auto at = after - holds.begin(); at > 0; --at) {
+    const auto place = static_cast<size_t>(at - 1);
+    if (last_end_us[place] <= wait.begin_us + error_us_) break;
+    const auto& hold = spans_[holds[place]];
+    const bool is_own = hold.client == wait.client && hold.handle == wait.handle;
+    if (!is_own && hold.end_us > wait.begin_us + error_us_) wait.behind.push_back(hold.token);
+  }
+  std::sort(wait.behind.begin(), wait.behind.end());
+  wait.behind.erase(std::unique(wait.behind.begin(), wait.behind.end()), wait.behind.end());
 }
 
 }  // namespace mortise::cli

@@ -49,6 +49,8 @@ class lock_timeline {
 
   static event read(const listing& history, int64_t index);
   void add(const event& one);
+  bool add_wait(const event& one);
+  bool add_hold(const event& one);
   void begin_hold(const event& one, int64_t begin_us, const char* result);
   void end_hold(const event& one, const std::string& result);
   void end_wait(const event& one, const std::string& result);
@@ -56,6 +58,8 @@ class lock_timeline {
   lock_span& open(std::map<handle_key, size_t>& open_spans, const event& one, lock_span::kind what,
                   int64_t begin_us);
   void find_holders();
+  void find_holders_of(lock_span& wait, const std::vector<size_t>& holds,
+                       const std::vector<int64_t>& last_end_us) const;
 
   std::vector<lock_span> spans_;
   std::map<handle_key, size_t> holds_;

@@ -114,7 +114,7 @@ TEST(history, hazard_32_an_impossible_event_is_omitted) {
   EXPECT_EQ(1U, count(0, "2"));
   const auto* const huge = "9223372036854775807";
   for (const auto& [field, value] :
-       std::vector<std::pair<std::size_t, const char*>>{{0, "16"},
+       std::vector<std::pair<std::size_t, const char*>>{{0, "17"},
                                                         {0, "-1"},
                                                         {1, "2"},
                                                         {1, "-1"},

@@ -26,6 +26,10 @@ local OTHERWISE = {
   listing_number = "an entry's fields",
   stats_count = "#samples", stats_free = "", stats_label_count = "the table of labels",
   stats_label_name = "its keys", stats_label_value = "its values",
+  hold_id_new = "for the command", hold_id_free = "", hold_id_text = "an id is a string",
+  hold_id_name = "for the command", hold_id_kind = "for the command",
+  hold_id_is_exclusive = "for the command", hold_id_capacity = "for the command",
+  hold_id_valid_until_ms = "for the command",
   queue_next_batch = "for languages where a call of C costs much",
 }
 -- Typed setters are keys of the table of options; these have another name there.

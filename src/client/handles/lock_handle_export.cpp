@@ -16,8 +16,8 @@ namespace mortise::client {
 namespace {
 
 std::int64_t calendar_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 outcome check_support(const protocol::table& rules) {

@@ -86,22 +86,29 @@ outcome gate::acquire(acquire_operation& acquire, time_ns now) {
   }
   auto& chosen = queue_for(acquire, now);
   if (acquire.is_try && chosen.is_ahead_of_tries() && !chosen.admits(acquire, now)) {
-    // A handle of this client holds the lock or is ahead, so no request is necessary.
-    chosen.note_taken(acquire);
-    acquire.counts().acquire_answered(status::not_acquired);
-    acquire.began = now;
-    common_.journal.wait_began(owner);
-    common_.journal.wait_ended(acquire, status::not_acquired, now);
-    acquire.finish(outcome::because(status::not_acquired, chosen.obstacle()), 0);
+    refuse_try(acquire, chosen, now);
     return {};
   }
-  // A local writer that is about to wait is known before any message reports it.
-  const bool is_writer = acquire.amount.mode == hold_mode::exclusive;
-  if (!acquire.is_try && is_writer && common_.protocol.kind == lock_kind::rw) {
-    for (const auto& each : queues_) each->admit_no_more();
-  }
+  stop_readers_for(acquire);
   chosen.enter(acquire, now);
   return {};
+}
+
+// A local writer that is about to wait is known before any message reports it.
+void gate::stop_readers_for(const acquire_operation& acquire) {
+  const bool is_writer = acquire.amount.mode == hold_mode::exclusive;
+  if (acquire.is_try || !is_writer || common_.protocol.kind != lock_kind::rw) return;
+  for (const auto& each : queues_) each->admit_no_more();
+}
+
+// A handle of this client holds the lock or is ahead, so no request is necessary.
+void gate::refuse_try(acquire_operation& acquire, claim_queue& queue, time_ns now) {
+  queue.note_taken(acquire);
+  acquire.counts().acquire_answered(status::not_acquired);
+  acquire.began = now;
+  common_.journal.wait_began(*acquire.owner);
+  common_.journal.wait_ended(acquire, status::not_acquired, now);
+  acquire.finish(outcome::because(status::not_acquired, queue.obstacle()), 0);
 }
 
 outcome gate::unlock(lock::owner& owner, hold_mode mode, operation* done, time_ns now) {

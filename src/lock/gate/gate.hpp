@@ -126,6 +126,8 @@ class gate {
     return holds ? owner.queue->claim() : nullptr;
   }
   [[nodiscard]] outcome check_held(const owner& owner) const;
+  void stop_readers_for(const acquire_operation& acquire);
+  void refuse_try(acquire_operation& acquire, claim_queue& queue, time_ns now);
   claim_queue& queue_for(const acquire_operation& acquire, time_ns now);
   claim_queue& idle_queue();
   // The claim queue whose claim has this owner token, or nullptr.

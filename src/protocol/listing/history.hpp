@@ -19,7 +19,7 @@ struct history_terms {
   std::string name;
   std::int64_t window_ms = 0;
 };
-constexpr std::int64_t longest_history_ms = 24 * 3'600'000;
+constexpr std::int64_t longest_history_ms = std::int64_t{24} * 3'600'000;
 
 // An event of one client, on the server's clock.
 struct history_event {

@@ -64,7 +64,7 @@ void take_field(listing_entry& entry, const field& which, std::string_view text)
   if (which.text != nullptr) {
     entry.*which.text = text;
   } else {
-    entry.*which.number = read_number<std::int64_t>(text);
+    entry.*which.number = protocol::read_number<std::int64_t>(text);
   }
 }
 
