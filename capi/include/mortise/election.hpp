@@ -9,16 +9,24 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 namespace detail {
 
-inline constexpr kind election_kind = {
-    erased<mortise_election_free>::call,         erased<mortise_election_extend>::call,
-    erased<mortise_election_extend_async>::call, erased<mortise_election_progress>::call,
-    erased<mortise_election_cancel>::call,       erased<mortise_election_interrupt>::call,
-    erased<mortise_election_watch>::call,        erased<mortise_election_valid_ms>::call,
-    erased<mortise_election_deadline_ns>::call,  erased<mortise_election_hold_number>::call,
-    erased<mortise_election_name>::call,         erased<mortise_election_token>::call,
-    erased<mortise_election_query>::call,        erased<mortise_election_force_release>::call,
-    erased<mortise_election_set_value>::call,    erased<mortise_election_set_value_async>::call,
-    nullptr,                                     nullptr};
+inline constexpr kind election_kind = {erased<mortise_election_free>::call,
+                                       erased<mortise_election_extend>::call,
+                                       erased<mortise_election_extend_async>::call,
+                                       erased<mortise_election_progress>::call,
+                                       erased<mortise_election_cancel>::call,
+                                       erased<mortise_election_interrupt>::call,
+                                       erased<mortise_election_watch>::call,
+                                       erased<mortise_election_valid_ms>::call,
+                                       erased<mortise_election_deadline_ns>::call,
+                                       erased<mortise_election_hold_number>::call,
+                                       erased<mortise_election_name>::call,
+                                       erased<mortise_election_token>::call,
+                                       erased<mortise_election_query>::call,
+                                       erased<mortise_election_force_release>::call,
+                                       erased<mortise_election_set_value>::call,
+                                       erased<mortise_election_set_value_async>::call,
+                                       nullptr,
+                                       nullptr};
 
 inline constexpr mode election_mode = {nullptr,
                                        erased<mortise_election_campaign>::call,
