@@ -1,6 +1,7 @@
 // A hold that leaves its handle as an id, and another handle continues.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -108,14 +109,18 @@ TEST_F(exported_hold, hazard_15_an_adoption_whose_reply_never_comes_is_undone) {
   const auto exported = owner();
   const auto late = open_client(between.url() + "?command_timeout=300ms");
   const auto late_lock = open_lock(late, name);
-  between.set_rule([done = std::make_shared<bool>(false)](const fake_command& command) {
+  const auto may_undo = std::make_shared<std::atomic<bool>>(false);
+  between.set_rule([may_undo, is_done = false](const fake_command& command) mutable {
+    // Also what undoes it has this script.
     const bool is_adoption =
         command.words.size() > 1 && (command.words[1] == scripts::queued_adopt.sha1 ||
                                      command.words[1] == scripts::queued_adopt.text);
-    return is_adoption && !std::exchange(*done, true) ? fault::swallow() : fault::none();
+    if (!is_adoption || *may_undo) return fault::none();
+    return std::exchange(is_done, true) ? fault::cut_before() : fault::swallow();
   });
   EXPECT_EQ(MORTISE_UNKNOWN, adopt(late_lock, id));
   EXPECT_NE(exported, owner()) << "the test has to lose the reply of an adoption";
+  *may_undo = true;
   EXPECT_TRUE(eventually([&] { return owner() == exported; }));
   EXPECT_EQ("1", server.command({"EVAL", "return redis.call('PTTL', KEYS[1]) > 30000 and 1 or 0",
                                  "1", lock_key(name)}));
