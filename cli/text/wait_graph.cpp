@@ -30,7 +30,8 @@ struct thread_word {
   lock_use use;
 };
 
-// "holds:ID:NUMBER:MODE:PERMITS:MS" or "waits:…". Any publisher can send another text (hazard 32).
+// "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits". Any publisher can send another text
+// (hazard 32).
 std::optional<thread_word> read_word(std::string_view text) {
   thread_word word;
   const auto what = take(text, ':');
@@ -109,8 +110,8 @@ bool wait_graph::excludes(const lock_use& hold, const lock_use& wait) const {
 }
 
 // A thread runs if it does not wait, or if the holds of the threads that wait leave room for it.
-// Then it will release its own holds. What remains waits for each other: no release comes from
-// anywhere else. Holds without a known thread count as released.
+// Then it will release its own holds. The remaining threads wait for each other, because no other
+// thread holds what they need. Holds without a known thread count as released.
 void wait_graph::remove_running() {
   is_stuck_.assign(threads_.size(), false);
   std::vector<load> loads(locks_.size());

@@ -42,8 +42,8 @@ std::string text_of(const lock::gate_traffic& traffic) {
   return text;
 }
 
-// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS" or "waits:…". The asker takes
-// threads beyond the maximum as threads that do not exist.
+// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits".
+// Threads beyond the maximum are omitted.
 std::string text_of(const std::vector<lock::thread_report>& threads, std::string_view protocol) {
   if (threads.empty()) return {};
   std::string text(protocol);

@@ -133,7 +133,7 @@ class listings::round {
     auto events = protocol::events_of(page, clock_, peer->first_asked_at, now);
     keep_order(*peer, events);
     peer->events += events.size();
-    // An honest client has no more events than its ring. Nobody fills this one's memory.
+    // A client has no more events than its ring. The bound protects the memory of this process.
     peer->is_cut =
         peer->events > most_events_each || target_.events.size() + events.size() > most_events;
     if (!peer->is_cut) target_.events.insert(target_.events.end(), events.begin(), events.end());

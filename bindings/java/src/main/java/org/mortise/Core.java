@@ -264,8 +264,8 @@ final class Core {
   }
 
   /**
-   * Who is told what a client reports, in its order: lines, or null where statistics are due, or
-   * the leader.
+   * The listener of a client's reports, in their order: lines, or null where statistics are due,
+   * or the leader.
    */
   static final class Report<T> {
     private final long tag;
