@@ -210,9 +210,11 @@ class flapping_client {
   flapping_client& operator=(const flapping_client&) = delete;
 
  private:
+  // On a connection of its own: the server's is for the thread of the test.
   void cut() {
+    const auto connection = server_.connect();
     while (!is_over_) {
-      server_.command({"CLIENT", "KILL", "USER", "flapping"});
+      connection->command({"CLIENT", "KILL", "USER", "flapping"});
       eventually([&] { return is_over_.load(); }, 200);
     }
   }
