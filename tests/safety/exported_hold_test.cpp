@@ -107,6 +107,8 @@ TEST_F(exported_hold, hazard_15_an_adoption_whose_reply_never_comes_is_undone) {
   expect_acquired(lock);
   const auto id = export_of(lock, 60 * second_ms);
   const auto exported = owner();
+  // Otherwise the lost reply is that the server does not know the script.
+  server.command({"SCRIPT", "LOAD", std::string(scripts::queued_adopt.text)});
   const auto late = open_client(between.url() + "?command_timeout=300ms");
   const auto late_lock = open_lock(late, name);
   const auto may_undo = std::make_shared<std::atomic<bool>>(false);

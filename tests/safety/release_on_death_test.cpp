@@ -24,6 +24,7 @@
 
 #include "support/child.hpp"
 #include "support/handles.hpp"
+#include "support/obstacle.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing::release_on_death_test {
@@ -224,7 +225,8 @@ TEST_F(release_on_death, hazard_1_a_stopped_holder_keeps_its_lock) {
 TEST_F(release_on_death, hazard_1_a_traced_holder_keeps_its_lock) {
   holder traced(url());
   ASSERT_EQ(status_name(MORTISE_OK), traced.receive());
-  if (::ptrace(PTRACE_SEIZE, traced.pid(), 0, 0) != 0) GTEST_SKIP() << "no right to trace";
+  const bool is_traced = ::ptrace(PTRACE_SEIZE, traced.pid(), 0, 0) == 0;
+  MORTISE_SKIP_FOR(is_traced ? "" : "no right to trace a process");
   ASSERT_EQ(0, ::ptrace(PTRACE_INTERRUPT, traced.pid(), 0, 0));
   expect_kept();
   ::ptrace(PTRACE_DETACH, traced.pid(), 0, 0);
@@ -470,7 +472,7 @@ TEST_F(release_on_death, the_first_process_of_a_container_is_refused) {
     ::waitpid(first, nullptr, 0);
   });
   const auto message = refused.receive();
-  if (message == "no right") GTEST_SKIP() << "no right to make a namespace of processes";
+  MORTISE_SKIP_FOR(message == "no right" ? "no right to make a namespace of processes" : "");
   EXPECT_NE(std::string::npos, message.find("first process of its container")) << message;
 }
 
