@@ -23,6 +23,17 @@ class Competitor:
     settings: str  # a line of the page
     command: list
     environment: dict = dataclasses.field(default_factory=dict)
+    options: str = ""  # after the server's address
+    workloads: tuple = ()  # only these; empty: all
+    is_renewed: bool = True  # so it can hold many locks
+
+    @property
+    def warm_up_s(self):
+        """A JVM is still slow after a second, because it compiles what it runs."""
+        return 10 if self.language == "Java" else 1
+
+    def runs(self, workload):
+        return not self.workloads or workload in self.workloads
 
 
 def run(*command, folder=TOP, **environment):
@@ -109,6 +120,14 @@ def mortise_competitors():
     }
 
 
+def strict_competitors():
+    """Mortise without passes to waiters of the same process, in the workloads that have others."""
+    return {f"{key}-strict": dataclasses.replace(
+        competitor, name="Mortise, strict", settings="`fair=strict`; else as above",
+        options="?fair=strict", workloads=("crowd_0ms", "crowd_1ms"))
+        for key, competitor in mortise_competitors().items()}
+
+
 def other_competitors():
     redisson = re.search(r"<artifactId>redisson</artifactId>\s*<version>(\S+?)<",
                          (HERE / "java/pom.xml").read_text("utf-8"))[1]
@@ -123,19 +142,19 @@ def other_competitors():
                             [others, "rueidislock"]),
         "redsync": Competitor("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
                         "`NewMutex(name)`: 8 s, not renewed; 32 tries every 50 to 250 ms, and again",
-                        [others, "redsync"]),
+                        [others, "redsync"], is_renewed=False),
         "bsm-redislock": Competitor("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
                               "its example with retries: 1 s, not renewed; a try every 100 ms, three "
-                              "times, and again", [others, "bsm"]),
+                              "times, and again", [others, "bsm"], is_renewed=False),
         "redis-py": Competitor("redis-py", "Python", REDIS_PY.partition("==")[2],
                          "`client.lock(name)`: never expires; a try every 100 ms; a thread for each "
                          "waiter", ["/usr/bin/python3", "-B", HERE / "python/competitor.py"],
-                         {"PYTHONPATH": str(BUILD / "python")}),
+                         {"PYTHONPATH": str(BUILD / "python")}, is_renewed=False),
         "node-redlock": Competitor("node-redlock", "JavaScript", node["redlock"],
                              f"ioredis {node['ioredis']}; `acquire([name], 5000)`, not renewed; 10 "
                              "tries every 200 to 400 ms, and again",
                              ["node", HERE / "node/competitor.js"],
-                             {"NODE_PATH": str(BUILD / "node/node_modules")}),
+                             {"NODE_PATH": str(BUILD / "node/node_modules")}, is_renewed=False),
     }
 
 
@@ -148,7 +167,7 @@ def build(competitors):
     BUILD.mkdir(parents=True, exist_ok=True)
     done, failed = {}, {}
     for key in competitors:
-        builder = BUILDERS.get(key)
+        builder = BUILDERS.get(key.removesuffix("-strict"))
         if builder and builder not in done:
             try:
                 builder()

@@ -38,6 +38,9 @@ class Server:
                    re.findall(r"^cmdstat_([^:]+):calls=(\d+)", self.info("commandstats"), re.M)
                    if name != "info")
 
+    def expired_keys(self):
+        return int(re.search(r"^expired_keys:(\d+)", self.info("stats"), re.M)[1])
+
     def version(self):
         facts = self.info("server")
         name = "valkey" if "valkey_version" in facts else "redis"

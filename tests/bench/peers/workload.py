@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import selectors
 import subprocess
 import tempfile
 import threading
@@ -12,9 +11,8 @@ import time
 
 from servers import TOP, Link, Server
 
-KILLED_LIMIT_S = 70
-# Far longer than any row takes. A competitor whose waiters are never woken would hold up all others.
-HEARING_LIMIT_S = 300
+# A competitor that hangs must not hold up the others.
+ANSWER_LIMIT_S = 120
 LOG = TOP / "build/peers/competitors.log"
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -27,10 +25,11 @@ class Workload:
     section_us: int = 0
     one_way_us: int = 0
     is_pinned: bool = False
+    times: int = 1  # as long as the others
 
 
 WORKLOADS = {
-    "pair": Workload("uncontended", 1, 1),
+    "pair": Workload("uncontended", 1, 1, times=6),
     "pair_pinned": Workload("uncontended, client on one core", 1, 1, is_pinned=True),
     "link_1ms": Workload("uncontended, link of 1 ms", 1, 1, one_way_us=500, is_pinned=True),
     "crowd_0ms": Workload("10 × 10 waiters, sections of 0 ms", 10, 10),
@@ -48,16 +47,31 @@ class Process:
         with open(LOG, "ab") as log:
             self.process = subprocess.Popen([*competitor.command, *map(str, arguments)], text=True,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                                            preexec_fn=pin, env={**os.environ, **competitor.environment})
+                                            preexec_fn=pin, env={
+                                                **os.environ, **competitor.environment,
+                                                "WARM_UP_S": str(competitor.warm_up_s)})
 
-    def receive(self):
-        limit = threading.Timer(HEARING_LIMIT_S, self.process.kill)
+    def receive(self, limit_s=None):
+        limit_s = limit_s or ANSWER_LIMIT_S
+        is_late = threading.Event()
+
+        def end():
+            is_late.set()
+            self.process.kill()
+
+        limit = threading.Timer(limit_s, end)
         limit.start()
         line = self.process.stdout.readline()
         limit.cancel()
+        if is_late.is_set():
+            raise RuntimeError(f"it hangs: no answer within {limit_s} s")
         if not line:
             raise RuntimeError(f"it ended with {self.process.wait()}, see {LOG.name} in {LOG.parent.name}")
         return line.strip()
+
+    def expect(self, word, limit_s=None):
+        if (line := self.receive(limit_s)) != word:
+            raise RuntimeError(f"it answers {line[:80]!r} instead of {word!r}")
 
     def start(self):
         self.process.stdin.write("\n")
@@ -111,6 +125,7 @@ def measure(competitor, workload, seconds):
     with contextlib.ExitStack() as ends:
         server = ends.enter_context(contextlib.closing(Server()))
         address = server.address
+        seconds *= workload.times
         if workload.one_way_us:
             link = ends.enter_context(contextlib.closing(Link(server, workload.one_way_us)))
             address = link.address
@@ -127,8 +142,9 @@ def measure(competitor, workload, seconds):
             check = file.name
         processes = []
         for _ in range(workload.processes):
-            one = Process(competitor, ["contend", address, "bench", workload.waiters, workload.section_us,
-                                 seconds, check], cores[0] if workload.is_pinned else None)
+            one = Process(competitor, ["contend", address + competitor.options, "bench", workload.waiters,
+                                       workload.section_us, seconds, check],
+                          cores[0] if workload.is_pinned else None)
             ends.callback(one.kill)
             processes.append(one)
         return observe(server, processes, seconds)
@@ -136,8 +152,7 @@ def measure(competitor, workload, seconds):
 
 def observe(server, processes, seconds):
     for one in processes:
-        if one.receive() != "ready":
-            raise RuntimeError("it is not ready")
+        one.expect("ready")
     before = server.cpu_s(), server.commands(), sum(one.cpu_s() for one in processes)
     start = time.monotonic()
     for one in processes:
@@ -149,39 +164,3 @@ def observe(server, processes, seconds):
         late - early for early, late in zip(before, after))
     result["peak_bytes"] = sum(one.peak_bytes() for one in processes)
     return result
-
-
-def start_pairs(competitors, address, ends):
-    """The holder and the taker of each competitor, with its own lock; all of them ready."""
-    pairs = {}
-    for key, competitor in competitors.items():
-        pairs[key] = []
-        for mode in ("hold", "take"):
-            one = Process(competitor, [mode, address, f"killed-{key}", 1, 0, 0, "-"])
-            ends.callback(one.kill)
-            pairs[key].append(one)
-            one.receive()
-    return pairs
-
-
-def measure_killed(competitors):
-    """How long after a holder was killed another process has the lock, of all competitors at once, as all wait."""
-    waited = {}
-    with contextlib.ExitStack() as ends, selectors.DefaultSelector() as selector:
-        server = ends.enter_context(contextlib.closing(Server()))
-        pairs = start_pairs(competitors, server.address, ends)
-        for holder, taker in pairs.values():
-            holder.start()
-            holder.receive()
-            taker.start()
-        time.sleep(0.1)  # so that all wait already
-        for key, (holder, taker) in pairs.items():
-            holder.process.kill()
-            selector.register(taker.process.stdout, selectors.EVENT_READ, (key, time.monotonic()))
-        deadline = time.monotonic() + KILLED_LIMIT_S
-        while selector.get_map() and time.monotonic() < deadline:
-            for ready, _ in selector.select(deadline - time.monotonic()):
-                key, killed = ready.data
-                waited[key] = time.monotonic() - killed
-                selector.unregister(ready.fileobj)
-    return {key: waited.get(key) for key in competitors}

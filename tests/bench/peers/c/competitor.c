@@ -4,18 +4,19 @@
  *
  *   COMPETITOR MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK
  *
- *   MODE        "contend", "hold", "take" or "work"
- *   ADDRESS     host:port of the server
+ *   MODE        "contend", "hold", "take", "many" or "work"
+ *   ADDRESS     host:port of the server; Mortise also takes options after it, as in a URL
  *   NAME        the lock's
  *   WAITERS     how many there are in this process
  *   SECTION_US  how long each sleeps while it holds
  *   SECONDS     how long they contend
  *   CHECK       a file in memory that all processes have, or "-": see enter()
  *
- * It connects, takes and releases a lock of its own for a second to warm up, prints "ready" and
- * reads a line, which is the start. A holder prints "held" and continues to hold. A taker prints
- * "taken" when it has the lock. Contenders run until their time is up. Then it prints one line of
- * JSON:
+ * It connects, takes and releases a lock of its own for a second to warm up (in Java for WARM_UP_S
+ * of the environment), prints "ready" and reads a line, which is the start. A holder prints "held"
+ * and continues to hold. A taker prints "taken" when it has the lock. With "many", each waiter has
+ * a lock of its own, NAME-0 and so on. It acquires one after the other, prints "held" and continues
+ * to hold them. Contenders run until their time is up. Then it prints one line of JSON:
  *
  *   counts         acquisitions of each waiter
  *   waits_us       how long each of them was waited for
@@ -256,6 +257,17 @@ static void report(const char *word) {
   fflush(stdout);
 }
 
+static void hold(const struct waiter *waiters, int count, const char *word, mortise_error *error) {
+  int i;
+  for (i = 0; i < count; ++i) {
+    if (mortise_lock_acquire(waiters[i].lock, MORTISE_FOREVER, error) != MORTISE_OK) {
+      fail("mortise_lock_acquire", mortise_error_message(error));
+    }
+  }
+  report(word);
+  for (;;) pause();
+}
+
 int main(int argc, char **argv) {
   static struct contention contention = {.mutex = PTHREAD_MUTEX_INITIALIZER};
   mortise_error *error = mortise_error_new();
@@ -265,17 +277,25 @@ int main(int argc, char **argv) {
   int i;
   int check;
   int count;
+  int is_many;
   if (argc != 8) fail("usage", "MODE ADDRESS NAME WAITERS SECTION_US SECONDS CHECK");
   snprintf(url, sizeof url, "redis://%s", argv[2]);
   client = mortise_client_new(url, strlen(url), NULL, error);
   if (client == NULL) fail("mortise_client_new", mortise_error_message(error));
   count = atoi(argv[4]);
+  is_many = strcmp(argv[1], "many") == 0;
   check = strcmp(argv[7], "-") == 0 ? -1 : open(argv[7], O_RDWR | O_CLOEXEC);
   waiters = calloc((size_t)count, sizeof *waiters);
   if (waiters == NULL) fail("waiters", "no memory");
   for (i = 0; i < count; ++i) {
+    char name[64];
+    if (is_many) {
+      snprintf(name, sizeof name, "%s-%d", argv[3], i);
+    } else {
+      snprintf(name, sizeof name, "%s", argv[3]);
+    }
     waiters[i].contention = &contention;
-    waiters[i].lock = new_lock(client, argv[3], error);
+    waiters[i].lock = new_lock(client, name, error);
     waiters[i].error = mortise_error_new();
     waiters[i].id = ((int64_t)getpid() << 16) + i + 1;
     waiters[i].section_us = atoi(argv[5]);
@@ -290,9 +310,5 @@ int main(int argc, char **argv) {
     start_threads(waiters, count, work);
     for (;;) pause();
   }
-  if (mortise_lock_acquire(waiters[0].lock, MORTISE_FOREVER, error) != MORTISE_OK) {
-    fail("mortise_lock_acquire", mortise_error_message(error));
-  }
-  report(strcmp(argv[1], "hold") == 0 ? "held" : "taken");
-  for (;;) pause();
+  hold(waiters, is_many ? count : 1, strcmp(argv[1], "take") == 0 ? "taken" : "held", error);
 }

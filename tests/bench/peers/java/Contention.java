@@ -75,8 +75,14 @@ class Contention {
       new Contention(lock, arguments).startWork();
       Thread.sleep(Long.MAX_VALUE);
     }
-    lock.acquire();
-    report(arguments[0].equals("hold") ? "held" : "taken");
+    if (arguments[0].equals("many")) {
+      for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
+        opener.open(arguments[2] + "-" + i).acquire();
+      }
+    } else {
+      lock.acquire();
+    }
+    report(arguments[0].equals("take") ? "taken" : "held");
     Thread.sleep(Long.MAX_VALUE);
   }
 
@@ -86,7 +92,8 @@ class Contention {
   }
 
   private static void warmUp(Owner lock) throws Exception {
-    for (long end = System.nanoTime() + 1_000_000_000; System.nanoTime() < end; ) {
+    long warmUpNs = Long.parseLong(System.getenv().getOrDefault("WARM_UP_S", "1")) * 1_000_000_000;
+    for (long end = System.nanoTime() + warmUpNs; System.nanoTime() < end; ) {
       lock.acquire();
       lock.release();
     }

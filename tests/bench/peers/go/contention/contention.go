@@ -52,7 +52,11 @@ func Main(arguments []string, open func(address string) func(name string) Lock) 
 	newLock := open(arguments[1])
 	locks := make([]Lock, number(arguments[3]))
 	for i := range locks {
-		locks[i] = newLock(name)
+		if mode == "many" {
+			locks[i] = newLock(fmt.Sprint(name, "-", i))
+		} else {
+			locks[i] = newLock(name)
+		}
 	}
 	warmUp(newLock(fmt.Sprint("warm-up-", os.Getpid())))
 	fmt.Println("ready")
@@ -66,8 +70,13 @@ func Main(arguments []string, open func(address string) func(name string) Lock) 
 		select {}
 	}
 	if mode != "contend" {
-		acquire(locks[0])
-		fmt.Println(map[string]string{"hold": "held", "take": "taken"}[mode])
+		if mode != "many" {
+			locks = locks[:1]
+		}
+		for _, lock := range locks {
+			acquire(lock)
+		}
+		fmt.Println(map[string]string{"hold": "held", "take": "taken", "many": "held"}[mode])
 		select {}
 	}
 	s := &competitor{section: section}
