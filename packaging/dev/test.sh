@@ -101,26 +101,13 @@ check_tidy_and_analyzer() {
     xargs -0 -r -n 1 -P "$(nproc)" clang-tidy --quiet -p build/tidy 2>build/tidy/log
 }
 
-# fuzz <fuzzer> <seconds>: starts from the committed corpus, keeps what it finds in build/. What it says
-# is for whoever fixes what it has found.
-fuzz() {
-  local name=$1 seconds=$2 subject=${1%_fuzzer} seeds=() log=build/fuzz/$1.log
-  if [[ -d tests/fuzz/corpus/$subject ]]; then seeds=("tests/fuzz/corpus/$subject"); fi
-  mkdir -p "build/fuzz/corpus/$subject"
-  "build/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$subject" \
-    "${seeds[@]}" >"$log" 2>&1 && { grep '^stat::number_of_executed_units' "$log" || true; } && return
-  cat "$log"
-  return 1
-}
-
 test_fuzz() {
   local seconds=$1 source name
   need "${packages_fuzz[@]}"
   part "build of the fuzzers" build fuzz
   for source in tests/fuzz/*_fuzzer.cpp; do
     name=$(basename "$source" .cpp)
-    part "$name, $seconds s" fuzz "$name" "$seconds"
+    part "$name, $seconds s" tests/fuzz/explore "$name" "$seconds"
   done
 }
 
