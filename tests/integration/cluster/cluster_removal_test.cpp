@@ -35,8 +35,19 @@ TEST_F(clusters, the_connection_to_a_server_that_left_the_cluster_is_closed) {
     ASSERT_EQ("OK", set.at(i).command({"CLUSTER", "FORGET", id}));
   }
   expect_released(lock);  // the client learns that its slot moved, and asks for the topology
-  EXPECT_TRUE(eventually([&] { return !has_client(set.at(left), "stayer"); }));
-  EXPECT_TRUE(has_client(set.at(to), "stayer"));
+  const auto is_closed = [&] { return !has_client(set.at(left), "stayer"); };
+  // On a loaded machine it may ask the server that left, which still reports itself. Then only
+  // another move makes it ask again.
+  auto owner = to;
+  for (int i = 0; i < 3 && !eventually(is_closed, patience_ms / 4); ++i) {
+    const auto next = set.size() - left - owner;
+    set.move_slot(cluster::slot_of(key), owner, next);
+    owner = next;
+    expect_acquired(lock);
+    expect_released(lock);
+  }
+  EXPECT_TRUE(eventually(is_closed));
+  EXPECT_TRUE(has_client(set.at(owner), "stayer"));
   expect_acquired(lock);
   expect_released(lock);
 }
