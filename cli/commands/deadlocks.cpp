@@ -13,10 +13,13 @@
 #include "cli/period.hpp"
 #include "cli/text/listing.hpp"
 #include "cli/text/text_table.hpp"
-#include "cli/text/wait_graph.hpp"
+#include "src/protocol/listing/wait_graph.hpp"
 
 namespace mortise::cli {
 namespace {
+
+using protocol::lock_use;
+using protocol::wait_graph;
 
 constexpr int exit_deadlocks = 2;
 
