@@ -29,6 +29,7 @@ static_assert(is_same(MORTISE_LOST, status::lost));
 static_assert(is_same(MORTISE_NOT_OWNER, status::not_owner));
 static_assert(is_same(MORTISE_SHUT_DOWN, status::shut_down));
 static_assert(is_same(MORTISE_NOT_WAITING, status::not_waiting));
+static_assert(is_same(MORTISE_DEADLOCK, status::deadlock));
 static_assert(is_same(MORTISE_INVALID_ARGUMENT, status::invalid_argument));
 static_assert(is_same(MORTISE_UNREACHABLE, status::unreachable));
 static_assert(is_same(MORTISE_UNKNOWN, status::unknown));

@@ -38,6 +38,7 @@ int exit_code_of(mortise_status status, std::string_view server_text) {
       return exit_ok;
     case MORTISE_NOT_ACQUIRED:
     case MORTISE_TIMED_OUT:
+    case MORTISE_DEADLOCK:
       return exit_not_acquired;
     case MORTISE_LOST:
     case MORTISE_NOT_OWNER:

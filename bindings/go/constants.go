@@ -18,6 +18,9 @@ const (
 	ErrShutDown Status = 6
 	// ErrNotWaiting: no call was waiting to be canceled. This package does not return it.
 	ErrNotWaiting Status = 7
+	// ErrDeadlock: a wait of a thread was in a deadlock. This package does not return it, because
+	// its calls block no thread.
+	ErrDeadlock Status = 8
 	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
 	// ErrUnreachable: no server answered, and the request was never sent. It is safe to try again.
@@ -172,6 +175,9 @@ const (
 	optionValue = "value"
 	// optionContended: whether a watch also reports that others wait for the lock: "on" or "off".
 	optionContended = "contended"
+	// optionDeadlock: whether the youngest blocking acquire of a deadlock fails, or all wait: "fail"
+	// or "wait".
+	optionDeadlock = "deadlock"
 	// optionProtocol: how locks are stored at the server, such as "queued".
 	optionProtocol = "protocol"
 	// optionPollInterval: the mean pause between two attempts of an acquire that polls: a duration.

@@ -19,7 +19,7 @@ func TestEveryStatusHasItsSentinel(t *testing.T) {
 	sentinels := map[string]Status{
 		"OK": 0, "NOT_ACQUIRED": ErrNotAcquired, "TIMED_OUT": ErrTimedOut, "CANCELLED": ErrCancelled,
 		"LOST": ErrLost, "NOT_OWNER": ErrNotOwner, "SHUT_DOWN": ErrShutDown,
-		"NOT_WAITING":      ErrNotWaiting,
+		"NOT_WAITING": ErrNotWaiting, "DEADLOCK": ErrDeadlock,
 		"INVALID_ARGUMENT": ErrInvalidArgument, "UNREACHABLE": ErrUnreachable, "UNKNOWN": ErrUnknown,
 		"REFUSED": ErrRefused, "ALREADY_HELD": ErrAlreadyHeld, "BUSY": ErrBusy, "LIMIT": ErrLimit,
 		"CLOSED": ErrClosed, "FORKED": ErrForked, "UNSUPPORTED": ErrUnsupported,

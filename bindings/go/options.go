@@ -278,6 +278,7 @@ func WithDurability(where string) Option { return WithOption(optionDurability, w
 func WithMetricsName(rule string) Option { return WithOption(optionMetricsName, rule) }
 
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
+// The option "deadlock" has no effect in Go, because no call blocks a thread.
 func WithOption(key, value string) Option {
 	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 {

@@ -169,7 +169,8 @@ static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
     return;
   }
   const mortise_status status = mortise_error_status(error);
-  if (status >= MORTISE_OK) return;
+  /* The thread must release what it holds, so this outcome is thrown. */
+  if (status >= MORTISE_OK && status != MORTISE_DEADLOCK) return;
   mortise_java_throw_this(env, error);
 }
 

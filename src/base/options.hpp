@@ -57,6 +57,13 @@ struct renewal_settings {
   std::int64_t progress_ms = 0;  // after the last report of progress; 0: no report is needed
 };
 
+// How an acquire waits.
+struct waiting_settings {
+  std::int64_t poll_interval_ms = 0;  // for protocols without a queue
+  std::int64_t poll_attempts = 0;     // -1: no limit
+  bool fails_in_deadlock = false;
+};
+
 // Round trips that an unlock and the next acquire save.
 struct unlock_settings {
   bool unlocks_by_sending = false;
@@ -96,6 +103,7 @@ struct settings : login_settings,
                   topology_settings,
                   acknowledgement_settings,
                   renewal_settings,
+                  waiting_settings,
                   unlock_settings,
                   ending_settings,
                   report_settings {
@@ -108,8 +116,6 @@ struct settings : login_settings,
   bool reentrant_write = false;  // also for a mutex
   bool fair_strict = false;
   std::string protocol;
-  std::int64_t poll_interval_ms = 0;  // for protocols without a queue
-  std::int64_t poll_attempts = 0;     // -1: no limit
   // The lifetime of a hold in the format of the read-write lock's `hash`; 0: the lease.
   std::int64_t read_lifetime_ms = 0;
   std::int64_t write_lifetime_ms = 0;

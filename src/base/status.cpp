@@ -35,6 +35,8 @@ const char* status_text(status code) noexcept {
       return "shut down";
     case status::not_waiting:
       return "not waiting";
+    case status::deadlock:
+      return "deadlock";
     case status::invalid_argument:
       return "invalid argument";
     case status::unreachable:

@@ -19,6 +19,7 @@ enum class status : std::int32_t {
   not_owner = 5,
   shut_down = 6,
   not_waiting = 7,
+  deadlock = 8,
   invalid_argument = -1,
   unreachable = -2,
   unknown = -3,

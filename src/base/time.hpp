@@ -24,7 +24,8 @@ constexpr time_ns exact_as_double(time_ns when) noexcept { return when / 1024 * 
 
 // The clock; defined in time.cpp. Pure code takes its value as an argument.
 time_ns boot_now() noexcept;
-// Wall-clock time since 1970. Only for reports: a health check compares it with the server's.
+// Wall-clock time since 1970. Only for reports, and to choose which wait of a deadlock ends: a
+// health check compares it with the server's.
 std::int64_t wall_now_us() noexcept;
 
 }  // namespace mortise

@@ -60,7 +60,8 @@ client::client(settings defaults)
       counts_(defaults_.metrics_name),
       stats_watch_(reactor_),
       responder_(*this),
-      listings_(*this) {}
+      listings_(*this),
+      deadlocks_(std::make_shared<deadlock_search>(*this)) {}
 
 client::~client() { close(); }
 
@@ -99,6 +100,7 @@ bool client::begin_close() noexcept {
 void client::end_close(time_ns longest_ns) noexcept {
   if (servers_) servers_->close(longest_ns);
   elections_.end();
+  deadlocks_->end();
   reactor_.stop();
   // The log and the watch keep their queues, and the queues keep this client.
   log_.end();

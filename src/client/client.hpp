@@ -18,6 +18,7 @@
 #include "client/events/observer.hpp"
 #include "client/events/stats_watch.hpp"
 #include "client/gate_driver.hpp"
+#include "client/presence/deadlock_search.hpp"
 #include "client/presence/listing_responder.hpp"
 #include "client/presence/listings.hpp"
 #include "client/registry.hpp"
@@ -103,6 +104,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] lock_history& history() noexcept { return history_; }
   // The observed elections.
   [[nodiscard]] observer& elections() noexcept { return elections_; }
+  // The search for deadlocks with waits of this client.
+  [[nodiscard]] deadlock_search& deadlocks() noexcept { return *deadlocks_; }
   // The helper process of `release_on_death`; nullptr without it.
   [[nodiscard]] helper::helper_process* helper() noexcept override { return helper_.get(); }
   // Starts it for an acquire, unless it runs.
@@ -159,6 +162,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   listing_responder responder_;
   listings listings_;
   observer elections_;
+  const std::shared_ptr<deadlock_search> deadlocks_;
   std::mutex mutex_;  // protects the next two members
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // their scripts were sent to the servers

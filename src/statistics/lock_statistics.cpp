@@ -10,15 +10,16 @@ struct acquire_end {
 };
 
 // A status without a row counts as the last.
-constexpr std::array<acquire_end, 9> acquire_ends{{{status::ok, "acquired"},
-                                                   {status::not_acquired, "not_acquired"},
-                                                   {status::timed_out, "timed_out"},
-                                                   {status::cancelled, "cancelled"},
-                                                   {status::closed, "closed"},
-                                                   {status::unreachable, "unreachable"},
-                                                   {status::unknown, "unknown"},
-                                                   {status::refused, "refused"},
-                                                   {status::internal, "failed"}}};
+constexpr std::array<acquire_end, 10> acquire_ends{{{status::ok, "acquired"},
+                                                    {status::not_acquired, "not_acquired"},
+                                                    {status::timed_out, "timed_out"},
+                                                    {status::cancelled, "cancelled"},
+                                                    {status::deadlock, "deadlock"},
+                                                    {status::closed, "closed"},
+                                                    {status::unreachable, "unreachable"},
+                                                    {status::unknown, "unknown"},
+                                                    {status::refused, "refused"},
+                                                    {status::internal, "failed"}}};
 
 constexpr std::array release_names{"released", "handed_over", "passed",
                                    "retained", "lost",        "failed"};

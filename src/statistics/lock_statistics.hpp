@@ -44,7 +44,7 @@ class lock_statistics {
   void add_to(snapshot& target, const labels& base) const;
 
  private:
-  static constexpr std::size_t end_count = 9;
+  static constexpr std::size_t end_count = 10;
   static constexpr std::size_t reason_count = 7;
   static constexpr std::size_t release_count = 6;
   static std::size_t place_of(status result) noexcept;

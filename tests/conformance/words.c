@@ -54,13 +54,14 @@ int64_t words_number(struct words *line, const char *key, int64_t otherwise) {
 }
 
 const char *words_status(mortise_status status) {
-  static const char *const outcomes[] = {"ok",   "not_acquired", "timed_out", "cancelled",
-                                         "lost", "not_owner",    "shut_down", "not_waiting"};
+  static const char *const outcomes[] = {"ok",        "not_acquired", "timed_out",
+                                         "cancelled", "lost",         "not_owner",
+                                         "shut_down", "not_waiting",  "deadlock"};
   static const char *const errors[] = {"",        "invalid_argument", "unreachable", "unknown",
                                        "refused", "already_held",     "busy",        "limit",
                                        "closed",  "forked",           "unsupported", "no_memory",
                                        "internal"};
-  if (status >= 0 && status <= 7) return outcomes[status];
+  if (status >= 0 && status <= 8) return outcomes[status];
   if (status < 0 && status >= -12) return errors[-status];
   return "a_new_one";
 }

@@ -285,6 +285,17 @@ TEST(options, value) {
   EXPECT_EQ(values.value, longest) << "a failure leaves the value alone";
 }
 
+TEST(options, deadlock) {
+  settings values;
+  EXPECT_FALSE(values.fails_in_deadlock);
+  EXPECT_EQ(set(values, "deadlock", "fail"), "");
+  EXPECT_TRUE(values.fails_in_deadlock);
+  EXPECT_NE(set(values, "deadlock", "on"), "");
+  EXPECT_TRUE(values.fails_in_deadlock);
+  EXPECT_EQ(set(values, "deadlock", "wait"), "");
+  EXPECT_FALSE(values.fails_in_deadlock);
+}
+
 TEST(options, contended) {
   settings values;
   EXPECT_FALSE(values.contended);
@@ -374,7 +385,7 @@ TEST(options, unknown_keys_are_answered_with_the_known_ones) {
         "option: " + printable(key) +
             " is not known; give one of lease, renewal, max_hold, progress, "
             "reentrant, reentrant_read, reentrant_write, fair, release, retain, label, "
-            "value, contended, protocol, poll_interval, poll_attempts, read_lifetime, "
+            "value, contended, deadlock, protocol, poll_interval, poll_attempts, read_lifetime, "
             "write_lifetime, "
             "command_timeout, client_name, password_file, peer_user, busy_poll, release_at_exit, "
             "release_on_death, drift, "

@@ -44,6 +44,7 @@ from mortise.errors import (
     Busy,
     Cancelled,
     Closed,
+    Deadlock,
     Error,
     Forked,
     InternalError,
@@ -84,11 +85,11 @@ if _core.check_abi(_constants.ABI_MAJOR, _constants.ABI_MINOR) != Status.OK:
                       f"later of the same major version, not {__version__}")
 
 __all__ = [
-    "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Duration", "Election", "Error",
-    "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError",
+    "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Deadlock", "Duration", "Election",
+    "Error", "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError",
     "InvalidArgument", "Leader", "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo",
     "LockLost", "LockUser", "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi",
-    "NotAcquired", "NotOwner", "NotWaiting", "Notice", "OutOfMemory", "Permits", "ReadWriteHold",
-    "ReadWriteLock", "Reader", "Refused", "Sample", "Semaphore", "Severity", "Stats", "Status",
-    "Timeout", "Unknown", "Unreachable", "Unsupported", "Writer",
+    "NotAcquired", "NotOwner", "NotWaiting", "Notice", "OutOfMemory", "Permits",
+    "ReadWriteHold", "ReadWriteLock", "Reader", "Refused", "Sample", "Semaphore", "Severity",
+    "Stats", "Status", "Timeout", "Unknown", "Unreachable", "Unsupported", "Writer",
 ]

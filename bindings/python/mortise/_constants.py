@@ -30,6 +30,8 @@ class Status(enum.IntEnum):
     SHUT_DOWN = 6
     #: No call was waiting, so `cancel()` had nothing to end.
     NOT_WAITING = 7
+    #: The wait was in a deadlock, and its lock object has the option `deadlock`. Nothing is held.
+    DEADLOCK = 8
     #: An argument is wrong. The message has its name, its value and the remedy.
     INVALID_ARGUMENT = -1
     #: No server answered, and the request was never sent. It is safe to try again.
@@ -151,6 +153,8 @@ class LockOptions(TypedDict, total=False):
     value: str
     #: Whether a watch also reports that others wait for the lock: "on" or "off".
     contended: bool | str
+    #: Whether the youngest blocking acquire of a deadlock fails, or all wait: "fail" or "wait".
+    deadlock: str
     #: How locks are stored at the server, such as "queued".
     protocol: str
     #: The mean pause between two attempts of an acquire that polls: a duration.

@@ -37,6 +37,15 @@ class Timeout(NotAcquired, TimeoutError):
     status = Status.TIMED_OUT
 
 
+class Deadlock(NotAcquired):
+    """Threads waited for each other, and the option `deadlock` ended this wait. Nothing is held.
+
+    Release what this thread holds before it tries again.
+    """
+
+    status = Status.DEADLOCK
+
+
 class Cancelled(Error):
     """`cancel()` or `interrupt()` ended the wait. Nothing is held."""
 
@@ -135,7 +144,7 @@ class InternalError(Error):
 
 _BY_STATUS: dict[int, type[Error]] = {
     one.status: one for one in (
-        NotAcquired, Timeout, Cancelled, LockLost, NotOwner, NotWaiting, InvalidArgument,
+        NotAcquired, Timeout, Deadlock, Cancelled, LockLost, NotOwner, NotWaiting, InvalidArgument,
         Unreachable, Unknown, Refused, AlreadyHeld, Busy, LimitReached, Closed, Forked,
         Unsupported, OutOfMemory, InternalError,
     )

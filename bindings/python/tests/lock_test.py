@@ -45,6 +45,17 @@ class LockTest(Case):
             with self.assertRaises(mortise.Timeout):
                 other.acquire(timeout=timedelta(milliseconds=50))
 
+    def test_a_wait_in_a_deadlock_raises(self) -> None:
+        client = self.new_client(deadlock="fail")
+        with client.lock(self.name) as hold:
+            with self.assertRaises(mortise.Deadlock) as caught:
+                client.lock(self.name, timeout=PATIENCE_S).acquire()
+            self.assertIsInstance(caught.exception, mortise.NotAcquired)
+            self.assertEqual(caught.exception.status, mortise.Status.DEADLOCK)
+            self.assertIn("in a deadlock: this thread holds it", str(caught.exception))
+            self.assertTrue(hold.is_held)
+        self.assert_free()
+
     def test_the_next_waiter_gets_the_lock(self) -> None:
         hold = self.blocker().acquire()
         waiter = self.client.lock(self.name)

@@ -74,6 +74,7 @@ class mutex : public named_handle {
    * @return the hold, or an error:
    * - status::not_acquired: another owner holds it, and `wait` is 0.
    * - status::timed_out: the timeout passed.
+   * - status::deadlock: the wait was in a deadlock, and the handle has the option `deadlock`.
    * - status::cancelled: cancelled, interrupted or stopped.
    * - status::already_held: this handle holds it and is not reentrant.
    * - status::busy: another call on this handle is acquiring or unlocking.

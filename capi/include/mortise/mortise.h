@@ -141,6 +141,8 @@
 #define MORTISE_OPTION_VALUE "value"
 /** Whether a watch also reports that others wait for the lock: "on" or "off". */
 #define MORTISE_OPTION_CONTENDED "contended"
+/** Whether the youngest blocking acquire of a deadlock fails, or all wait: "fail" or "wait". */
+#define MORTISE_OPTION_DEADLOCK "deadlock"
 /** How locks are stored at the server, such as "queued". */
 #define MORTISE_OPTION_PROTOCOL "protocol"
 /** The mean pause between two attempts of an acquire that polls: a duration. */
@@ -220,6 +222,8 @@ enum mortise_status_code {
   MORTISE_SHUT_DOWN = 6,
   /** No call of this handle was waiting, so a cancel had nothing to end. */
   MORTISE_NOT_WAITING = 7,
+  /** The wait was in a deadlock, and its handle has the option `deadlock`. Nothing is held. */
+  MORTISE_DEADLOCK = 8,
   /** An argument is wrong. The message has its name, its value and the remedy. */
   MORTISE_INVALID_ARGUMENT = -1,
   /** No server answered, and the request was never sent. It is safe to try again. */
@@ -1109,6 +1113,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_lock_try(mortise_lock *lock
  * @param timeout_ms 0 to MORTISE_MAX_MS, or MORTISE_FOREVER. 0 is the same as `mortise_lock_try`.
  * @return the statuses of `mortise_lock_try`, and:
  * - MORTISE_TIMED_OUT: the timeout passed. Nothing is held.
+ * - MORTISE_DEADLOCK: with the option `deadlock` = "fail", threads waited for each other, and this
+ *   wait was the youngest of them. Nothing is held. Unlock what this thread holds, then try again.
  * - MORTISE_UNREACHABLE: until the timeout, no server was reachable, or not as many replicas as
  *   `acks` needs.
  * - MORTISE_INVALID_ARGUMENT: also for a timeout out of range.
@@ -2435,6 +2441,7 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_try(mortise_multi *mu
  * @param timeout_ms for all members together: 0 to MORTISE_MAX_MS, or MORTISE_FOREVER.
  * @return the statuses of `mortise_multi_try`, and:
  * - MORTISE_TIMED_OUT: the timeout passed first. Nothing is held.
+ * - MORTISE_DEADLOCK: as of `mortise_lock_acquire`, for a member with that option. Nothing is held.
  */
 MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi *multi,
                                                                    int64_t timeout_ms,

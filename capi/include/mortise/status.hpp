@@ -24,6 +24,7 @@ enum class status : std::int32_t {
   not_owner = MORTISE_NOT_OWNER,
   shut_down = MORTISE_SHUT_DOWN,
   not_waiting = MORTISE_NOT_WAITING,
+  deadlock = MORTISE_DEADLOCK,
   invalid_argument = MORTISE_INVALID_ARGUMENT,
   unreachable = MORTISE_UNREACHABLE,
   unknown = MORTISE_UNKNOWN,

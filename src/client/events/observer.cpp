@@ -24,9 +24,8 @@ outcome observer::start_locked() {
   if (is_started_) return {};
   const int error = net::start_thread(thread_, stack_bytes, &observer::enter, this);
   if (error != 0) {
-    return outcome::of(status::limit,
-                       "cannot start the thread that observes elections: ", std::strerror(error),
-                       "; raise the limit of threads");
+    return outcome::of(status::limit, "cannot start the thread that asks the server at intervals: ",
+                       std::strerror(error), "; raise the limit of threads");
   }
   is_started_ = true;
   return {};

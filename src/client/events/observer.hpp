@@ -1,5 +1,6 @@
-// Asks the server at intervals for the leaders of observed elections. A query waits for its
-// replies, and the I/O thread must not wait, so the first observation starts a thread.
+// Asks the server at intervals: for the leaders of observed elections, or for deadlocks. A query
+// waits for its replies, and the I/O thread must not wait, so the first observation starts a
+// thread.
 #pragma once
 
 #include <pthread.h>

@@ -45,6 +45,21 @@ class blocking_operation final : public Base {
   outcome result;
 };
 
+// Whether the call has ended before the deadline. A long wait that fails in a deadlock is watched.
+template <class Operation>
+bool await_end(client& owner, const deployment::named_key& lock, Operation& call, time_ns begun,
+               time_ns deadline) noexcept {
+  const auto await = [&](time_ns end) { return owner.servers().await(lock, call.own_caller, end); };
+  const auto* const acquire = call.as_acquire();
+  const auto watched_from = begun + deadlock_search::patience_ns;
+  if (acquire == nullptr || !acquire->fails_in_deadlock() || deadline <= watched_from) {
+    return await(deadline);
+  }
+  if (await(watched_from)) return true;
+  const deadlock_search::watch watched(owner.deadlocks());
+  return await(deadline);
+}
+
 // A call that ends in an event. It owns itself until it ends. Then its queue owns it.
 template <class Base>
 class queued final : public Base, public event_node {
@@ -79,6 +94,7 @@ lock_handle::lock_handle(std::shared_ptr<client> client, std::shared_ptr<gate_dr
   owner_.unlocks_by_sending = terms.unlocks_by_sending;
   owner_.retain_ms = terms.retain_ms;
   owner_.reports_contention = terms.contended;
+  owner_.fails_in_deadlock = terms.fails_in_deadlock;
   owner_.drift_ppm = client_->defaults().drift_ppm;
   owner_.is_reentrant = {terms.reentrant_write, terms.reentrant_read};
   owner_.capacity = capacity;
@@ -131,7 +147,7 @@ outcome lock_handle::block(Operation& call, std::int64_t timeout_ms, Start&& sta
   if (!accepted.ok()) return accepted;
   call.own_caller.begins_at(begun);
   const auto deadline = client::deadline_after(timeout_ms, begun);
-  if (!client_->servers().await(gate_driver_->named(), call.own_caller, deadline)) {
+  if (!await_end(*client_, gate_driver_->named(), call, begun, deadline)) {
     // After abandon() the call is finished, whatever happened since the deadline.
     gate_driver_->enter([&](lock::gate& gate, time_ns now) {
       if (!call.own_caller.is_done()) gate.abandon(call, status::timed_out, now);

@@ -108,6 +108,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // The capacity of the lock, as far as this handle knows.
   [[nodiscard]] std::int64_t capacity() const noexcept { return owner_.capacity; }
   [[nodiscard]] const std::string& name() const noexcept override { return name_; }
+  [[nodiscard]] bool fails_in_deadlock() const noexcept { return owner_.fails_in_deadlock; }
   [[nodiscard]] const std::shared_ptr<client>& owner_client() const noexcept { return client_; }
 
   // For the gate_driver, under its mutex.

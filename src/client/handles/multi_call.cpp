@@ -33,6 +33,12 @@ event_kind multi_call::end_kind() const noexcept {
   return what_ == purpose::extend ? event_kind::extended : event_kind::acquired;
 }
 
+bool multi_call::fails_in_deadlock() const noexcept {
+  return what_ == purpose::acquire &&
+         std::any_of(members_.begin(), members_.end(),
+                     [](const auto& item) { return item.handle->fails_in_deadlock(); });
+}
+
 void multi_call::start() {
   {
     const std::lock_guard guard(mutex_);

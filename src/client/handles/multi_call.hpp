@@ -39,6 +39,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
     return what_ == purpose::acquire || what_ == purpose::try_acquire;
   }
 
+  // Whether a wait for a member may end in a deadlock.
+  [[nodiscard]] bool fails_in_deadlock() const noexcept;
   void start();
   // Ends a waiting acquire or an extension with this outcome. False if it no longer waits.
   bool give_up(const outcome& result);

@@ -111,9 +111,14 @@ std::shared_ptr<multi_call> multi_handle::new_extend(std::int64_t lease_ms) {
 
 outcome multi_handle::run(const std::shared_ptr<multi_call>& call, std::int64_t hold_number) {
   if (auto begun = begin(call, hold_number); !begun.ok()) return begun;
+  const auto watched_from =
+      call->fails_in_deadlock() ? boot_now() + deadlock_search::patience_ns : time_never;
   call->start();
   // Every step has the deadline, so the call ends.
-  client_->servers().await_any(call->caller, time_never);
+  if (!client_->servers().await_any(call->caller, watched_from)) {
+    const deadlock_search::watch watched(client_->deadlocks());
+    client_->servers().await_any(call->caller, time_never);
+  }
   return call->result();
 }
 

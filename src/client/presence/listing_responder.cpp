@@ -42,9 +42,10 @@ std::string text_of(const lock::gate_traffic& traffic) {
   return text;
 }
 
-// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits".
-// Threads beyond the maximum are omitted.
-std::string text_of(const std::vector<lock::thread_report>& threads, std::string_view protocol) {
+// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits". A
+// wait that fails in a deadlock also has its begin. Threads beyond the maximum are omitted.
+std::string text_of(const std::vector<lock::thread_report>& threads, std::string_view protocol,
+                    const deadlock_search& deadlocks) {
   if (threads.empty()) return {};
   std::string text(protocol);
   for (std::size_t i = 0; i < std::min(threads.size(), most_threads); ++i) {
@@ -53,11 +54,12 @@ std::string text_of(const std::vector<lock::thread_report>& threads, std::string
     text.append(":").append(decimal(one.thread.number));
     text.append(one.mode == lock::hold_mode::exclusive ? ":exclusive:" : ":shared:");
     text.append(decimal(one.permits)).append(":").append(decimal(one.lasts_ns / ns_per_ms));
+    if (one.fails_in_deadlock) text.append(":").append(decimal(deadlocks.shared_us(one.began)));
   }
   return text;
 }
 
-protocol::listing_entry entry_of(const gate_driver& driver) {
+protocol::listing_entry entry_of(const gate_driver& driver, const deadlock_search& deadlocks) {
   const auto report =
       driver.look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
   protocol::listing_entry one;
@@ -84,7 +86,7 @@ protocol::listing_entry entry_of(const gate_driver& driver) {
   one.contended = report.traffic.contended;
   one.waited_total_ms = report.traffic.waited_ns / ns_per_ms;
   one.waits = text_of(report.traffic);
-  one.threads = text_of(report.threads, driver.rules().facts.name);
+  one.threads = text_of(report.threads, driver.rules().facts.name, deadlocks);
   return one;
 }
 
@@ -144,7 +146,7 @@ protocol::listing_page listing_responder::page_of(const protocol::listing_reques
       page.next = each->id();
       break;
     }
-    auto one = entry_of(*each);
+    auto one = entry_of(*each, client_.deadlocks());
     size += one.name.size() + one.label.size() + one.value.size() + one.waits.size() +
             one.retained_claims.size() + one.threads.size() + 100;
     page.entries.push_back(std::move(one));

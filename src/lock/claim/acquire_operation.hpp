@@ -23,6 +23,13 @@ class acquire_operation : public operation {
   thread_identity thread;  // that the call blocks
 
   [[nodiscard]] bool adopts() const noexcept { return !adopted.empty(); }
+  // Whether it blocks a thread until its turn. A try and an adoption have no turn, and end soon.
+  [[nodiscard]] bool blocks_thread() const noexcept {
+    return thread.id != 0 && !is_try && !adopts();
+  }
+  [[nodiscard]] bool fails_in_deadlock() const noexcept {
+    return owner->fails_in_deadlock && blocks_thread();
+  }
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
     return owner->counts_of(amount.mode);
   }

@@ -204,6 +204,20 @@ void gate::abandon(operation& given_up, status why, time_ns now) {
   }
 }
 
+bool gate::end_in_deadlock(std::uint64_t thread_id, time_ns began, const outcome& result,
+                           time_ns now) {
+  settle(now);
+  for (const auto& each : queues_) {
+    for (auto* waiter : each->waiters()) {
+      if (waiter->thread.id != thread_id || waiter->began != began) continue;
+      if (!waiter->fails_in_deadlock()) continue;
+      each->end_acquire(*waiter, result, now);
+      return true;
+    }
+  }
+  return false;
+}
+
 void gate::interrupt(lock::owner& owner, bool is_on, time_ns now) {
   owner.is_interrupted = is_on;
   if (is_on && owner.pending != nullptr) abandon(*owner.pending, status::cancelled, now);

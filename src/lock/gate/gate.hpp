@@ -56,6 +56,9 @@ class gate {
   // Ends an accepted operation because of its deadline (`timed_out`), a cancel or a close. Its
   // request is undone at the server in the background. No effect on a finished operation.
   void abandon(operation& given_up, status why, time_ns now);
+  // Ends the wait of a thread that began at this time, as a cancel does, but with this result.
+  // Returns whether this very wait still lasts, and fails in a deadlock (hazard 32).
+  bool end_in_deadlock(std::uint64_t thread_id, time_ns began, const outcome& result, time_ns now);
   // Ends the wait of this handle, and rejects its acquires until `is_on` is false again.
   void interrupt(owner& owner, bool is_on, time_ns now);
   // Reports the waiters for its hold again, because of a new watch.

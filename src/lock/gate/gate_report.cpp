@@ -35,11 +35,13 @@ std::int64_t counted(std::int64_t permits) noexcept {
 
 void add_waiting_threads(gate_report& report, const claim_queue& queue, time_ns now) {
   for (const auto* waiter : queue.waiters()) {
-    if (waiter->thread.id == 0) continue;
+    if (!waiter->blocks_thread()) continue;
     report.threads.push_back({.thread = waiter->thread,
                               .mode = waiter->amount.mode,
                               .permits = counted(waiter->amount.permits),
-                              .lasts_ns = now - waiter->began});
+                              .lasts_ns = now - waiter->began,
+                              .fails_in_deadlock = waiter->fails_in_deadlock(),
+                              .began = waiter->began});
   }
 }
 

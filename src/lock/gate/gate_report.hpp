@@ -36,6 +36,8 @@ struct thread_report {
   hold_mode mode = hold_mode::exclusive;
   std::int64_t permits = 1;  // of a mutex or a writer too
   time_ns lasts_ns = 0;
+  bool fails_in_deadlock = false;  // a wait, which gate::end_in_deadlock() may end
+  time_ns began = 0;               // of a wait
 };
 
 struct gate_report {

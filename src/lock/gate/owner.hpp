@@ -80,6 +80,7 @@ struct owner_terms : hold_limits {
   bool unlocks_by_sending = false;             // an unlock does not wait for the reply
   std::int64_t retain_ms = 0;                  // how long an unlock keeps the claim; 0: never
   bool reports_contention = false;             // its holds are notified of waiters
+  bool fails_in_deadlock = false;              // its waits may end in a deadlock
   std::array<bool, 2> is_reentrant{};          // by mode
   std::int64_t capacity = 1;                   // the capacity of the lock; 1 for a mutex
   std::array<std::int64_t, 2> lifetimes_ms{};  // of what other programs write, by mode

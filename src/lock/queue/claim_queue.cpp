@@ -135,7 +135,10 @@ void claim_queue::abandon(operation& given_up, outcome result, status why, const
 }
 
 void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
-  const auto result = give_up_outcome(given_up, why, now);
+  end_acquire(given_up, give_up_outcome(given_up, why, now), now);
+}
+
+void claim_queue::end_acquire(acquire_operation& given_up, const outcome& result, time_ns now) {
   const bool was_first = waiters_.front() == &given_up;
   finish(given_up, result, now);
   if (attempt() == nullptr) return;

@@ -54,6 +54,8 @@ class claim_queue {
   // ok unless a call is changing the mode of the hold.
   [[nodiscard]] outcome check_free() const;
   void abandon_acquire(acquire_operation& given_up, status why, time_ns now);
+  // The same with this result.
+  void end_acquire(acquire_operation& given_up, const outcome& result, time_ns now);
   [[nodiscard]] bool has_open(const operation& call) const noexcept { return calls_.has(call); }
   // An extension, an upgrade or a downgrade.
   void abandon(operation& given_up, outcome result, status why, const outcome& problem);

@@ -24,6 +24,7 @@ var statusNames = map[mortise.Status]string{
 	mortise.ErrNotOwner:        "not_owner",
 	mortise.ErrShutDown:        "shut_down",
 	mortise.ErrNotWaiting:      "not_waiting",
+	mortise.ErrDeadlock:        "deadlock",
 	mortise.ErrInvalidArgument: "invalid_argument",
 	mortise.ErrUnreachable:     "unreachable",
 	mortise.ErrUnknown:         "unknown",

@@ -2,7 +2,8 @@
  * others. A thread is a list of locks as in "a,b". "r=a" reads a, "w=a" writes it, "2=a" takes two
  * permits of a semaphore of three, "!4=a" gives it four. "m=a" acquires a multi with a member, and
  * "t=a" has the format of another program. "+a" acquires without blocking the thread, and "-a"
- * acquires and unlocks. */
+ * acquires and unlocks. It prints "holds" for the first lock of each thread, and "acquired" for all
+ * locks of one. After a deadlock it prints the message, and ends. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +27,14 @@ static mortise_status wait_for_event(mortise_lock* lock) {
   return status;
 }
 
-static mortise_status acquire(const char* word) {
+static mortise_status acquire(const char* word, mortise_error* error) {
   const char* equals = strchr(word, '=');
   const char* name = equals != NULL ? equals + 1 : word + (*word == '+' || *word == '-');
   const size_t size = strlen(name);
   if (equals == NULL) {
     mortise_lock* lock = mortise_lock_new(client, name, size, NULL, NULL);
     if (*word == '+') return wait_for_event(lock);
-    mortise_status status = mortise_lock_acquire(lock, forever_ms, NULL);
+    mortise_status status = mortise_lock_acquire(lock, forever_ms, error);
     if (status == MORTISE_OK && *word == '-') status = mortise_lock_unlock(lock, NULL);
     return status;
   }
@@ -41,37 +42,45 @@ static mortise_status acquire(const char* word) {
     mortise_multi* multi = mortise_multi_new(client, NULL);
     mortise_lock* member = mortise_lock_new(client, name, size, NULL, NULL);
     mortise_multi_add_lock(multi, member, NULL);
-    return mortise_multi_acquire(multi, forever_ms, NULL);
+    return mortise_multi_acquire(multi, forever_ms, error);
   }
   if (*word == 't') {
     mortise_options* options = mortise_options_new();
     mortise_options_set_protocol(options, "token", 5, NULL);
     mortise_lock* lock = mortise_lock_new(client, name, size, options, NULL);
     mortise_options_free(options);
-    return mortise_lock_acquire(lock, forever_ms, NULL);
+    return mortise_lock_acquire(lock, forever_ms, error);
   }
   if (*word == 'r' || *word == 'w') {
     mortise_rw* rw = mortise_rw_new(client, name, size, NULL, NULL);
-    return *word == 'r' ? mortise_rw_read_acquire(rw, forever_ms, NULL)
-                        : mortise_rw_write_acquire(rw, forever_ms, NULL);
+    return *word == 'r' ? mortise_rw_read_acquire(rw, forever_ms, error)
+                        : mortise_rw_write_acquire(rw, forever_ms, error);
   }
   mortise_semaphore* semaphore = mortise_semaphore_new(client, name, size, 3, NULL, NULL);
   if (*word == '!') return mortise_semaphore_resize(semaphore, atoi(word + 1), NULL);
-  return mortise_semaphore_acquire(semaphore, atoi(word), forever_ms, NULL);
+  return mortise_semaphore_acquire(semaphore, atoi(word), forever_ms, error);
+}
+
+static void say(const char* line) {
+  pthread_mutex_lock(&output);
+  puts(line);
+  fflush(stdout);
+  pthread_mutex_unlock(&output);
 }
 
 static void* run(void* list) {
   char* rest = NULL;
   const char* word = strtok_r(list, ",", &rest);
-  if (acquire(word) != MORTISE_OK) exit(1);
-  pthread_mutex_lock(&output);
-  puts("holds");
-  fflush(stdout);
-  pthread_mutex_unlock(&output);
+  mortise_error* error = mortise_error_new();
+  if (acquire(word, error) != MORTISE_OK) exit(1);
+  say("holds");
   while (access("go", F_OK) != 0) usleep(10000);
   while ((word = strtok_r(NULL, ",", &rest)) != NULL) {
-    if (acquire(word) != MORTISE_OK) exit(1);
+    const mortise_status status = acquire(word, error);
+    if (status == MORTISE_DEADLOCK) say(mortise_error_message(error));
+    if (status != MORTISE_OK) exit(1);
   }
+  say("acquired");
   for (;;) pause();
 }
 

@@ -164,6 +164,67 @@ found_on() {
 @test "doctor finds a deadlock on shards" { found_on start_shards; }
 @test "doctor finds a deadlock on a quorum" { found_on start_quorum; }
 
+# ---- deadlock=fail: the processes release their locks at their end -----------------------------
+
+fail_in_deadlocks() { MORTISE_URL+="${1:-&}deadlock=fail&release_at_exit=on"; }
+
+# one_of_each <circles>: in each circle one wait fails, and another one is granted.
+one_of_each() {
+  touch go
+  until_it have_said "$1" 'waited [0-9]* ms in a deadlock: '
+  until_it have_said "$1" '^acquired$'
+}
+have_said() { [ "$(cat said* | grep -c "$2")" = "$1" ]; }
+
+@test "deadlock=fail ends one wait of a circle, and its message names the circle" {
+  fail_in_deadlocks
+  threads a,b
+  threads b,c
+  threads c,a
+  one_of_each 1
+  local host
+  host=$(hostname)
+  grep -hE "^\"[abc]\": waited [0-9]+ ms in a deadlock: process [0-9]+ on \"$host\" holds it and \
+waits for \"[abc]\", process [0-9]+ on \"$host\" holds that and waits for \"[abc]\", \
+which this thread holds$" said*
+}
+
+@test "deadlock=fail ends one wait among readers and writers, permits, and multis" {
+  fail_in_deadlocks
+  threads r=a,w=b
+  threads r=b,w=a
+  threads 2=c,d
+  threads d,2=c
+  threads m=e,f
+  threads f,m=e
+  one_of_each 3
+}
+
+@test "deadlock=fail ends a wait by the format of another program" {
+  MORTISE_URL=$MORTISE_TEST_URL
+  fail_in_deadlocks "?"
+  threads "t=$name,$name b"
+  threads "$name b,t=$name"
+  one_of_each 1
+}
+
+# ends_one_on <start of servers>
+ends_one_on() {
+  ports=() buses=() control=()
+  "$1"
+  case $MORTISE_URL in
+    *\?*) fail_in_deadlocks ;;
+    *) fail_in_deadlocks "?" ;;
+  esac
+  threads a,b
+  threads b,a
+  one_of_each 1
+}
+
+@test "deadlock=fail ends a wait in a cluster" { ends_one_on start_cluster; }
+@test "deadlock=fail ends a wait on shards" { ends_one_on start_shards; }
+@test "deadlock=fail ends a wait on a quorum" { ends_one_on start_quorum; }
+
 @test "doctor names what is wrong with its arguments" {
   run mortise doctor --deadlocks --all
   fails_with 64

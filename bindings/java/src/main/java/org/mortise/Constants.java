@@ -77,6 +77,8 @@ final class Constants {
   static final String OPTION_VALUE = "value";
   /** Whether a watch also reports that others wait for the lock: "on" or "off". */
   static final String OPTION_CONTENDED = "contended";
+  /** Whether the youngest blocking acquire of a deadlock fails, or all wait: "fail" or "wait". */
+  static final String OPTION_DEADLOCK = "deadlock";
   /** How locks are stored at the server, such as "queued". */
   static final String OPTION_PROTOCOL = "protocol";
   /** The mean pause between two attempts of an acquire that polls: a duration. */

@@ -249,6 +249,18 @@ public final class MortiseOptions {
   }
 
   /**
+   * Whether the youngest waiting call of a deadlock fails: it throws a {@link MortiseException}
+   * with {@link Status#DEADLOCK}. The calls of virtual threads, futures and a {@link Multi} block
+   * no thread of the system, and wait on.
+   *
+   * @param isOn false is the default
+   * @return options with that value
+   */
+  public MortiseOptions withDeadlockFailure(boolean isOn) {
+    return with(Constants.OPTION_DEADLOCK, isOn ? "fail" : "wait");
+  }
+
+  /**
    * The deadline of every call that takes no timeout. For clients only.
    *
    * @param timeout 10 ms to 60 s

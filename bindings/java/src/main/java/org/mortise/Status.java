@@ -17,6 +17,10 @@ public enum Status {
   NOT_OWNER(5),
   /** No call was waiting, so {@link Owner#cancel()} returned false. */
   NOT_WAITING(7),
+  /**
+   * The wait was in a deadlock: see {@link MortiseOptions#withDeadlockFailure}. Nothing is held.
+   */
+  DEADLOCK(8),
   /** An argument is wrong. The message has its name, its value and the remedy. */
   INVALID_ARGUMENT(-1),
   /** No server answered, and the request was never sent. It is safe to try again. */
