@@ -1,4 +1,7 @@
 // The command `mortise`. Its first argument is the subcommand.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +15,15 @@
 
 namespace mortise::cli {
 namespace {
+
+// Otherwise a connection to a server gets the number of a closed descriptor, and with it the texts
+// of this program. The replacement refuses the use, as a closed descriptor does.
+void replace_closed_descriptors() {
+  for (const int one : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(one, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", one == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
 
 int run(int argc, const char* const* argv) {
   std::string_view name = argc > 1 ? argv[1] : "";
@@ -33,6 +45,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace mortise::cli
 
 int main(int argc, char** argv) {
+  mortise::cli::replace_closed_descriptors();
   const int code = mortise::cli::run(argc, argv);
   // An output error is a failure: the disk may be full, or stdout closed.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

@@ -56,7 +56,8 @@ and above as in mortise exec.
 
 struct acquire_request {
   lock_terms lock;
-  std::string url, label, hold_for, wait;
+  std::string url, label, hold_for;
+  int64_t wait_ms = MORTISE_FOREVER;
   bool is_shared = false;
   bool is_exclusive = false;
   bool is_nonblocking = false;
@@ -88,6 +89,7 @@ void read_lock(const CLI::App& app, acquire_request& request) {
   if (request.is_nonblocking && app.count("--wait") > 0) {
     refuse("acquire", "--nonblock and --wait contradict each other; give one of them");
   }
+  if (request.is_nonblocking) request.wait_ms = 0;
   if (app.count("NAME") == 0) refuse("acquire", "NAME is missing");
   if (request.is_shared || request.is_exclusive) request.lock.kind = "rw";
   if (has_permits) request.lock.kind = "semaphore";
@@ -113,10 +115,7 @@ int acquire(const acquire_request& request, int64_t hold_ms) {
   const auto client = connect(request.url, error.get());
   const auto options = options_of(client.get(), request.label, error.get());
   held_by_id held(client.get(), request.lock, options.get(), error.get());
-  const int64_t wait_ms = request.is_nonblocking ? 0 : MORTISE_FOREVER;
-  if (!held.acquire(request.wait.empty() ? wait_ms : milliseconds_of("--wait", request.wait))) {
-    return exit_not_acquired;
-  }
+  if (!held.acquire(request.wait_ms)) return exit_not_acquired;
   const auto token = held.token();
   const auto id = held.give_out(hold_ms);
   auto text = id;
@@ -138,18 +137,20 @@ int acquire(const acquire_request& request, int64_t hold_ms) {
 int acquire_lock(int argc, const char* const* argv) {
   CLI::App app;
   acquire_request request;
+  std::string wait;
   app.add_option("NAME", request.lock.name);
   app.add_option("--hold-for", request.hold_for);
   app.add_flag("-s,--shared", request.is_shared);
   app.add_flag("-x,--exclusive", request.is_exclusive);
   app.add_option("--permits", request.lock.permits);
   app.add_flag("-n,--nonblock", request.is_nonblocking);
-  app.add_option("-w,--wait", request.wait);
+  app.add_option("-w,--wait", wait);
   app.add_option("--label", request.label);
   app.add_flag("--json", request.is_json);
   app.add_option("--url", request.url);
   if (!read_arguments(app, "acquire", acquire_help, argc, argv)) return exit_ok;
   read_lock(app, request);
+  if (app.count("--wait") > 0) request.wait_ms = milliseconds_of("--wait", wait);
   return acquire(request, hold_ms_of("acquire", request.hold_for));
 }
 

@@ -23,12 +23,21 @@ using protocol::wait_graph;
 
 constexpr int exit_deadlocks = 2;
 
+// A text of a listing ends at its first NUL, and JSON has no bytes but UTF-8. Locks with different
+// names must stay different, because a common name would make a circle that is none.
+std::string name_of(const listing& seen, const nlohmann::json& entries, int64_t index) {
+  const auto& entry = entries.at(static_cast<std::size_t>(index));
+  const auto& name = entry.at("name").get_ref<const std::string&>();
+  return name.find('\0') == std::string::npos ? seen.text(index, "name") : name;
+}
+
 std::vector<wait_graph::entry> entries_of(const listing& seen) {
   std::vector<wait_graph::entry> entries;
+  const auto json = nlohmann::json::parse(seen.json()).at("entries");
   for (int64_t index = 0; index < seen.size(); ++index) {
     entries.push_back({seen.text(index, "client"), seen.text(index, "host"),
                        seen.number(index, "pid"), seen.text(index, "label"),
-                       seen.text(index, "name"), seen.text(index, "kind"),
+                       name_of(seen, json, index), seen.text(index, "kind"),
                        seen.text(index, "threads")});
   }
   return entries;

@@ -82,7 +82,7 @@ int check_health(int argc, const char* const* argv) {
   bool is_json = false;
   bool is_all = false;
   bool is_deadlocks = false;
-  std::string wait;
+  std::string wait = "1s";
   app.add_option("--url", url);
   app.add_flag("--json", is_json);
   app.add_flag("--all", is_all);
@@ -92,10 +92,10 @@ int check_health(int argc, const char* const* argv) {
   if (is_deadlocks && is_all) {
     throw failure(exit_usage, "--all selects findings; omit it with --deadlocks");
   }
-  if (!is_deadlocks && !wait.empty()) {
+  if (!is_deadlocks && app.count("--wait") > 0) {
     throw failure(exit_usage, "--wait is for the answers of clients; give --deadlocks too");
   }
-  const auto wait_ms = listing_wait_ms_of(wait.empty() ? "1s" : wait);
+  const auto wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
   const auto client = connect_to_look(url, error.get());
   if (is_deadlocks) return report_deadlocks(client.get(), wait_ms, is_json, error.get());

@@ -54,8 +54,10 @@ struct release_request {
 };
 
 std::string text_of(const mortise_info* info, int64_t entry) {
-  auto text = printable_of(mortise_info_entry_host(info, entry)) + ":" +
-              std::to_string(mortise_info_entry_pid(info, entry));
+  const auto host = printable_of(mortise_info_entry_host(info, entry));
+  // Nobody renews an exported hold.
+  if (host.empty()) return "an unknown client";
+  auto text = host + ":" + std::to_string(mortise_info_entry_pid(info, entry));
   const auto label = printable_of(mortise_info_entry_label(info, entry));
   return label.empty() ? text : text + " (" + label + ")";
 }
@@ -143,6 +145,14 @@ int release_lock(int argc, const char* const* argv) {
     throw failure(exit_usage,
                   "this process does not hold the lock; give --force to release it, or the --hold "
                   "of mortise acquire");
+  }
+  // An empty variable of a script must not select the holds of all.
+  if (app.count("--host") > 0 && request.host.empty()) {
+    throw failure(exit_usage, "--host is empty; omit it for the holders on all hosts");
+  }
+  if (app.count("--pid") > 0 && request.pid < 1) {
+    throw failure(exit_usage, "--pid " + std::to_string(request.pid) +
+                                  " is out of range; give 1 or more, or omit it for all processes");
   }
   const bool has_terminal = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   if (!request.is_agreed && !has_terminal) {

@@ -24,6 +24,13 @@ refused() {
   refused 64 "--wait \"soon\"" --wait soon
 }
 
+@test "a closed descriptor never becomes a connection" {
+  run sh -c 'exec 0<&- 1>&- 2>&-
+    exec mortise exec "$name" -- sh -c "readlink /proc/\$PPID/fd/[012] >links"'
+  fails_with 0
+  [ "$(cat links)" == "$(printf '/dev/null\n%.0s' 1 2 3)" ]
+}
+
 @test "a lease that is too short" {
   refused 64 "50ms" --lease 10ms
 }

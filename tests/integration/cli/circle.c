@@ -2,8 +2,9 @@
  * others. A thread is a list of locks as in "a,b". "r=a" reads a, "w=a" writes it, "2=a" takes two
  * permits of a semaphore of three, "!4=a" gives it four. "m=a" acquires a multi with a member, and
  * "t=a" has the format of another program. "+a" acquires without blocking the thread, and "-a"
- * acquires and unlocks. It prints "holds" for the first lock of each thread, and "acquired" for all
- * locks of one. After a deadlock it prints the message, and ends. */
+ * acquires and unlocks. "@" stands for a zero byte in a name. It prints "holds" for the first lock
+ * of each thread, and "acquired" for all locks of one. After a deadlock it prints the message, and
+ * ends. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +28,13 @@ static mortise_status wait_for_event(mortise_lock* lock) {
   return status;
 }
 
-static mortise_status acquire(const char* word, mortise_error* error) {
-  const char* equals = strchr(word, '=');
-  const char* name = equals != NULL ? equals + 1 : word + (*word == '+' || *word == '-');
+static mortise_status acquire(char* word, mortise_error* error) {
+  char* equals = strchr(word, '=');
+  char* name = equals != NULL ? equals + 1 : word + (*word == '+' || *word == '-');
   const size_t size = strlen(name);
+  for (size_t i = 0; i < size; ++i) {
+    if (name[i] == '@') name[i] = '\0';
+  }
   if (equals == NULL) {
     mortise_lock* lock = mortise_lock_new(client, name, size, NULL, NULL);
     if (*word == '+') return wait_for_event(lock);
@@ -70,7 +74,7 @@ static void say(const char* line) {
 
 static void* run(void* list) {
   char* rest = NULL;
-  const char* word = strtok_r(list, ",", &rest);
+  char* word = strtok_r(list, ",", &rest);
   mortise_error* error = mortise_error_new();
   if (acquire(word, error) != MORTISE_OK) exit(1);
   say("holds");

@@ -109,6 +109,19 @@ assert seen["threads_behind"] == 1, seen' "${started[0]}"
   found 0
 }
 
+@test "names that differ after a zero byte are different locks" {
+  threads a@x,b b,a@y
+  threads a@y
+  all_wait 2
+  found 0
+}
+
+@test "a name with a zero byte is in a deadlock" {
+  threads a@x,b b,a@x
+  all_wait 2
+  found 1
+}
+
 @test "permits that a running thread will release are in no deadlock" {
   threads 1=a,b b,2=a 1=a
   all_wait 2

@@ -21,6 +21,22 @@ acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
   is_free
 }
 
+@test "an empty time to wait is none" {
+  id=$(acquire)
+  for wait in "" soon; do
+    run timeout 20 mortise acquire --hold-for 60s --wait "$wait" "$name"
+    fails_with 64
+    says "--wait \"$wait\""
+  done
+  mortise release --hold "$id"
+}
+
+@test "an id that nobody can read is not acquired for" {
+  run sh -c 'exec 0<&- 1>&- 2>&-; exec mortise acquire --hold-for 60s "$name"'
+  fails_with 74
+  is_free
+}
+
 @test "an id serves one command at a time" {
   id=$(acquire)
   mortise exec --hold "$id" -- sh -c "$sleeps" sh "$folder/command" 3>&- &

@@ -51,6 +51,24 @@ print(*[one["pid"] for one in json.load(sys.stdin)["entries"] if one["label"] ==
   [[ $output != *two* ]]
 }
 
+@test "an empty host and a process without a number select no holder" {
+  begin --lease 300s
+  for selected in "--host " "--pid 0" "--pid -3"; do
+    run mortise release --force --yes "${selected% *}" "${selected#* }" "$name"
+    fails_with 64
+    says "omit it"
+    holds
+  done
+}
+
+@test "an exported hold is of an unknown client" {
+  mortise acquire --hold-for 300s "$name" >id
+  run mortise release --force --yes "$name"
+  fails_with 0
+  says "released the hold of an unknown client on $name"
+  is_free
+}
+
 @test "release ends all readers" {
   mortise exec -s "$name" -- sleep 100 3>&- &
   started+=($!)
