@@ -62,6 +62,7 @@ from mortise.errors import (
     Unsupported,
 )
 from mortise.hold import Hold, ReadWriteHold
+from mortise.listener import HoldListener, Listener, LockKind, WaitListener
 from mortise.locks import Lock, Multi, Permits, Reader, ReadWriteLock, Semaphore, Writer
 from mortise.reports import (
     Finding,
@@ -86,10 +87,11 @@ if _core.check_abi(_constants.ABI_MAJOR, _constants.ABI_MINOR) != Status.OK:
 
 __all__ = [
     "AlreadyHeld", "Busy", "Cancelled", "Client", "Closed", "Deadlock", "Duration", "Election",
-    "Error", "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "InternalError",
-    "InvalidArgument", "Leader", "LimitReached", "Listing", "ListingEntry", "Lock", "LockInfo",
-    "LockLost", "LockUser", "LogLevel", "LogRecord", "LogSubject", "LossReason", "Multi",
-    "NotAcquired", "NotOwner", "NotWaiting", "Notice", "OutOfMemory", "Permits",
-    "ReadWriteHold", "ReadWriteLock", "Reader", "Refused", "Sample", "Semaphore", "Severity",
-    "Stats", "Status", "Timeout", "Unknown", "Unreachable", "Unsupported", "Writer",
+    "Error", "Finding", "Forked", "Health", "History", "HistoryEvent", "Hold", "HoldListener",
+    "InternalError", "InvalidArgument", "Leader", "LimitReached", "Listener", "Listing",
+    "ListingEntry", "Lock", "LockInfo", "LockKind", "LockLost", "LockUser", "LogLevel",
+    "LogRecord", "LogSubject", "LossReason", "Multi", "NotAcquired", "NotOwner", "NotWaiting",
+    "Notice", "OutOfMemory", "Permits", "ReadWriteHold", "ReadWriteLock", "Reader", "Refused",
+    "Sample", "Semaphore", "Severity", "Stats", "Status", "Timeout", "Unknown", "Unreachable",
+    "Unsupported", "WaitListener", "Writer",
 ]

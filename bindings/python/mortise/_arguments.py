@@ -53,6 +53,11 @@ def name_bytes(name: str | bytes, argument: str = "name") -> bytes:
                               "give bytes instead") from None
 
 
+def name_text(name: str | bytes) -> str:
+    """A name for people."""
+    return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
+
+
 def count(value: object, argument: str) -> int:
     """A whole number, whose range the C library checks."""
     if isinstance(value, bool) or not isinstance(value, int):

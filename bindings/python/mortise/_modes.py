@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mortise import _core
+from mortise.listener import LockKind
 
 
 def _call(kind: str, name: str) -> Any:
@@ -51,7 +52,9 @@ class LockCalls(NamedCalls):
 class Mode:
     """A way to hold a lock. A read-write lock has two."""
 
-    def __init__(self, kind: str, prefix: str, ending: str, is_held: str) -> None:
+    def __init__(self, kind: str, prefix: str, ending: str, is_held: str,
+                 lock_kind: LockKind) -> None:
+        self.lock_kind = lock_kind
         self.try_ = _call(kind, f"{prefix}try")
         self.try_async = _call(kind, f"{prefix}try_async")
         self.acquire = _call(kind, f"{prefix}acquire")
@@ -69,6 +72,7 @@ class Campaign(Mode):
     """The way to lead an election."""
 
     def __init__(self, kind: str) -> None:
+        self.lock_kind = LockKind.MUTEX
         self.acquire = _call(kind, "campaign")
         self.acquire_async = _call(kind, "campaign_async")
         self.try_ = lambda handle: self.acquire(handle, 0)
@@ -87,11 +91,11 @@ SEMAPHORE = LockCalls("semaphore")
 ELECTION = NamedCalls("election")
 MULTI = Calls("multi")
 
-MUTEX = Mode("lock", "", "unlock", "is_held")
-READ = Mode("rw", "read_", "unlock", "is_reading")
-WRITE = Mode("rw", "write_", "unlock", "is_writing")
-PERMITS = Mode("semaphore", "", "release", "is_held")
+MUTEX = Mode("lock", "", "unlock", "is_held", LockKind.MUTEX)
+READ = Mode("rw", "read_", "unlock", "is_reading", LockKind.READ)
+WRITE = Mode("rw", "write_", "unlock", "is_writing", LockKind.WRITE)
+PERMITS = Mode("semaphore", "", "release", "is_held", LockKind.SEMAPHORE)
 LEADING = Campaign("election")
-ALL = Mode("multi", "", "unlock", "is_held")
+ALL = Mode("multi", "", "unlock", "is_held", LockKind.MULTI)
 READ.other = WRITE
 WRITE.other = READ

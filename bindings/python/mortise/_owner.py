@@ -21,6 +21,7 @@ from mortise._dispatcher import (
 )
 from mortise._modes import Calls, LockCalls, Mode, NamedCalls
 from mortise.errors import Cancelled, Closed, Error, Forked, NotWaiting, Unsupported, reason_of
+from mortise.listener import LockKind
 from mortise.reports import LockInfo, read_info
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Owner:
         self._contended: dict[bytes, int] = {}
         # The latest hold that was released without the object of the hold.
         self._released_number = 0
+        # For the listener of the client.
+        self._reports = client._new_reports(self)
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to one process; make one in each")
@@ -82,6 +85,8 @@ class Owner:
         # A call in another thread may still use the object, and then frees it.
         self._interrupt(True)
         _core.close(self._handle)
+        if self._reports is not None:
+            self._reports.close()
 
     # ---- facts by the local clock, without a request --------------------------------------
 
@@ -284,6 +289,22 @@ class Owner:
         with contextlib.suppress(ValueError):  # another thread was faster
             self._watched.remove(hold)
 
+    # ---- the listener of the client -------------------------------------------------------
+
+    def _title(self) -> str | bytes:
+        """What a listener calls the lock."""
+        raise NotImplementedError
+
+    def _number_to_report(self) -> int:
+        """The number of the latest hold, if there is a listener."""
+        return self.hold_number if self._reports is not None else 0
+
+    def _report_end(self, number: int, error: BaseException | None = None) -> None:
+        if self._reports is not None:
+            self._reports.end(number, error)
+
+    # ---- releases -------------------------------------------------------------------------
+
     def _note_release(self) -> None:
         """A release without the object of the hold has succeeded. It is no loss."""
         with contextlib.suppress(Closed):
@@ -309,6 +330,9 @@ class NamedOwner(Owner):
     @property
     def name(self) -> str | bytes:
         """The name of the lock, as it was given."""
+        return self._name
+
+    def _title(self) -> str | bytes:
         return self._name
 
     @property
@@ -351,8 +375,20 @@ class LockOwner(NamedOwner):
 
     def export(self, lease: Seconds | None = None) -> str:
         """Ends the hold here without a release, and returns its id. See `Hold.export`."""
-        exported = self._calls.export(self._handle, lease_ms(lease))
+        number = self._number_to_report()
+        try:
+            exported = self._calls.export(self._handle, lease_ms(lease))
+        except Error as error:
+            if number and not self._lasts():
+                self._report_end(number, error)
+            raise
+        self._report_end(number)
         return _core.hold_id_text(exported)  # type: ignore[no-any-return]
+
+    def _lasts(self) -> bool:
+        with contextlib.suppress(Closed):
+            return bool(self._calls.deadline_ns(self._handle))
+        return False
 
     def adopt(self, hold_id: str) -> Hold:
         """Continues an exported hold with this object, which renews it from now on.
@@ -362,6 +398,15 @@ class LockOwner(NamedOwner):
         waits for the server at most for the option `command_timeout`, and only blocks.
         """
         text = name_bytes(hold_id, "hold_id")
+        if self._reports is None:
+            return self._adopt(text)
+        with self._reports.wait(self._title(), self._kind_of_id(text)) as wait:
+            return wait.grant(self._adopt(text))
+
+    def _kind_of_id(self, text: bytes) -> LockKind:
+        raise NotImplementedError
+
+    def _adopt(self, text: bytes) -> Hold:
         handle = self._handle
         grants = _core.grants(handle)
         try:

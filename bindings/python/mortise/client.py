@@ -13,6 +13,7 @@ from mortise._constants import LogLevel, LogSubject
 from mortise._dispatcher import Dispatchers, Event, logger
 from mortise.election import Election
 from mortise.errors import Closed, reason_of
+from mortise.listener import Listener, Reports
 from mortise.locks import Lock, Member, Multi, ReadWriteLock, Semaphore
 from mortise.reports import (
     Health,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mortise._constants import ClientOptions, LockOptions
+    from mortise._owner import Owner
 
 Name = Union[str, bytes]
 
@@ -49,15 +51,24 @@ class Client:
             with client.lock("report", timeout=5) as hold:
                 print("mine, with token", hold.token)
 
+    The `listener` receives the begin and the end of each wait and each hold.
+
     Raises `Unreachable` if no server answers in `command_timeout`, `Refused` if the server refuses
     the login or is unsuitable, and `InvalidArgument`.
     """
 
-    def __init__(self, url: Name | None = None, **options: Unpack[ClientOptions]) -> None:
+    def __init__(self, url: Name | None = None, *, listener: Listener | None = None,
+                 **options: Unpack[ClientOptions]) -> None:
+        if listener is not None and not callable(getattr(listener, "begin_wait", None)):
+            raise TypeError("listener: give an object with the method begin_wait, such as a "
+                            f"mortise.Listener, not {type(listener).__name__}")
         text = None if url is None else name_bytes(url, "url")
         self._handle = _core.client_new(text, options_of(options))
         self._dispatchers = Dispatchers(self._handle)
-        self._finalizer = weakref.finalize(self, _close, self._handle, self._dispatchers)
+        self._listener = listener
+        self._all_reports: weakref.WeakSet[Reports] = weakref.WeakSet()
+        self._finalizer = weakref.finalize(
+            self, _close, self._handle, self._dispatchers, self._all_reports)
         # At the end of the interpreter, daemon threads may still work under their locks.
         self._finalizer.atexit = False
         self._log_tag = 0
@@ -268,6 +279,18 @@ class Client:
         return tag
 
 
-def _close(handle: Any, dispatchers: Dispatchers) -> None:
+    def _new_reports(self, owner: Owner) -> Reports | None:
+        """What a new lock object reports to the listener."""
+        if self._listener is None:
+            return None
+        reports = Reports(self._listener)
+        self._all_reports.add(reports)
+        weakref.finalize(owner, reports.close).atexit = False
+        return reports
+
+
+def _close(handle: Any, dispatchers: Dispatchers, reports: weakref.WeakSet[Reports]) -> None:
     _core.close(handle)
+    for one in [*reports]:
+        one.close()
     dispatchers.close()

@@ -258,8 +258,8 @@ class Hold:
                 self._mode.release_hold(self._owner._handle, self._number)
         except _NOT_BEGUN:
             raise
-        except BaseException:
-            self._end()
+        except BaseException as error:
+            self._end(error)
             raise
         self._end()
 
@@ -275,16 +275,17 @@ class Hold:
                 await self._owner._finish(self._begin_release)
         except _NOT_BEGUN:
             raise
-        except BaseException:
-            self._end()
+        except BaseException as error:
+            self._end(error)
             raise
         self._end()
 
     def _begin_release(self, queue: Any, tag: int) -> None:
         self._mode.release_hold_async(self._owner._handle, queue, tag, self._number)
 
-    def _end(self) -> None:
+    def _end(self, error: BaseException | None = None) -> None:
         self._has_ended = True
+        self._owner._report_end(self._number, error)
         self._callbacks.clear()
         self._contention_callbacks.clear()
         self._owner._drop_watched(self)
@@ -320,7 +321,13 @@ class Hold:
         if token == self._token or not self._is_latest():
             return False
         self._mode, self._token = _modes.WRITE, token
+        self._report_change()
         return True
+
+    def _report_change(self) -> None:
+        reports = self._owner._reports
+        if reports is not None:
+            reports.change(self._number, self._mode.lock_kind, self._token)
 
     # ---- the end of a block ---------------------------------------------------------------
 
@@ -400,6 +407,7 @@ class ReadWriteHold(Hold):
     def _change(self, mode: Mode) -> None:
         self._mode = mode
         self._token = self._current_token()
+        self._report_change()
 
     def _settle(self) -> None:
         handle = self._owner._handle

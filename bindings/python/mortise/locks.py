@@ -7,13 +7,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
 from mortise import _core, _modes
-from mortise._arguments import Seconds, count, name_bytes, timeout_ms
+from mortise._arguments import Seconds, count, name_bytes, name_text, timeout_ms
 from mortise._constants import LossReason
 from mortise._dispatcher import Event
 from mortise._modes import Mode
 from mortise._owner import LockOwner, NamedOwner, Owner, ended
 from mortise.errors import Closed, Error, LockLost, NotAcquired
 from mortise.hold import Hold, ReadWriteHold
+from mortise.listener import LockKind
 
 if TYPE_CHECKING:
     import asyncio
@@ -69,8 +70,15 @@ class Acquirable(Generic[HoldType]):
 
     def release(self) -> None:
         """Ends the current hold of the lock object, without the object of the hold."""
-        self._mode.release(self._owner_of_calls._handle)
-        self._owner_of_calls._note_release()
+        owner = self._owner_of_calls
+        number = owner._number_to_report()
+        try:
+            self._mode.release(owner._handle)
+        except BaseException as error:
+            owner._report_end(number, error)
+            raise
+        owner._note_release()
+        owner._report_end(number)
 
     @property
     def is_held(self) -> bool:
@@ -90,6 +98,13 @@ class Acquirable(Generic[HoldType]):
         return self._timeout_ms if isinstance(timeout, _Default) else timeout_ms(timeout)
 
     def _acquire(self, call: Any, limit_ms: int | None) -> HoldType:
+        owner = self._owner_of_calls
+        if owner._reports is None:
+            return self._acquire_unreported(call, limit_ms)
+        with owner._reports.wait(owner._title(), self._mode.lock_kind) as wait:
+            return wait.grant(self._acquire_unreported(call, limit_ms))
+
+    def _acquire_unreported(self, call: Any, limit_ms: int | None) -> HoldType:
         owner = self._owner_of_calls
         handle = owner._handle
         grants = _core.grants(handle)
@@ -125,9 +140,15 @@ class Acquirable(Generic[HoldType]):
     async def release_async(self) -> None:
         """As `release`, without blocking the event loop."""
         owner = self._owner_of_calls
-        await owner._finish(
-            lambda queue, tag: self._mode.release_async(owner._handle, queue, tag))
+        number = owner._number_to_report()
+        try:
+            await owner._finish(
+                lambda queue, tag: self._mode.release_async(owner._handle, queue, tag))
+        except BaseException as error:
+            owner._report_end(number, error)
+            raise
         owner._note_release()
+        owner._report_end(number)
 
     async def __aenter__(self) -> HoldType:
         hold = await self.acquire_async()
@@ -152,6 +173,13 @@ class Acquirable(Generic[HoldType]):
             await hold._leave_async(has_failed=kind is not None)
 
     async def _acquire_async(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
+        owner = self._owner_of_calls
+        if owner._reports is None:
+            return await self._acquire_async_unreported(call, arguments)
+        with owner._reports.wait(owner._title(), self._mode.lock_kind) as wait:
+            return wait.grant(await self._acquire_async_unreported(call, arguments))
+
+    async def _acquire_async_unreported(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
         import asyncio
 
         owner = self._owner_of_calls
@@ -262,6 +290,9 @@ class Lock(LockOwner, Acquirable[Hold]):
     def _adopted_mode(self) -> Mode:
         return self._mode
 
+    def _kind_of_id(self, text: bytes) -> LockKind:
+        return self._mode.lock_kind
+
 
 class ReadWriteLock(LockOwner):
     """One owner of a read-write lock, from `Client.rw_lock`. It reads or writes.
@@ -281,6 +312,12 @@ class ReadWriteLock(LockOwner):
     def adopt(self, hold_id: str) -> ReadWriteHold:
         """As `Lock.adopt`. The object then reads or writes, as the exporter did."""
         return super().adopt(hold_id)  # type: ignore[return-value]
+
+    def _kind_of_id(self, text: bytes) -> LockKind:
+        with contextlib.suppress(Error):  # the adoption raises it
+            if _core.hold_id_is_exclusive(_core.hold_id_new(text)):
+                return LockKind.WRITE
+        return LockKind.READ
 
     def _adopted_mode(self) -> Mode:
         return _modes.WRITE if _modes.WRITE.is_held(self._handle) else _modes.READ
@@ -356,6 +393,9 @@ class Semaphore(LockOwner, Acquirable[Hold]):
     def _adopted_mode(self) -> Mode:
         return self._mode
 
+    def _kind_of_id(self, text: bytes) -> LockKind:
+        return self._mode.lock_kind
+
     def permits(self, permits: int, timeout: Limit = DEFAULT) -> Permits:
         """So many permits at once. The timeout is that of the semaphore unless it is given."""
         return Permits(self, permits, self._timeout if isinstance(timeout, _Default) else timeout)
@@ -384,6 +424,11 @@ class Multi(Owner, Acquirable[Hold]):
 
     def __repr__(self) -> str:
         return f"<mortise.Multi of {len(self._members)}>"
+
+    def _title(self) -> str:
+        owners = [member._owner_of_calls for member in self._members]
+        return "multi of " + ", ".join(
+            f'"{name_text(owner.name)}"' for owner in owners if isinstance(owner, NamedOwner))
 
     def __len__(self) -> int:
         """The number of members."""
