@@ -280,6 +280,11 @@ static const mortise_api table = {
     mortise_election_watch,
     mortise_election_observe,
     mortise_event_leader,
+    mortise_client_watch_locks,
+    mortise_event_lock_kind,
+    mortise_event_handle_number,
+    mortise_event_time_us,
+    mortise_event_lasted_us,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

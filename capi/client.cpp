@@ -79,6 +79,11 @@ mortise_status mortise_client_watch_log(mortise_client* client, mortise_queue* q
               tag, argument::log_level_of_watch{level, queue != nullptr});
 }
 
+mortise_status mortise_client_watch_locks(mortise_client* client, mortise_queue* queue, int64_t tag,
+                                          mortise_error* error) {
+  return call(client, error, &mortise::client::client::watch_locks, argument::handle_or_none{queue},
+              tag);
+}
 mortise_status mortise_client_watch_stats(mortise_client* client, mortise_queue* queue, int64_t tag,
                                           int64_t interval_ms, mortise_error* error) {
   return call(client, error, &mortise::client::client::watch_stats, argument::handle_or_none{queue},

@@ -65,6 +65,11 @@ static_assert(is_same(MORTISE_EVENT_CONTENDED, event_kind::contended));
 static_assert(is_same(MORTISE_EVENT_VALUE_SET, event_kind::value_set));
 static_assert(is_same(MORTISE_EVENT_LEADER, event_kind::leader));
 static_assert(is_same(MORTISE_EVENT_NO_LEADER, event_kind::no_leader));
+static_assert(is_same(MORTISE_EVENT_WAIT_BEGAN, event_kind::wait_began));
+static_assert(is_same(MORTISE_EVENT_WAIT_FAILED, event_kind::wait_failed));
+static_assert(is_same(MORTISE_EVENT_HOLD_BEGAN, event_kind::hold_began));
+static_assert(is_same(MORTISE_EVENT_HOLD_CHANGED, event_kind::hold_changed));
+static_assert(is_same(MORTISE_EVENT_HOLD_ENDED, event_kind::hold_ended));
 
 static_assert(is_same(MORTISE_LOG_LEVEL_NONE, log_level::none));
 static_assert(is_same(MORTISE_LOG_LEVEL_ERROR, log_level::error));

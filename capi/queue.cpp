@@ -140,6 +140,22 @@ int64_t mortise_event_dropped_records(const mortise_event* event) {
   return event == nullptr ? 0 : event->content.dropped_records;
 }
 
+const char* mortise_event_lock_kind(const mortise_event* event) {
+  return event == nullptr ? "" : event->content.lock_kind;
+}
+
+int64_t mortise_event_handle_number(const mortise_event* event) {
+  return event == nullptr ? 0 : event->content.handle_number;
+}
+
+int64_t mortise_event_time_us(const mortise_event* event) {
+  return event == nullptr ? 0 : event->content.time_us;
+}
+
+int64_t mortise_event_lasted_us(const mortise_event* event) {
+  return event == nullptr ? 0 : event->content.lasted_us;
+}
+
 mortise_status mortise_event_leader(const mortise_event* event, mortise_info* info,
                                     mortise_error* error) {
   return guard(error, [&]() -> outcome {

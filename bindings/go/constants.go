@@ -141,6 +141,17 @@ const (
 	eventLeader = 12
 	// eventNoLeader: nobody leads an observed election.
 	eventNoLeader = 13
+	// eventWaitBegan: a wait for a lock began. A Listener reports this instead.
+	eventWaitBegan = 14
+	// eventWaitFailed: a wait ended without a hold. The status is the result of the acquire.
+	eventWaitFailed = 15
+	// eventHoldBegan: a wait ended with a hold, which begins.
+	eventHoldBegan = 16
+	// eventHoldChanged: a hold continues in another mode, after an upgrade or a downgrade.
+	eventHoldChanged = 17
+	// eventHoldEnded: a hold ended. The status is success after an unlock or an export, MORTISE_LOST
+	// after a loss, and MORTISE_CLOSED if its handle or its client was freed.
+	eventHoldEnded = 18
 )
 
 // The keys of options.

@@ -4352,6 +4352,41 @@ static int _wrap_client_watch_stats(lua_State* L) {
 }
 
 
+static int _wrap_client_watch_locks(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  void *handle2 = NULL ;
+  int wrong3 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg4 = error;
+  SWIG_check_num_args("mortise_client_watch_locks",3,3)
+  wrong1 = mortise_lua_handle(L, 1, "client", SWIGTYPE_p_mortise_client, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_client *)handle1;
+  wrong2 = lua_isnil(L, 2)
+  ? 0
+  :mortise_lua_handle(L, 2, "queue", SWIGTYPE_p_mortise_queue, 0, &handle2);
+  if (wrong2 != 0) return wrong2;
+  arg2 = (mortise_queue *)handle2;
+  if ((wrong3 = mortise_lua_integer(L, 3, "tag", &arg3)) != 0) return wrong3;
+  result = (mortise_status)mortise_client_watch_locks(arg1,arg2,arg3,arg4);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_client_list_locks(lua_State* L) {
   int SWIG_arg = 0;
   mortise_client *arg1 = (mortise_client *) 0 ;
@@ -10621,6 +10656,93 @@ static int _wrap_event_dropped_records(lua_State* L) {
 }
 
 
+static int _wrap_event_lock_kind(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("mortise_event_lock_kind",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (char *)mortise_event_lock_kind((struct mortise_event const *)arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_event_handle_number(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_event_handle_number",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (int64_t)mortise_event_handle_number((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_event_time_us(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_event_time_us",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (int64_t)mortise_event_time_us((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_event_lasted_us(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int64_t result;
+  
+  SWIG_check_num_args("mortise_event_lasted_us",1,1)
+  wrong1 = mortise_lua_handle(L, 1, "event", SWIGTYPE_p_mortise_event, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_event *)handle1;
+  result = (int64_t)mortise_event_lasted_us((struct mortise_event const *)arg1);
+  mortise_lua_push_integer(L, result);
+  SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_event_server_text(lua_State* L) {
   int SWIG_arg = 0;
   mortise_event *arg1 = (mortise_event *) 0 ;
@@ -10739,6 +10861,11 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("EVENT_VALUE_SET", MORTISE_EVENT_VALUE_SET)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_LEADER", MORTISE_EVENT_LEADER)},
     {SWIG_LUA_CONSTTAB_INT("EVENT_NO_LEADER", MORTISE_EVENT_NO_LEADER)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_WAIT_BEGAN", MORTISE_EVENT_WAIT_BEGAN)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_WAIT_FAILED", MORTISE_EVENT_WAIT_FAILED)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_HOLD_BEGAN", MORTISE_EVENT_HOLD_BEGAN)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_HOLD_CHANGED", MORTISE_EVENT_HOLD_CHANGED)},
+    {SWIG_LUA_CONSTTAB_INT("EVENT_HOLD_ENDED", MORTISE_EVENT_HOLD_ENDED)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_NONE", MORTISE_LOG_LEVEL_NONE)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_ERROR", MORTISE_LOG_LEVEL_ERROR)},
     {SWIG_LUA_CONSTTAB_INT("LOG_LEVEL_WARNING", MORTISE_LOG_LEVEL_WARNING)},
@@ -10797,6 +10924,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "client_stats", _wrap_client_stats},
     { "client_watch_log", _wrap_client_watch_log},
     { "client_watch_stats", _wrap_client_watch_stats},
+    { "client_watch_locks", _wrap_client_watch_locks},
     { "client_list_locks", _wrap_client_list_locks},
     { "client_scan_locks", _wrap_client_scan_locks},
     { "client_list_history", _wrap_client_list_history},
@@ -11027,6 +11155,10 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "log_level_text", _wrap_log_level_text},
     { "log_subject_text", _wrap_log_subject_text},
     { "event_dropped_records", _wrap_event_dropped_records},
+    { "event_lock_kind", _wrap_event_lock_kind},
+    { "event_handle_number", _wrap_event_handle_number},
+    { "event_time_us", _wrap_event_time_us},
+    { "event_lasted_us", _wrap_event_lasted_us},
     { "event_server_text", _wrap_event_server_text},
     { "event_is_retryable", _wrap_event_is_retryable},
     { "event_is_ambiguous", _wrap_event_is_ambiguous},

@@ -4924,6 +4924,57 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_client_watch_locks(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_client *arg1 = 0 ;
+  mortise_queue *arg2 = 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  mortise_python_handle *handle2 = NULL ;
+  long long val3 ;
+  int ecode3 = 0 ;
+  PyObject *swig_obj[3] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg4 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "client_watch_locks", 3, 3, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_client");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_client *)handle1->object;
+  if (swig_obj[1] != Py_None) {
+    handle2 = mortise_python_enter(swig_obj[1], "mortise_queue");
+    if (handle2 == NULL) SWIG_fail;
+    arg2 = (mortise_queue *)handle2->object;
+  }
+  ecode3 = SWIG_AsVal_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "client_watch_locks" "', argument " "3"" of type '" "int64_t""'");
+  } 
+  arg3 = (int64_t)(val3);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_client_watch_locks(arg1,arg2,arg3,arg4);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_leave(handle2);
+  mortise_python_give_error(arg4);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_client_list_locks(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_client *arg1 = 0 ;
@@ -12456,6 +12507,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "client_stats", _wrap_client_stats, METH_O, NULL},
 	 { "client_watch_log", _wrap_client_watch_log, METH_VARARGS, NULL},
 	 { "client_watch_stats", _wrap_client_watch_stats, METH_VARARGS, NULL},
+	 { "client_watch_locks", _wrap_client_watch_locks, METH_VARARGS, NULL},
 	 { "client_list_locks", _wrap_client_list_locks, METH_VARARGS, NULL},
 	 { "client_scan_locks", _wrap_client_scan_locks, METH_VARARGS, NULL},
 	 { "client_list_history", _wrap_client_list_history, METH_VARARGS, NULL},

@@ -102,9 +102,10 @@ void client::end_close(time_ns longest_ns) noexcept {
   elections_.end();
   deadlocks_->end();
   reactor_.stop();
-  // The log and the watch keep their queues, and the queues keep this client.
+  // The log and the watches keep their queues, and the queues keep this client.
   log_.end();
   stats_watch_.end();
+  lock_watch_.end();
   close_multis();
   gates_.clear();
   if (helper_) helper_->end();
@@ -296,6 +297,11 @@ outcome client::watch_stats(std::shared_ptr<event_queue> queue, std::int64_t tag
                             std::int64_t interval_ms) {
   if (is_closed()) return client_freed();
   return stats_watch_.watch(std::move(queue), tag, interval_ms);
+}
+
+outcome client::watch_locks(std::shared_ptr<event_queue> queue, std::int64_t tag) {
+  if (is_closed()) return client_freed();
+  return lock_watch_.watch(std::move(queue), tag);
 }
 
 outcome client::set_credentials(std::string_view user, std::string_view password) {

@@ -15,6 +15,7 @@
 #include "base/time.hpp"
 #include "client/events/event_log.hpp"
 #include "client/events/lock_history.hpp"
+#include "client/events/lock_watch.hpp"
 #include "client/events/observer.hpp"
 #include "client/events/stats_watch.hpp"
 #include "client/gate_driver.hpp"
@@ -88,6 +89,8 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   outcome watch_log(std::shared_ptr<event_queue> queue, std::int64_t tag, log_level level);
   outcome watch_stats(std::shared_ptr<event_queue> queue, std::int64_t tag,
                       std::int64_t interval_ms);
+  // The same for the begin and the end of each wait and each hold.
+  outcome watch_locks(std::shared_ptr<event_queue> queue, std::int64_t tag);
   outcome set_credentials(std::string_view user, std::string_view password);
   // The outcome of a direct request: client_freed() if the client was freed before the reply.
   [[nodiscard]] outcome answered(outcome result) const;
@@ -102,6 +105,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   [[nodiscard]] statistics::series_set& counts() noexcept { return counts_; }
   [[nodiscard]] event_log& log() noexcept { return log_; }
   [[nodiscard]] lock_history& history() noexcept { return history_; }
+  [[nodiscard]] lock_watch& locks() noexcept { return lock_watch_; }
   // The observed elections.
   [[nodiscard]] observer& elections() noexcept { return elections_; }
   // The search for deadlocks with waits of this client.
@@ -150,6 +154,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   statistics::series_set counts_;
   event_log log_;
   lock_history history_;
+  lock_watch lock_watch_;
   // Destroyed from the last to the first: gate drivers use the servers, and servers use the
   // reactor.
   std::unique_ptr<helper::helper_process> helper_;

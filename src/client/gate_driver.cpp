@@ -213,8 +213,15 @@ void gate_driver::on_not_released(const outcome& error) noexcept {
   client_.log().note(subject_of(error.code), error, name_);
 }
 
+void gate_driver::on_wait_began(const lock::acquire_operation& waiter) noexcept {
+  if (!client_.locks().is_on()) return;
+  const auto wait = lock::gate_journal::of_wait(lock::event_kind::began, waiter, waiter.began);
+  client_.locks().note_wait(wait, {kind_, name_});
+}
+
 void gate_driver::on_event(const lock::lock_event& event) noexcept {
   client_.history().add(name_number_, event);
+  if (client_.locks().is_on()) client_.locks().note(event, {kind_, name_});
 }
 
 }  // namespace mortise::client

@@ -102,6 +102,7 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   void on_at_risk(lock::owner& holder, reason why) noexcept override;
   void on_contended(lock::owner& holder) noexcept override;
   void on_not_released(const outcome& error) noexcept override;
+  void on_wait_began(const lock::acquire_operation& waiter) noexcept override;
   void on_event(const lock::lock_event& event) noexcept override;
   // deployment::lock_requester
   void on_result(deployment::lock_request& request, const lock::step_result& result,

@@ -188,6 +188,11 @@ static int watch_client(const struct handle *handle, const char *method, struct 
                                             call->tag, call->level, error);
     return 1;
   }
+  if (strcmp(method, "watch_locks") == 0) {
+    call->status =
+        mortise_client_watch_locks(call->object, call->is_on ? queue : NULL, call->tag, error);
+    return 1;
+  }
   if (strcmp(method, "watch_stats") == 0) {
     call->status = mortise_client_watch_stats(call->object, call->interval_ms == 0 ? NULL : queue,
                                               call->tag, call->interval_ms, error);
@@ -326,13 +331,30 @@ static const char *notice_of(const mortise_event *event) {
       return "leader";
     case MORTISE_EVENT_NO_LEADER:
       return "no_leader";
+    case MORTISE_EVENT_WAIT_BEGAN:
+      return "wait_began";
+    case MORTISE_EVENT_WAIT_FAILED:
+      return "wait_failed";
+    case MORTISE_EVENT_HOLD_BEGAN:
+      return "hold_began";
+    case MORTISE_EVENT_HOLD_CHANGED:
+      return "hold_changed";
+    case MORTISE_EVENT_HOLD_ENDED:
+      return "hold_ended";
     default:
       return "at_risk";
   }
 }
 
-/* Of a leader its value. */
+/* Of a leader its value, and of a wait or a hold the lock and the status. */
 static void print_text(const mortise_event *event) {
+  if (mortise_event_lock_kind(event)[0] != '\0') {
+    char text[2 * MORTISE_MAX_NAME_LEN];
+    snprintf(text, sizeof text, "%s %s %s", mortise_event_lock_kind(event),
+             mortise_event_lock_name(event, NULL), words_status(mortise_event_status(event)));
+    words_print("text", text);
+    return;
+  }
   mortise_info *info = mortise_info_new();
   if (mortise_event_leader(event, info, NULL) == MORTISE_OK) {
     words_print("text", mortise_info_entry_value(info, 0));

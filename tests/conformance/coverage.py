@@ -15,6 +15,8 @@ CALLS_OF_HOLDS = {"hold.unlock", "hold.extend", "hold.progress", "hold.export", 
                   "hold.downgrade", "hold.set_value", "hold.token", "hold.is_held", "hold.valid_ms"}
 # The notices of an observed election.
 LEADERS = {"leader", "no_leader"}
+# The notices of the waits and the holds of a client.
+OF_LOCKS = {"wait_began", "wait_failed", "hold_began", "hold_changed", "hold_ended"}
 # The fields of a failure besides its status, of a call and of one in the background.
 FLAGS = {f"{is_so}{flag} of {whose}" for is_so in ("", "not ") for flag in ("retryable", "ambiguous")
          for whose in ("a call", "an event")}
@@ -131,7 +133,8 @@ def check(header_path, scenarios):
     seen = shown(scenarios)
     required = {"statuses": statuses_of(header) - BEYOND, "options": options_of(header),
               "protocols": protocols_of(header), "calls": calls_of(header) | CALLS_OF_HOLDS,
-              "flags": FLAGS, "notices": {"lost", "at_risk", "contended"} | LEADERS, "getters": getters_of(header)}
+              "flags": FLAGS, "notices": {"lost", "at_risk", "contended"} | LEADERS | OF_LOCKS,
+              "getters": getters_of(header)}
     missing = [f"{what}: {', '.join(sorted(names - seen[what]))}"
                for what, names in required.items() if names - seen[what]]
     return "no scenario shows " + "; ".join(missing) if missing else None

@@ -240,6 +240,11 @@ local function call(name, method, given)
     local status, _, text = outcome(object[method], object, mode and queue, handle.tag, mode)
     return fields(status, nil, nil, text)
   end
+  if method == "watch_locks" then
+    local status, _, text = outcome(object.watch_locks, object, given.is_on == "1" and queue or nil,
+                                    handle.tag)
+    return fields(status, nil, nil, text)
+  end
   if method == "observe" then
     local interval_ms = tonumber(given.interval_ms)
     local status, _, text = outcome(object.observe, object, interval_ms and queue, handle.tag,
@@ -298,10 +303,19 @@ local function pump(timeout_ms)
     elseif event.tag < FIRST_CALL then
       local kinds = {[mortise.EVENT_LOST] = "lost", [mortise.EVENT_STATS] = "stats",
                      [mortise.EVENT_CONTENDED] = "contended", [mortise.EVENT_LEADER] = "leader",
-                     [mortise.EVENT_NO_LEADER] = "no_leader"}
+                     [mortise.EVENT_NO_LEADER] = "no_leader",
+                     [mortise.EVENT_WAIT_BEGAN] = "wait_began",
+                     [mortise.EVENT_WAIT_FAILED] = "wait_failed",
+                     [mortise.EVENT_HOLD_BEGAN] = "hold_began",
+                     [mortise.EVENT_HOLD_CHANGED] = "hold_changed",
+                     [mortise.EVENT_HOLD_ENDED] = "hold_ended"}
+      local text = event.leader and event.leader.value or event.message or ""
+      if event.lock_kind then
+        text = ("%s %s %s"):format(event.lock_kind, event.lock_name, names[event.status])
+      end
       print(("notice %s %s token=%.0f reason=%d text=%s"):format(tags[event.tag],
         kinds[event.kind] or "at_risk", event.token, event.reason or 0,
-        encode(event.leader and event.leader.value or event.message or "")))
+        encode(text)))
     else
       print(("done %.0f %s"):format(event.tag - FIRST_CALL,
         fields(event.status, event.token, nil, event.message, event.details)))

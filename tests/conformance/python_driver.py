@@ -43,6 +43,7 @@ class Run:
         self.handles = {}
         self.holds = {}
         self.made = []
+        self.listeners = {}
 
 
 run = Run()
@@ -135,7 +136,10 @@ def make(kind, given):
 
 def new(kind, name, given):
     if kind == "client":
-        run.clients[name] = mortise.Client(given.get("url"), **options_of(given))
+        if "listens" in given:
+            run.listeners[name] = Reports(name)
+        run.clients[name] = mortise.Client(given.get("url"), listener=run.listeners.get(name),
+                                           **options_of(given))
         run.made.append(run.clients[name])
     else:
         lock = make(kind, given)
@@ -215,6 +219,47 @@ def watch_stats(client, on, given):
                            int(given["interval_ms"]) / 1000)
 
 
+class Reports(mortise.Listener):
+    """Prints the waits and the holds of a client while it is on."""
+
+    def __init__(self, client):
+        self.client, self.made_in, self.is_on = client, run, False
+
+    def begin_wait(self, name, kind):
+        return WaitReports(self, name, kind)
+
+
+class WaitReports(mortise.WaitListener, mortise.HoldListener):
+    """One wait, and its hold."""
+
+    def __init__(self, reports, name, kind):
+        self.reports, self.name, self.kind = reports, name, kind
+        self.notify("wait_began")
+
+    def granted(self, token):
+        self.notify("hold_began", token)
+        return self
+
+    def failed(self, error):
+        self.notify("wait_failed", error=error)
+
+    def changed(self, kind, token):
+        self.kind = kind
+        self.notify("hold_changed", token)
+
+    def ended(self, error):
+        self.notify("hold_ended", error=error)
+
+    def notify(self, what, token=0, error=None):
+        if not self.reports.is_on:
+            return
+        status = mortise.Status.OK if error is None else error.status
+        name = self.name if isinstance(self.name, str) else os.fsdecode(self.name)
+        text = f"{self.kind.value} {name} {mortise.Status(status).name.lower()}"
+        notify(self.reports.made_in, f"{self.reports.client} {what} token={token} "
+                                     f"reason={int(getattr(error, 'reason', 0))} text={encode(text)}")
+
+
 def fork(client):
     child = os.fork()
     if child == 0:
@@ -248,6 +293,7 @@ def call_client(on, method, given):
         "set_credentials": lambda: client.set_credentials(given["user"], given["password"]),
         "watch_log": lambda: watch_log(client, on, given),
         "watch_stats": lambda: watch_stats(client, on, given),
+        "watch_locks": lambda: setattr(run.listeners[on], "is_on", given["is_on"] == "1"),
         "ping": client.ping,
         "free": client.close,
     }[method]()

@@ -70,6 +70,29 @@ TEST_F(memory_test, of_an_acquire) {
   }
 }
 
+// An event that cannot be allocated is dropped and counted, and the acquire does not notice.
+TEST_F(memory_test, of_the_events_of_an_acquire) {
+  const queue_handle events(mortise_queue_new(client_.get(), 0, nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_client_watch_locks(client_.get(), events.get(), 2, nullptr));
+  for (int after = 0; has_failed_; ++after) {
+    const auto got = ends(after, [&] {
+      return mortise_lock_acquire_async(lock_.get(), queue_.get(), 1, patience_ms, nullptr);
+    });
+    EXPECT_EQ(got == MORTISE_OK ? 1 : 0, mortise_lock_is_held(lock_.get()));
+    if (got == MORTISE_OK) mortise_lock_unlock(lock_.get(), nullptr);
+    ASSERT_TRUE(is_free()) << after;
+  }
+  const event_handle event(mortise_event_new());
+  std::int64_t reported = 0;
+  std::int64_t dropped = 0;
+  while (mortise_queue_next(events.get(), 0, event.get(), nullptr) == MORTISE_OK) {
+    ++reported;
+    dropped += mortise_event_dropped_records(event.get());
+  }
+  EXPECT_GT(reported, 0);
+  EXPECT_GT(dropped, 0);
+}
+
 TEST_F(memory_test, of_an_unlock_and_an_extension) {
   for (int after = 0; has_failed_; ++after) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock_.get(), patience_ms, nullptr));

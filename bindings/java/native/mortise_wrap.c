@@ -1056,6 +1056,28 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1watch_1stats(JNIE
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_client_1watch_1locks(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2, jlong jarg3) {
+  jint jresult = 0 ;
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg4 = mortise_error_new(); 
+  arg1 = (mortise_client *)(intptr_t)jarg1; 
+  arg2 = (mortise_queue *)(intptr_t)jarg2; 
+  arg3 = (int64_t)jarg3; 
+  result = (mortise_status)mortise_client_watch_locks(arg1,arg2,arg3,arg4);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg4); 
+  mortise_error_free(arg4); 
+  return jresult;
+}
+
+
 SWIGEXPORT jlong JNICALL Java_org_mortise_MortiseNative_client_1list_1locks(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
   jlong jresult = 0 ;
   mortise_client *arg1 = (mortise_client *) 0 ;

@@ -75,6 +75,13 @@ client.watch_log = watching(core.client_watch_log, core.LOG_LEVEL_INFO)
 -- interval. The reader of the event then calls stats(). Without a queue the events end.
 client.watch_stats = watching(core.client_watch_stats, 0)
 
+--- watch_locks(queue, tag): reports the begin and the end of each wait and each hold of this client
+-- on the queue, as events of the kinds EVENT_WAIT_BEGAN, EVENT_WAIT_FAILED, EVENT_HOLD_BEGAN,
+-- EVENT_HOLD_CHANGED and EVENT_HOLD_ENDED. Without a queue the reports end.
+client.watch_locks = watching(function(self, on, tag)
+  return core.client_watch_locks(self, on, tag)
+end)
+
 -- Makes a constructor of the class. `new` receives the client's C object and the other arguments.
 local function maker(class, new)
   return function(self, ...)

@@ -17,6 +17,12 @@ queue.fd = handle.method(core.queue_fd)
 -- The next event is filled in here, and read at once.
 local filled = core.event_new()
 
+-- The begin and the end of waits and holds.
+local OF_LOCK = {
+  [core.EVENT_WAIT_BEGAN] = true, [core.EVENT_WAIT_FAILED] = true, [core.EVENT_HOLD_BEGAN] = true,
+  [core.EVENT_HOLD_CHANGED] = true, [core.EVENT_HOLD_ENDED] = true,
+}
+
 local function read(event)
   local status = core.event_status(event)
   local result = {
@@ -29,7 +35,14 @@ local function read(event)
   local reason = core.event_reason(event)
   if reason ~= core.REASON_NONE then result.reason = reason end
   local is_line = result.kind == core.EVENT_LOG
-  local is_wanted = result.kind == core.EVENT_CONTENDED
+  local is_wanted = result.kind == core.EVENT_CONTENDED or OF_LOCK[result.kind]
+  if OF_LOCK[result.kind] then
+    result.lock_kind = core.event_lock_kind(event)
+    result.handle_number = core.event_handle_number(event)
+    result.time_us = core.event_time_us(event)
+    result.lasted_us = core.event_lasted_us(event)
+    result.dropped_records = core.event_dropped_records(event)
+  end
   if is_line then
     result.level = core.event_log_level(event)
     result.subject = core.event_log_subject(event)
@@ -73,7 +86,8 @@ end
 --- Returns the oldest event. Waits for it for at most `timeout_ms`. An event is a table with kind,
 -- tag, status, token and hold_number. It may also have message, lock_name, reason and details. A
 -- log record also has level, subject and dropped_records, the number of dropped records. An event
--- of an observed election has leader, unless nobody leads. Without an
+-- of an observed election has leader, unless nobody leads. An event of a wait or a hold has
+-- lock_kind, handle_number, time_us, lasted_us and dropped_records. Without an
 -- event it returns nil, message, code: TIMED_OUT, or SHUT_DOWN once the queue is drained.
 function queue:next(timeout_ms)
   local event, message, code, details = queue.take(self, timeout_ms)

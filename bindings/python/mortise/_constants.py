@@ -259,6 +259,17 @@ EVENT_VALUE_SET = 11
 EVENT_LEADER = 12
 #: Nobody leads an observed election.
 EVENT_NO_LEADER = 13
+#: A wait for a lock began. A `Listener` reports this instead.
+EVENT_WAIT_BEGAN = 14
+#: A wait ended without a hold. The status is the result of the acquire.
+EVENT_WAIT_FAILED = 15
+#: A wait ended with a hold, which begins.
+EVENT_HOLD_BEGAN = 16
+#: A hold continues in another mode, after an upgrade or a downgrade.
+EVENT_HOLD_CHANGED = 17
+#: A hold ended. The status is success after an unlock or an export, MORTISE_LOST after a loss,
+#: and MORTISE_CLOSED if its lock object or its client was freed.
+EVENT_HOLD_ENDED = 18
 
 # The version that this package was written for. An older library lacks functions.
 ABI_MAJOR = 1

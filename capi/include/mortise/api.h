@@ -411,6 +411,12 @@ struct mortise_api {
                                      int64_t interval_ms, mortise_error *error);
   mortise_status (*event_leader)(const mortise_event *event, mortise_info *info,
                                  mortise_error *error);
+  mortise_status (*client_watch_locks)(mortise_client *client, mortise_queue *queue, int64_t tag,
+                                       mortise_error *error);
+  const char *(*event_lock_kind)(const mortise_event *event);
+  int64_t (*event_handle_number)(const mortise_event *event);
+  int64_t (*event_time_us)(const mortise_event *event);
+  int64_t (*event_lasted_us)(const mortise_event *event);
 };
 
 #endif  // MORTISE_API_H

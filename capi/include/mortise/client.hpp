@@ -230,6 +230,20 @@ class client {
     mortise_error *filled = detail::error_of_thread();
     return detail::done(mortise_client_watch_stats(raw(), nullptr, 0, 0, filled), filled);
   }
+  /**
+   * Reports the begin and the end of each wait and each hold of this client on the queue, for
+   * example to trace them. See `mortise_client_watch_locks`.
+   * @return done, or an error:
+   * - status::shut_down: the queue was shut down.
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   */
+  result<void> watch_locks(queue &on, std::int64_t tag);
+  /** Ends these reports. */
+  result<void> unwatch_locks() {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(mortise_client_watch_locks(raw(), nullptr, 0, filled), filled);
+  }
 #if MORTISE_HAS_EXCEPTIONS
   /** The throwing form: it throws every error as an exception. */
   void ping() { detail::checked(ping(std::nothrow)); }

@@ -288,7 +288,20 @@ enum mortise_kind_code {
   /** An observed election has another leader, or its leader has another value. */
   MORTISE_EVENT_LEADER = 12,
   /** Nobody leads an observed election. */
-  MORTISE_EVENT_NO_LEADER = 13
+  MORTISE_EVENT_NO_LEADER = 13,
+  /** A wait for a lock began: see `mortise_client_watch_locks`. */
+  MORTISE_EVENT_WAIT_BEGAN = 14,
+  /** A wait ended without a hold. The status is the result of the acquire. */
+  MORTISE_EVENT_WAIT_FAILED = 15,
+  /** A wait ended with a hold, which begins. */
+  MORTISE_EVENT_HOLD_BEGAN = 16,
+  /** A hold continues in another mode, after an upgrade or a downgrade. */
+  MORTISE_EVENT_HOLD_CHANGED = 17,
+  /**
+   * A hold ended. The status is MORTISE_OK after an unlock or an export, MORTISE_LOST after a loss,
+   * and MORTISE_CLOSED if its handle or its client was freed.
+   */
+  MORTISE_EVENT_HOLD_ENDED = 18
 };
 /** A value of `enum mortise_kind_code`, or one that a later version adds. */
 typedef int32_t mortise_kind;
@@ -836,6 +849,33 @@ MORTISE_API mortise_status mortise_client_watch_log(mortise_client *client, mort
 MORTISE_API mortise_status mortise_client_watch_stats(mortise_client *client, mortise_queue *queue,
                                                       int64_t tag, int64_t interval_ms,
                                                       mortise_error *error);
+/**
+ * Reports the begin and the end of each wait and each hold of this client on a queue, for example
+ * to trace them. It is off by default. A new watch replaces the old one, and a NULL queue ends it.
+ *
+ * Each accepted acquire and try begins a wait, which ends at once if the lock is free or the call
+ * does not wait. MORTISE_EVENT_WAIT_BEGAN is followed by MORTISE_EVENT_WAIT_FAILED, or by
+ * MORTISE_EVENT_HOLD_BEGAN and later MORTISE_EVENT_HOLD_ENDED, with each upgrade and downgrade as
+ * MORTISE_EVENT_HOLD_CHANGED in between. The events of one handle come in this order, and
+ * `mortise_event_handle_number` tells handles apart. A handle that acquires again what it holds
+ * neither waits nor begins another hold. The members of a multi are reported one by one. A hold
+ * ends when its unlock begins, and the result of the unlock is that of its call.
+ *
+ * The reports never wait for the reader. They take no room of the queue's capacity and come after
+ * all other events. While 4096 are unread, the client drops later ones, and
+ * `mortise_event_dropped_records` counts these. Do not rely on them for losses:
+ * `mortise_lock_watch` drops none. docs/tracing.md has an example.
+ * @param queue the queue that receives the events, or NULL.
+ * @param tag any number. The events return it.
+ * @return
+ * - MORTISE_OK: the watch is set or ended.
+ * - MORTISE_SHUT_DOWN: the queue was shut down.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an object is NULL.
+ */
+MORTISE_API mortise_status mortise_client_watch_locks(mortise_client *client, mortise_queue *queue,
+                                                      int64_t tag, mortise_error *error);
 
 /**
  * Lists what all live clients hold and wait for. The client finds their inboxes by PUBSUB CHANNELS,
@@ -2816,8 +2856,32 @@ MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_level_text(mortise_log_le
  * @param subject MORTISE_LOG_RECONNECTED to MORTISE_LOG_LOST.
  */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_log_subject_text(mortise_log_subject subject);
-/** The number of log records that were dropped just before this one. */
+/**
+ * The number of log records that were dropped just before this one. For a wait or a hold: of events
+ * of waits and holds.
+ */
 MORTISE_API int64_t mortise_event_dropped_records(const mortise_event *event);
+/**
+ * The kind of lock of an event of `mortise_client_watch_locks`: "mutex", "read", "write" or
+ * "semaphore". Otherwise "". The string is static. An election is a mutex.
+ */
+MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_lock_kind(const mortise_event *event);
+/**
+ * The number of the handle in its client, for an event of `mortise_client_watch_locks`. Otherwise
+ * 0. In a history it is "handle".
+ */
+MORTISE_API int64_t mortise_event_handle_number(const mortise_event *event);
+/**
+ * When an event of `mortise_client_watch_locks` happened, in microseconds since 1970 by the clock
+ * of this machine. Otherwise 0.
+ */
+MORTISE_API int64_t mortise_event_time_us(const mortise_event *event);
+/**
+ * How long the wait of a MORTISE_EVENT_HOLD_BEGAN or MORTISE_EVENT_WAIT_FAILED took, in
+ * microseconds. For MORTISE_EVENT_HOLD_CHANGED and MORTISE_EVENT_HOLD_ENDED, how long the hold
+ * lasted in the mode that ends. Otherwise 0.
+ */
+MORTISE_API int64_t mortise_event_lasted_us(const mortise_event *event);
 /** The server's own text for a failure, or "" if it sent none. */
 MORTISE_NEVER_NULL MORTISE_API const char *mortise_event_server_text(const mortise_event *event);
 /** 1 if the same call may succeed later without any change, otherwise 0. */

@@ -2,6 +2,7 @@
 #ifndef MORTISE_QUEUE_HPP
 #define MORTISE_QUEUE_HPP
 
+#include <chrono>
 #include <memory>
 
 #include "client.hpp"
@@ -49,8 +50,25 @@ class event {
   log_subject subject() const noexcept {
     return static_cast<log_subject>(mortise_event_log_subject(raw()));
   }
-  /** The number of log records that were dropped just before this one. */
+  /**
+   * The number of log records that were dropped just before this one. For a wait or a hold: of
+   * events of waits and holds.
+   */
   std::int64_t dropped_records() const noexcept { return mortise_event_dropped_records(raw()); }
+  /** Of a wait or a hold: "mutex", "read", "write" or "semaphore". Otherwise "". */
+  std::string_view lock_kind() const noexcept { return mortise_event_lock_kind(raw()); }
+  /** Of a wait or a hold: the number of its handle in the client. Otherwise 0. */
+  std::int64_t handle_number() const noexcept { return mortise_event_handle_number(raw()); }
+  /** When a wait or a hold began, ended or changed, by the clock of this machine. Otherwise 1970.
+   */
+  std::chrono::system_clock::time_point time() const noexcept {
+    return std::chrono::system_clock::time_point(
+        std::chrono::microseconds(mortise_event_time_us(raw())));
+  }
+  /** How long the wait, or the hold in its mode, took when it ended. Otherwise 0. */
+  std::chrono::microseconds lasted() const noexcept {
+    return std::chrono::microseconds(mortise_event_lasted_us(raw()));
+  }
   /**
    * The leader that an event of an observed election reports, as the answer to a query.
    * @return the answer, or an error:
@@ -169,6 +187,11 @@ inline result<void> client::watch_stats(queue &on, std::int64_t tag,
   mortise_error *filled = detail::error_of_thread();
   return detail::done(mortise_client_watch_stats(raw(), on.raw(), tag, interval.count(), filled),
                       filled);
+}
+
+inline result<void> client::watch_locks(queue &on, std::int64_t tag) {
+  mortise_error *filled = detail::error_of_thread();
+  return detail::done(mortise_client_watch_locks(raw(), on.raw(), tag, filled), filled);
 }
 
 }  // namespace MORTISE_CXX_NAMESPACE

@@ -54,7 +54,12 @@ enum class event_kind : std::int32_t {
   contended = MORTISE_EVENT_CONTENDED,
   value_set = MORTISE_EVENT_VALUE_SET,
   leader = MORTISE_EVENT_LEADER,
-  no_leader = MORTISE_EVENT_NO_LEADER
+  no_leader = MORTISE_EVENT_NO_LEADER,
+  wait_began = MORTISE_EVENT_WAIT_BEGAN,
+  wait_failed = MORTISE_EVENT_WAIT_FAILED,
+  hold_began = MORTISE_EVENT_HOLD_BEGAN,
+  hold_changed = MORTISE_EVENT_HOLD_CHANGED,
+  hold_ended = MORTISE_EVENT_HOLD_ENDED
 };
 
 /** Severity of a log record, as `mortise_log_level`. Lower values are more severe. */

@@ -96,16 +96,18 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
 
 bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
   const std::lock_guard guard(mutex_);
-  if (is_shut_down_) return false;
-  if (node->content.kind == event_kind::stats) {
-    if (std::exchange(is_stats_unread_, true)) return false;
-  } else {
-    if (unread_lines_ >= longest_reports) return false;
-    ++unread_lines_;
-  }
+  if (is_shut_down_ || !take_report_place_locked(node->content.kind)) return false;
   node->uses_capacity = false;
   reports_.push(*node.release());
   signal_locked();
+  return true;
+}
+
+bool event_queue::take_report_place_locked(event_kind kind) noexcept {
+  if (kind == event_kind::stats) return !std::exchange(is_stats_unread_, true);
+  auto& unread = is_of_lock(kind) ? unread_lock_reports_ : unread_lines_;
+  if (unread >= (is_of_lock(kind) ? longest_lock_reports : longest_reports)) return false;
+  ++unread;
   return true;
 }
 
@@ -140,6 +142,7 @@ event_node* event_queue::pop_locked() noexcept {
   auto& node = *(ended_.is_empty() ? reports_ : ended_).pop();
   if (node.uses_capacity) --reserved_;
   if (node.content.kind == event_kind::log) --unread_lines_;
+  if (is_of_lock(node.content.kind)) --unread_lock_reports_;
   if (node.content.kind == event_kind::stats) is_stats_unread_ = false;
   return &node;
 }

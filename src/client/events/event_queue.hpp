@@ -48,6 +48,11 @@ enum class event_kind : std::int32_t {
   value_set = 11,
   leader = 12,
   no_leader = 13,
+  wait_began = 14,
+  wait_failed = 15,
+  hold_began = 16,
+  hold_changed = 17,
+  hold_ended = 18,
 };
 
 // Whether a watched handle or an observed election reports it. Every other kind ends a call or
@@ -57,21 +62,33 @@ constexpr bool is_notice(event_kind kind) noexcept {
          kind == event_kind::leader || kind == event_kind::no_leader;
 }
 
+// Whether it is the begin or the end of a wait or a hold, which a client reports.
+constexpr bool is_of_lock(event_kind kind) noexcept {
+  return kind >= event_kind::wait_began && kind <= event_kind::hold_ended;
+}
+
 struct event {
   event_kind kind = event_kind::none;
   std::int64_t tag = 0;
   std::int64_t token = 0;
   std::int64_t hold_number = 0;
   outcome error;
-  // Of a log record: its level, its subject, and how many records were dropped before it.
+  // Of a log record.
   log_level level = log_level::none;
   log_subject subject = log_subject::none;
+  // Of a log record, or of a wait or a hold: how many of these were dropped before it.
   std::int64_t dropped_records = 0;
+  // Of a wait or a hold: a static text, the number of its handle in its client, when this happened
+  // by the wall clock, and how long the wait or the hold took.
+  const char* lock_kind = "";
+  std::int64_t handle_number = 0;
+  std::int64_t time_us = 0;
+  std::int64_t lasted_us = 0;
   // Of an observed election: the answer of the query.
   std::shared_ptr<const protocol::lock_info> leader;
   // Completes the message on the reader's thread. A notice has a message although nothing failed.
   void complete_message(const std::string& name) noexcept {
-    if (is_notice(kind) && error.ok())
+    if ((is_notice(kind) || is_of_lock(kind)) && error.ok())
       error.message = joined({error.cause != nullptr ? error.cause : ""});
     if (!error.words().empty()) error.name(name);
   }
@@ -103,8 +120,9 @@ class event_node : public fifo_link<event_node> {
 
 class event_queue {
  public:
-  // The maximum of unread log records.
+  // The maximum of unread log records, and of unread begins and ends of waits and holds.
   static constexpr int longest_reports = 64;
+  static constexpr int longest_lock_reports = 4096;
 
   // With a client, a thread that waits for events also reads that client's replies.
   explicit event_queue(std::int64_t capacity, std::shared_ptr<client> client = nullptr);
@@ -123,9 +141,9 @@ class event_queue {
   [[nodiscard]] bool is_shut_down();
   // Adds the event of an ended call, or a notice. Returns the node if the queue was freed.
   std::unique_ptr<event_node> deliver(std::unique_ptr<event_node> ended) noexcept;
-  // Adds a log record or a statistics event. It takes no reserved place. It is read after all other
-  // events, so it never delays a loss. False if it is dropped: too many of its kind are unread, or
-  // the queue was shut down.
+  // Adds a log record, a statistics event, or the begin or the end of a wait or a hold. It takes no
+  // reserved place. It is read after all other events, so it never delays a loss. False if it is
+  // dropped: too many of its kind are unread, or the queue was shut down.
   bool report(std::unique_ptr<event_node> node) noexcept;
 
   // The oldest event: ok, timed_out, shut_down.
@@ -153,6 +171,8 @@ class event_queue {
   struct consumer;
 
   outcome reserve_locked();
+  // Whether another report of this kind may be unread.
+  bool take_report_place_locked(event_kind kind) noexcept;
   // Takes up to `count` available events, the oldest first.
   std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
   // The handle of a waiting acquire that was not cancelled yet, or nullptr.
@@ -183,6 +203,7 @@ class event_queue {
   fifo<event_node> ended_;    // of calls and watches
   fifo<event_node> reports_;  // read after `ended_`
   int unread_lines_ = 0;
+  int unread_lock_reports_ = 0;
   bool is_stats_unread_ = false;
   std::list<event_node*> waiting_;
   bool is_shut_down_ = false;

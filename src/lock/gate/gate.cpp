@@ -106,7 +106,7 @@ void gate::refuse_try(acquire_operation& acquire, claim_queue& queue, time_ns no
   queue.note_taken(acquire);
   acquire.counts().acquire_answered(status::not_acquired);
   acquire.began = now;
-  common_.journal.wait_began(*acquire.owner);
+  common_.journal.wait_began(acquire);
   common_.journal.wait_ended(acquire, status::not_acquired, now);
   acquire.finish(outcome::because(status::not_acquired, queue.obstacle()), 0);
 }
@@ -230,6 +230,7 @@ void gate::repeat_contention(lock::owner& owner) {
 }
 
 void gate::forget(lock::owner& owner, time_ns now) {
+  owner.is_freed = true;
   if (owner.pending != nullptr) abandon(*owner.pending, status::closed, now);
   if (owner.state() == owner_state::held) {
     owner.queue->end_calls_of(owner, outcome::of(status::closed));
@@ -241,6 +242,7 @@ void gate::forget(lock::owner& owner, time_ns now) {
   for (const auto& each : queues_) each->end_retention(now);
   common_.pending_releases.forget(owner);
   owner.enter(owner_state::idle);
+  owner.is_freed = false;  // a multi may still acquire it
 }
 
 void gate::close(time_ns now) {

@@ -18,8 +18,9 @@ class gate_journal {
  public:
   explicit gate_journal(gate_listener& observer) : listener_(observer) {}
 
-  void wait_began(const owner& waiter) const noexcept {
-    probe::wait_start(&waiter, waiter.trace.lock_name);
+  void wait_began(const acquire_operation& waiter) const noexcept {
+    probe::wait_start(waiter.owner, waiter.owner->trace.lock_name);
+    listener_.on_wait_began(waiter);
   }
   void found_taken(const acquire_operation& waiter) const noexcept {
     listener_.on_event(of_wait(event_kind::began, waiter, waiter.began));
@@ -35,6 +36,7 @@ class gate_journal {
     probe::grant(&holder, holder.trace.lock_name, holder.token);
     auto event = of_wait(is_passed ? event_kind::passed : event_kind::granted, waiter, now);
     event.token = holder.token;
+    event.hold_number = holder.hold_number;
     listener_.on_event(event);
   }
   void wait_ended(const acquire_operation& waiter, status code, time_ns now) const noexcept {
@@ -49,7 +51,9 @@ class gate_journal {
   // Before its hold counts change.
   void released(const owner& holder, time_ns now) const noexcept {
     probe::release(&holder, holder.trace.lock_name, holder.token, now - holder.held_since);
-    changed(event_kind::released, holder, now);
+    auto event = of_hold(event_kind::released, holder, now);
+    if (holder.is_freed) event.code = static_cast<std::int32_t>(status::closed);
+    listener_.on_event(event);
   }
   void exported(const owner& holder, time_ns now) const noexcept {
     probe::release(&holder, holder.trace.lock_name, holder.token, now - holder.held_since);
@@ -91,6 +95,7 @@ class gate_journal {
     event.mode = holder.has_hold(hold_mode::exclusive) ? hold_mode::exclusive : hold_mode::shared;
     event.handle = holder.trace.number;
     event.token = holder.token;
+    event.hold_number = holder.hold_number;
     event.at = now;
     event.since = holder.held_since;
     return event;

@@ -6,6 +6,7 @@
 
 namespace mortise::lock {
 
+class acquire_operation;
 struct owner;
 
 class gate_listener {
@@ -17,7 +18,11 @@ class gate_listener {
   virtual void on_contended(owner& holder) noexcept = 0;
   // The failure of an unlock that had ended when it was sent. Its handle may be freed.
   virtual void on_not_released(const outcome& error) noexcept = 0;
-  // For the history. Nothing depends on it.
+  // Before the first event of a wait. Only for reports, as on_event().
+  virtual void on_wait_began(const acquire_operation& waiter) noexcept {
+    static_cast<void>(waiter);
+  }
+  // For the history and for reports. Nothing depends on it.
   virtual void on_event(const lock_event& event) noexcept { static_cast<void>(event); }
 };
 

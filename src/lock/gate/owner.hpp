@@ -103,6 +103,7 @@ struct owner : owner_terms {
   acquire_operation* pending = nullptr;       // the acquire that waits
   reason loss = reason::none;                 // of the last hold that was lost
   bool is_interrupted = false;                // rejects new acquires
+  bool is_freed = false;                      // while its handle or its client ends
   bool is_contention_due = false;             // for the present hold, until it is reported
   time_ns held_since = 0;                     // of the present hold, in its present mode
   thread_identity thread;                     // that has acquired it by a blocking call

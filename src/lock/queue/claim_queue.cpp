@@ -20,7 +20,7 @@ void claim_queue::enter(acquire_operation& acquire, time_ns now) {
   gate_.operations.accept(acquire);
   acquire.began = now;
   acquire.counts().acquire_began();
-  gate_.journal.wait_began(owner);
+  gate_.journal.wait_began(acquire);
   if (!takes_up && !holds_now && (current_ || !waiters_.empty())) note_taken(acquire);
   owner.enter(owner_state::acquiring);
   owner.pending = &acquire;
@@ -176,6 +176,8 @@ void claim_queue::close(time_ns now) {
   // A waiter may exist that is not known yet, and no second request can follow.
   current_->on_waiter();
   holders_.each([&](lock::owner& holder) {
+    holder.is_freed = true;
+    gate_.journal.released(holder, now);
     holder.count_hold_end(now);
     holders_.remove(holder);
     holder.enter(owner_state::lost);

@@ -374,6 +374,12 @@ void watch_stats(handle &of, call &made) {
                    : client.unwatch_stats());
 }
 
+void watch_locks(handle &of, call &made) {
+  auto &client = of.as<mortise::client>();
+  made.came_to(made.number("is_on") != 0 ? client.watch_locks(*the_state().queue, tag_of(of))
+                                         : client.unwatch_locks());
+}
+
 void observe(handle &of, call &made) {
   auto &election = of.as<mortise::election>();
   const auto interval = std::chrono::milliseconds(made.number("interval_ms"));
@@ -406,6 +412,8 @@ void make_call(handle &of, const std::string &method, call &made) {
     watch_log(of, made);
   } else if (method == "watch_stats") {
     watch_stats(of, made);
+  } else if (method == "watch_locks") {
+    watch_locks(of, made);
   } else {
     std::visit([&](auto &object) { call_on(object, method, made); }, of.object);
   }

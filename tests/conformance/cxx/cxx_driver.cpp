@@ -147,11 +147,20 @@ std::string_view notice_of(const mortise::event &event) {
   if (event.kind() == mortise::event_kind::contended) return "contended";
   if (event.kind() == mortise::event_kind::leader) return "leader";
   if (event.kind() == mortise::event_kind::no_leader) return "no_leader";
+  if (event.kind() == mortise::event_kind::wait_began) return "wait_began";
+  if (event.kind() == mortise::event_kind::wait_failed) return "wait_failed";
+  if (event.kind() == mortise::event_kind::hold_began) return "hold_began";
+  if (event.kind() == mortise::event_kind::hold_changed) return "hold_changed";
+  if (event.kind() == mortise::event_kind::hold_ended) return "hold_ended";
   return event.kind() == mortise::event_kind::lost ? "lost" : "at_risk";
 }
 
-/** Of a leader its value. */
+/** Of a leader its value, and of a wait or a hold the lock and the status. */
 std::string text_of(const mortise::event &event) {
+  if (!event.lock_kind().empty()) {
+    const auto status = words_status(static_cast<mortise_status>(event.status()));
+    return std::string(event.lock_kind()) + ' ' + std::string(event.lock_name()) + ' ' + status;
+  }
   const auto leader = event.leader();
   if (!leader) return std::string(event.message());
   const auto entries = leader->entries();

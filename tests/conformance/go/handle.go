@@ -632,6 +632,9 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 		return failed(h.watchLog(given))
 	case "watch_stats":
 		return failed(h.watchStats(given))
+	case "watch_locks":
+		listeners[h.name].isOn.Store(given["is_on"] == "1")
+		return result{}
 	case "ping":
 		return failed(h.object.(*mortise.Client).Ping(ctx))
 	case "set_credentials":

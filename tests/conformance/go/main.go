@@ -149,7 +149,7 @@ func membersOf(list string) []mortise.Member {
 	return members
 }
 
-func create(kind string, given arguments) (any, error) {
+func create(kind, name string, given arguments) (any, error) {
 	var options []mortise.Option
 	for key, value := range given {
 		if strings.HasPrefix(key, "opt.") {
@@ -157,6 +157,10 @@ func create(kind string, given arguments) (any, error) {
 		}
 	}
 	if kind == "client" {
+		if given["listens"] != "" {
+			listeners[name] = &listener{client: name, run: run}
+			options = append(options, mortise.WithListener(listeners[name]))
+		}
 		return mortise.Open(context.Background(), given["url"], options...)
 	}
 	client := handles[given["client"]].object.(*mortise.Client)
@@ -196,7 +200,7 @@ func parse(line string) (words []string, given arguments) {
 func do(words []string, given arguments) result {
 	switch words[1] {
 	case "new":
-		object, err := create(words[2], given)
+		object, err := create(words[2], words[3], given)
 		if err == nil {
 			handles[words[3]] = &handle{name: words[3], run: run, object: object,
 				holds: map[string][]*mortise.Hold{}, ended: map[string]*mortise.Hold{}}

@@ -53,6 +53,7 @@ final class Driver {
 
   private static synchronized void endRun() {
     ++run;
+    Reports.forget();
   }
 
   // ---- new -------------------------------------------------------------------------------------
@@ -79,6 +80,9 @@ final class Driver {
         url == null ? MortiseClient.builder() : MortiseClient.builder(url);
     MortiseOptions options = line.options();
     if (options != null) builder.options(options);
+    if (line.given().containsKey("listens")) {
+      builder.lockListener(Reports.of(line.word(3)));
+    }
     return builder.open();
   }
 
@@ -255,6 +259,7 @@ final class Driver {
               line.given().get("user"), line.given().get("password").toCharArray());
       case "watch_log" -> watchLog(client, line);
       case "watch_stats" -> watchStats(client, line);
+      case "watch_locks" -> Reports.of(line.word(2)).turn(line.number("is_on", 1) == 1);
       case "ping" -> client.ping();
       case "free" -> client.close();
       default -> throw new IllegalArgumentException(method);

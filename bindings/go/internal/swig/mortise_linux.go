@@ -50,22 +50,22 @@ typedef long long swig_type_20;
 typedef long long swig_type_21;
 typedef long long swig_type_22;
 typedef long long swig_type_23;
-typedef _gostring_ swig_type_24;
-typedef long long swig_type_25;
+typedef long long swig_type_24;
+typedef _gostring_ swig_type_25;
 typedef long long swig_type_26;
-typedef _gostring_ swig_type_27;
-typedef long long swig_type_28;
+typedef long long swig_type_27;
+typedef _gostring_ swig_type_28;
 typedef long long swig_type_29;
 typedef long long swig_type_30;
 typedef long long swig_type_31;
 typedef long long swig_type_32;
 typedef long long swig_type_33;
 typedef long long swig_type_34;
-typedef _gostring_ swig_type_35;
-typedef long long swig_type_36;
+typedef long long swig_type_35;
+typedef _gostring_ swig_type_36;
 typedef long long swig_type_37;
-typedef _gostring_ swig_type_38;
-typedef long long swig_type_39;
+typedef long long swig_type_38;
+typedef _gostring_ swig_type_39;
 typedef long long swig_type_40;
 typedef long long swig_type_41;
 typedef long long swig_type_42;
@@ -82,36 +82,36 @@ typedef long long swig_type_52;
 typedef long long swig_type_53;
 typedef long long swig_type_54;
 typedef long long swig_type_55;
-typedef _gostring_ swig_type_56;
-typedef long long swig_type_57;
+typedef long long swig_type_56;
+typedef _gostring_ swig_type_57;
 typedef long long swig_type_58;
-typedef _gostring_ swig_type_59;
-typedef long long swig_type_60;
-typedef _gostring_ swig_type_61;
-typedef long long swig_type_62;
+typedef long long swig_type_59;
+typedef _gostring_ swig_type_60;
+typedef long long swig_type_61;
+typedef _gostring_ swig_type_62;
 typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
-typedef _gostring_ swig_type_69;
-typedef long long swig_type_70;
+typedef long long swig_type_69;
+typedef _gostring_ swig_type_70;
 typedef long long swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
 typedef long long swig_type_76;
-typedef _gostring_ swig_type_77;
-typedef long long swig_type_78;
-typedef _gostring_ swig_type_79;
-typedef long long swig_type_80;
+typedef long long swig_type_77;
+typedef _gostring_ swig_type_78;
+typedef long long swig_type_79;
+typedef _gostring_ swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
-typedef _gostring_ swig_type_84;
-typedef long long swig_type_85;
+typedef long long swig_type_84;
+typedef _gostring_ swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
@@ -121,8 +121,8 @@ typedef long long swig_type_91;
 typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
-typedef _gostring_ swig_type_95;
-typedef long long swig_type_96;
+typedef long long swig_type_95;
+typedef _gostring_ swig_type_96;
 typedef long long swig_type_97;
 typedef long long swig_type_98;
 typedef long long swig_type_99;
@@ -134,28 +134,28 @@ typedef long long swig_type_104;
 typedef long long swig_type_105;
 typedef long long swig_type_106;
 typedef long long swig_type_107;
-typedef _gostring_ swig_type_108;
-typedef long long swig_type_109;
-typedef _gostring_ swig_type_110;
-typedef long long swig_type_111;
-typedef _gostring_ swig_type_112;
-typedef long long swig_type_113;
+typedef long long swig_type_108;
+typedef _gostring_ swig_type_109;
+typedef long long swig_type_110;
+typedef _gostring_ swig_type_111;
+typedef long long swig_type_112;
+typedef _gostring_ swig_type_113;
 typedef long long swig_type_114;
 typedef long long swig_type_115;
 typedef long long swig_type_116;
 typedef long long swig_type_117;
 typedef long long swig_type_118;
 typedef long long swig_type_119;
-typedef _gostring_ swig_type_120;
-typedef long long swig_type_121;
+typedef long long swig_type_120;
+typedef _gostring_ swig_type_121;
 typedef long long swig_type_122;
 typedef long long swig_type_123;
 typedef long long swig_type_124;
 typedef long long swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
-typedef _gostring_ swig_type_128;
-typedef long long swig_type_129;
+typedef long long swig_type_128;
+typedef _gostring_ swig_type_129;
 typedef long long swig_type_130;
 typedef long long swig_type_131;
 typedef long long swig_type_132;
@@ -163,12 +163,12 @@ typedef long long swig_type_133;
 typedef long long swig_type_134;
 typedef long long swig_type_135;
 typedef long long swig_type_136;
-typedef _gostring_ swig_type_137;
-typedef long long swig_type_138;
-typedef _gostring_ swig_type_139;
-typedef long long swig_type_140;
-typedef _gostring_ swig_type_141;
-typedef long long swig_type_142;
+typedef long long swig_type_137;
+typedef _gostring_ swig_type_138;
+typedef long long swig_type_139;
+typedef _gostring_ swig_type_140;
+typedef long long swig_type_141;
+typedef _gostring_ swig_type_142;
 typedef long long swig_type_143;
 typedef long long swig_type_144;
 typedef long long swig_type_145;
@@ -178,15 +178,15 @@ typedef long long swig_type_148;
 typedef long long swig_type_149;
 typedef long long swig_type_150;
 typedef long long swig_type_151;
-typedef _gostring_ swig_type_152;
-typedef long long swig_type_153;
-typedef _gostring_ swig_type_154;
-typedef long long swig_type_155;
+typedef long long swig_type_152;
+typedef _gostring_ swig_type_153;
+typedef long long swig_type_154;
+typedef _gostring_ swig_type_155;
 typedef long long swig_type_156;
 typedef long long swig_type_157;
 typedef long long swig_type_158;
-typedef _gostring_ swig_type_159;
-typedef long long swig_type_160;
+typedef long long swig_type_159;
+typedef _gostring_ swig_type_160;
 typedef long long swig_type_161;
 typedef long long swig_type_162;
 typedef long long swig_type_163;
@@ -206,8 +206,8 @@ typedef long long swig_type_176;
 typedef long long swig_type_177;
 typedef long long swig_type_178;
 typedef long long swig_type_179;
-typedef _gostring_ swig_type_180;
-typedef long long swig_type_181;
+typedef long long swig_type_180;
+typedef _gostring_ swig_type_181;
 typedef long long swig_type_182;
 typedef long long swig_type_183;
 typedef long long swig_type_184;
@@ -232,6 +232,10 @@ typedef long long swig_type_202;
 typedef long long swig_type_203;
 typedef long long swig_type_204;
 typedef long long swig_type_205;
+typedef long long swig_type_206;
+typedef long long swig_type_207;
+typedef long long swig_type_208;
+typedef long long swig_type_209;
 extern void _wrap_Swig_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_a11ebd63180dd5c0(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -277,210 +281,211 @@ extern uintptr_t _wrap_client_last_health_swig_a11ebd63180dd5c0(uintptr_t arg1, 
 extern uintptr_t _wrap_client_stats_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_client_watch_log_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_20 arg3, int arg4, uintptr_t arg5);
 extern int _wrap_client_watch_stats_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_21 arg3, swig_type_22 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_23 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_client_scan_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_24 arg2, swig_type_25 arg3, swig_type_26 arg4, uintptr_t arg5);
-extern uintptr_t _wrap_client_list_history_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_27 arg2, swig_type_28 arg3, swig_type_29 arg4, uintptr_t arg5);
+extern int _wrap_client_watch_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_23 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_client_list_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_24 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_client_scan_locks_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_25 arg2, swig_type_26 arg3, swig_type_27 arg4, uintptr_t arg5);
+extern uintptr_t _wrap_client_list_history_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_28 arg2, swig_type_29 arg3, swig_type_30 arg4, uintptr_t arg5);
 extern void _wrap_listing_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_listing_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_30 _wrap_listing_answered_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_31 _wrap_listing_silent_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_32 _wrap_listing_truncated_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_33 _wrap_listing_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_voidp _wrap_listing_text_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_34 arg2, swig_type_35 arg3);
-extern swig_type_36 _wrap_listing_number_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_37 arg2, swig_type_38 arg3);
+extern swig_type_31 _wrap_listing_answered_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_32 _wrap_listing_silent_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_33 _wrap_listing_truncated_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_34 _wrap_listing_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_listing_text_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_35 arg2, swig_type_36 arg3);
+extern swig_type_37 _wrap_listing_number_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_38 arg2, swig_type_39 arg3);
 extern void _wrap_stats_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_stats_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_stats_prometheus_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_39 _wrap_stats_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_voidp _wrap_stats_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_40 arg2);
-extern swig_voidp _wrap_stats_type_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_41 arg2);
-extern double _wrap_stats_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_42 arg2);
-extern swig_type_43 _wrap_stats_label_count_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_44 arg2);
-extern swig_voidp _wrap_stats_label_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_45 arg2, swig_type_46 arg3);
-extern swig_voidp _wrap_stats_label_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_47 arg2, swig_type_48 arg3);
+extern swig_type_40 _wrap_stats_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_stats_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_41 arg2);
+extern swig_voidp _wrap_stats_type_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_42 arg2);
+extern double _wrap_stats_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_43 arg2);
+extern swig_type_44 _wrap_stats_label_count_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_45 arg2);
+extern swig_voidp _wrap_stats_label_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_46 arg2, swig_type_47 arg3);
+extern swig_voidp _wrap_stats_label_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_48 arg2, swig_type_49 arg3);
 extern void _wrap_health_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_49 _wrap_health_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_50 _wrap_health_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_health_worst_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_voidp _wrap_health_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_50 arg2);
-extern int _wrap_health_severity_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_51 arg2);
-extern swig_voidp _wrap_health_server_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_52 arg2);
-extern swig_voidp _wrap_health_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_53 arg2);
-extern swig_voidp _wrap_health_consequence_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_54 arg2);
-extern swig_voidp _wrap_health_remedy_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_55 arg2);
+extern swig_voidp _wrap_health_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_51 arg2);
+extern int _wrap_health_severity_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_52 arg2);
+extern swig_voidp _wrap_health_server_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_53 arg2);
+extern swig_voidp _wrap_health_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_54 arg2);
+extern swig_voidp _wrap_health_consequence_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_55 arg2);
+extern swig_voidp _wrap_health_remedy_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_56 arg2);
 extern swig_voidp _wrap_health_json_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_severity_text_swig_a11ebd63180dd5c0(int arg1);
-extern uintptr_t _wrap_lock_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_56 arg2, uintptr_t arg3, uintptr_t arg4);
+extern uintptr_t _wrap_lock_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_lock_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_lock_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_57 arg2, uintptr_t arg3);
+extern int _wrap_lock_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
 extern int _wrap_lock_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_58 arg2, uintptr_t arg3);
+extern int _wrap_lock_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
 extern int _wrap_lock_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_lock_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_59 arg2, uintptr_t arg3);
-extern uintptr_t _wrap_lock_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
-extern int _wrap_lock_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_lock_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_60 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_lock_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_61 arg2, uintptr_t arg3);
+extern int _wrap_lock_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_62 _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_63 _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_64 _wrap_lock_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_65 _wrap_lock_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_66 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_67 arg3, swig_type_68 arg4, uintptr_t arg5);
+extern swig_type_63 _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_64 _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_65 _wrap_lock_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_66 _wrap_lock_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_69 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_70 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, swig_type_72 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, swig_type_75 arg4, uintptr_t arg5);
-extern int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_79 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, swig_type_73 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, swig_type_76 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_rw_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_rw_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
-extern int _wrap_rw_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_rw_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
+extern int _wrap_rw_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_85 _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_86 _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_87 _wrap_rw_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_88 _wrap_rw_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_89 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_type_91 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
+extern swig_type_86 _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_87 _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_88 _wrap_rw_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_89 _wrap_rw_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_90 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_93 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, swig_type_98 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, swig_type_102 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, swig_type_107 arg4, uintptr_t arg5);
-extern int _wrap_rw_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_108 arg2, uintptr_t arg3);
-extern int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_111 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_112 arg2, swig_type_113 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_96 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_107 arg3, swig_type_108 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_109 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_110 arg3, swig_type_111 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_113 arg2, swig_type_114 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_114 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_115 arg2, swig_type_116 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_115 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_116 arg2, swig_type_117 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_semaphore_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_semaphore_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_semaphore_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_121 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_121 _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_122 _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_123 _wrap_semaphore_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_124 _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_125 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_126 arg3, swig_type_127 arg4, uintptr_t arg5);
+extern swig_type_122 _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_123 _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_124 _wrap_semaphore_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_125 _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_126 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_127 arg3, swig_type_128 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_128 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_129 arg3, swig_type_130 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_131 arg3, swig_type_132 arg4, swig_type_133 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_134 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_137 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, swig_type_139 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_140 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_election_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_141 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, swig_type_134 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, swig_type_137 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_138 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, swig_type_140 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_141 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_election_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_election_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_election_campaign_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3);
-extern int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_143 arg3, swig_type_144 arg4, uintptr_t arg5);
+extern int _wrap_election_campaign_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_143 arg2, uintptr_t arg3);
+extern int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_144 arg3, swig_type_145 arg4, uintptr_t arg5);
 extern int _wrap_election_resign_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_election_resign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_145 arg3, uintptr_t arg4);
-extern int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_146 arg2, uintptr_t arg3);
-extern int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_147 arg3, swig_type_148 arg4, uintptr_t arg5);
-extern int _wrap_election_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_149 arg2, uintptr_t arg3);
-extern int _wrap_election_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_150 arg3, swig_type_151 arg4, uintptr_t arg5);
+extern int _wrap_election_resign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_146 arg3, uintptr_t arg4);
+extern int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_147 arg2, uintptr_t arg3);
+extern int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, swig_type_149 arg4, uintptr_t arg5);
+extern int _wrap_election_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_150 arg2, uintptr_t arg3);
+extern int _wrap_election_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, swig_type_152 arg4, uintptr_t arg5);
 extern int _wrap_election_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_election_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_152 arg2, uintptr_t arg3);
-extern int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_153 arg3, swig_type_154 arg4, uintptr_t arg5);
+extern int _wrap_election_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_153 arg2, uintptr_t arg3);
+extern int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, swig_type_155 arg4, uintptr_t arg5);
 extern int _wrap_election_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_election_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_election_is_leader_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_155 _wrap_election_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_156 _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_157 _wrap_election_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_158 _wrap_election_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_156 _wrap_election_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_157 _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_158 _wrap_election_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_159 _wrap_election_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_election_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_election_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_159 arg2, uintptr_t arg3);
-extern int _wrap_election_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_160 arg3, uintptr_t arg4);
-extern int _wrap_election_observe_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_161 arg3, swig_type_162 arg4, uintptr_t arg5);
+extern int _wrap_election_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_160 arg2, uintptr_t arg3);
+extern int _wrap_election_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_161 arg3, uintptr_t arg4);
+extern int _wrap_election_observe_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_162 arg3, swig_type_163 arg4, uintptr_t arg5);
 extern uintptr_t _wrap_multi_new_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_163 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_164 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_164 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_165 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_165 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_166 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
 extern int _wrap_multi_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_166 _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_167 _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_168 _wrap_multi_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_169 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_170 arg3, swig_type_171 arg4, uintptr_t arg5);
-extern swig_type_172 _wrap_multi_member_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_173 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_174 arg3, swig_type_175 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_176 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_177 arg3, swig_type_178 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_179 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_hold_id_new_swig_a11ebd63180dd5c0(swig_type_180 arg1, uintptr_t arg2);
+extern swig_type_167 _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_168 _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_169 _wrap_multi_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_170 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_171 arg3, swig_type_172 arg4, uintptr_t arg5);
+extern swig_type_173 _wrap_multi_member_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_174 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_175 arg3, swig_type_176 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_177 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_178 arg3, swig_type_179 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_180 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_hold_id_new_swig_a11ebd63180dd5c0(swig_type_181 arg1, uintptr_t arg2);
 extern void _wrap_hold_id_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_hold_id_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_181 _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_182 _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_182 _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_183 _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_info_new_swig_a11ebd63180dd5c0(void);
 extern void _wrap_info_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_183 _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_184 _wrap_info_latest_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_185 _wrap_info_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_186 _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_187 _wrap_info_permits_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_188 _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_189 _wrap_info_waiter_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_190 _wrap_info_entry_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_191 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_192 arg2);
-extern int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_193 arg2);
-extern swig_type_194 _wrap_info_entry_permits_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_195 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_196 arg2);
-extern swig_type_197 _wrap_info_entry_pid_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_198 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_199 arg2);
-extern swig_voidp _wrap_info_entry_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_200 arg2);
-extern uintptr_t _wrap_queue_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_201 arg2, uintptr_t arg3);
+extern swig_type_184 _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_185 _wrap_info_latest_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_186 _wrap_info_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_187 _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_188 _wrap_info_permits_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_189 _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_190 _wrap_info_waiter_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_191 _wrap_info_entry_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_192 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_193 arg2);
+extern int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_194 arg2);
+extern swig_type_195 _wrap_info_entry_permits_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_196 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_197 arg2);
+extern swig_type_198 _wrap_info_entry_pid_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_199 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_200 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_201 arg2);
+extern uintptr_t _wrap_queue_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_202 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_a11ebd63180dd5c0(uintptr_t arg1);
@@ -488,10 +493,10 @@ extern void _wrap_queue_shutdown_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_a11ebd63180dd5c0(void);
 extern void _wrap_event_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_202 _wrap_event_tag_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_203 _wrap_event_tag_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_status_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_203 _wrap_event_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_204 _wrap_event_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_204 _wrap_event_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_205 _wrap_event_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_reason_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_voidp arg2);
@@ -500,7 +505,11 @@ extern int _wrap_event_log_level_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_a11ebd63180dd5c0(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_a11ebd63180dd5c0(int arg1);
-extern swig_type_205 _wrap_event_dropped_records_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_206 _wrap_event_dropped_records_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_event_lock_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_207 _wrap_event_handle_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_208 _wrap_event_time_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_209 _wrap_event_lasted_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_a11ebd63180dd5c0(uintptr_t arg1);
@@ -935,12 +944,22 @@ func Client_watch_stats(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	return swig_r
 }
 
+func Client_watch_locks(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	swig_r = (int32)(C._wrap_client_watch_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_23(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	return swig_r
+}
+
 func Client_list_locks(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_client_list_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_23(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_client_list_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_24(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -951,7 +970,7 @@ func Client_scan_locks(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_type_25(_swig_i_2), C.swig_type_26(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_scan_locks_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_type_26(_swig_i_2), C.swig_type_27(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -965,7 +984,7 @@ func Client_list_history(arg1 uintptr, arg2 string, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_client_list_history_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_27)(unsafe.Pointer(&_swig_i_1)), C.swig_type_28(_swig_i_2), C.swig_type_29(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_client_list_history_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_28)(unsafe.Pointer(&_swig_i_1)), C.swig_type_29(_swig_i_2), C.swig_type_30(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1017,7 +1036,7 @@ func Listing_text(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_listing_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_34(_swig_i_1), *(*C.swig_type_35)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (*byte)(C._wrap_listing_text_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_35(_swig_i_1), *(*C.swig_type_36)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1029,7 +1048,7 @@ func Listing_number(arg1 uintptr, arg2 int64, arg3 string) (_swig_ret int64) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int64)(C._wrap_listing_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_37(_swig_i_1), *(*C.swig_type_38)(unsafe.Pointer(&_swig_i_2))))
+	swig_r = (int64)(C._wrap_listing_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_38(_swig_i_1), *(*C.swig_type_39)(unsafe.Pointer(&_swig_i_2))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1066,7 +1085,7 @@ func Stats_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_40(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
 	return swig_r
 }
 
@@ -1074,7 +1093,7 @@ func Stats_type(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_stats_type_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_41(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_stats_type_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
 	return swig_r
 }
 
@@ -1082,7 +1101,7 @@ func Stats_value(arg1 uintptr, arg2 int64) (_swig_ret float64) {
 	var swig_r float64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (float64)(C._wrap_stats_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_42(_swig_i_1)))
+	swig_r = (float64)(C._wrap_stats_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_43(_swig_i_1)))
 	return swig_r
 }
 
@@ -1090,7 +1109,7 @@ func Stats_label_count(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_stats_label_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_44(_swig_i_1)))
+	swig_r = (int64)(C._wrap_stats_label_count_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1)))
 	return swig_r
 }
 
@@ -1099,7 +1118,7 @@ func Stats_label_name(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_45(_swig_i_1), C.swig_type_46(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_46(_swig_i_1), C.swig_type_47(_swig_i_2)))
 	return swig_r
 }
 
@@ -1108,7 +1127,7 @@ func Stats_label_value(arg1 uintptr, arg2 int64, arg3 int64) (_swig_ret *byte) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*byte)(C._wrap_stats_label_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_47(_swig_i_1), C.swig_type_48(_swig_i_2)))
+	swig_r = (*byte)(C._wrap_stats_label_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_48(_swig_i_1), C.swig_type_49(_swig_i_2)))
 	return swig_r
 }
 
@@ -1135,7 +1154,7 @@ func Health_name(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_50(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_name_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
 	return swig_r
 }
 
@@ -1143,7 +1162,7 @@ func Health_severity(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_health_severity_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_51(_swig_i_1)))
+	swig_r = (int32)(C._wrap_health_severity_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
 	return swig_r
 }
 
@@ -1151,7 +1170,7 @@ func Health_server(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_server_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_52(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_server_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1)))
 	return swig_r
 }
 
@@ -1159,7 +1178,7 @@ func Health_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_53(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1)))
 	return swig_r
 }
 
@@ -1167,7 +1186,7 @@ func Health_consequence(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_consequence_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_54(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_consequence_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1)))
 	return swig_r
 }
 
@@ -1175,7 +1194,7 @@ func Health_remedy(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_health_remedy_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_55(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_health_remedy_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_56(_swig_i_1)))
 	return swig_r
 }
 
@@ -1199,7 +1218,7 @@ func Lock_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_lock_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_56)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_lock_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_57)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1224,7 +1243,7 @@ func Lock_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1241,7 +1260,7 @@ func Lock_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_58(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_59(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1258,7 +1277,7 @@ func Lock_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_59)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_60)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1270,7 +1289,7 @@ func Lock_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_lock_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_60(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_lock_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_61(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1279,7 +1298,7 @@ func Lock_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_61)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_62)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1343,7 +1362,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_66(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1354,7 +1373,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_67(_swig_i_2), C.swig_type_68(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1372,7 +1391,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_69)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1385,7 +1404,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_70(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1396,7 +1415,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.swig_type_72(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1406,7 +1425,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1417,7 +1436,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.swig_type_75(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.swig_type_76(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1428,7 +1447,7 @@ func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), *(*C.swig_type_77)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), *(*C.swig_type_78)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1441,7 +1460,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1451,7 +1470,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_80)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1476,7 +1495,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_80(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1501,7 +1520,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1534,7 +1553,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1560,7 +1579,7 @@ func Rw_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_rw_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_rw_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1569,7 +1588,7 @@ func Rw_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_84)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1631,7 +1650,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1642,7 +1661,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_90(_swig_i_2), C.swig_type_91(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1651,7 +1670,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_93(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1662,7 +1681,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1680,7 +1699,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_95)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_96)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1693,7 +1712,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1704,7 +1723,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.swig_type_98(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1714,7 +1733,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1724,7 +1743,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1735,7 +1754,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.swig_type_102(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.swig_type_103(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1745,7 +1764,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1755,7 +1774,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1765,7 +1784,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1776,7 +1795,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.swig_type_107(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_107(_swig_i_2), C.swig_type_108(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1785,7 +1804,7 @@ func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_108)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_109)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1799,7 +1818,7 @@ func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), *(*C.swig_type_110)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_110(_swig_i_2), *(*C.swig_type_111)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1812,7 +1831,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_111(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1823,7 +1842,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_112)(unsafe.Pointer(&_swig_i_1)), C.swig_type_113(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1840,7 +1859,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_114(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1850,7 +1869,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.swig_type_116(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1867,7 +1886,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1876,7 +1895,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1902,7 +1921,7 @@ func Semaphore_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_semaphore_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_semaphore_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1911,7 +1930,7 @@ func Semaphore_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_120)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_121)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1966,7 +1985,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_125(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1977,7 +1996,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_126(_swig_i_2), C.swig_type_127(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_127(_swig_i_2), C.swig_type_128(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1995,7 +2014,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_128)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_129)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2009,7 +2028,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_129(_swig_i_2), C.swig_type_130(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2021,7 +2040,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_131(_swig_i_2), C.swig_type_132(_swig_i_3), C.swig_type_133(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.swig_type_134(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -2031,7 +2050,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_134(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2042,7 +2061,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.swig_type_137(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2051,7 +2070,7 @@ func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_137)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_138)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2065,7 +2084,7 @@ func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 stri
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), *(*C.swig_type_139)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), *(*C.swig_type_140)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2078,7 +2097,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_140(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_141(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2088,7 +2107,7 @@ func Election_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_election_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_141)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_election_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_142)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2105,7 +2124,7 @@ func Election_campaign(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_campaign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_142(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_campaign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_143(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2116,7 +2135,7 @@ func Election_campaign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_campaign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_143(_swig_i_2), C.swig_type_144(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_campaign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_144(_swig_i_2), C.swig_type_145(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2134,7 +2153,7 @@ func Election_resign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_election_resign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_145(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_election_resign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_146(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2143,7 +2162,7 @@ func Election_resign_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_resign_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_146(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_resign_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2154,7 +2173,7 @@ func Election_resign_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_147(_swig_i_2), C.swig_type_148(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2163,7 +2182,7 @@ func Election_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_149(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2174,7 +2193,7 @@ func Election_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_150(_swig_i_2), C.swig_type_151(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2191,7 +2210,7 @@ func Election_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_152)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_153)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2205,7 +2224,7 @@ func Election_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 strin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_153(_swig_i_2), *(*C.swig_type_154)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), *(*C.swig_type_155)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2278,7 +2297,7 @@ func Election_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_159)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_160)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2291,7 +2310,7 @@ func Election_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_election_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_160(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_election_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_161(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2302,7 +2321,7 @@ func Election_observe(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_observe_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_161(_swig_i_2), C.swig_type_162(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_observe_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_type_163(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2352,7 +2371,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_163(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_164(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2369,7 +2388,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_164(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2386,7 +2405,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2448,7 +2467,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_169(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2459,7 +2478,7 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_170(_swig_i_2), C.swig_type_171(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_171(_swig_i_2), C.swig_type_172(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2476,7 +2495,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_173(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_174(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2487,7 +2506,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_174(_swig_i_2), C.swig_type_175(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_type_176(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2497,7 +2516,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_176(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_177(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2508,7 +2527,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_177(_swig_i_2), C.swig_type_178(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_178(_swig_i_2), C.swig_type_179(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2518,7 +2537,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_179(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_180(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2526,7 +2545,7 @@ func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_hold_id_new_swig_a11ebd63180dd5c0(*(*C.swig_type_180)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_hold_id_new_swig_a11ebd63180dd5c0(*(*C.swig_type_181)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -2658,7 +2677,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_191(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_192(_swig_i_1)))
 	return swig_r
 }
 
@@ -2666,7 +2685,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_192(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_193(_swig_i_1)))
 	return swig_r
 }
 
@@ -2674,7 +2693,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_193(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_194(_swig_i_1)))
 	return swig_r
 }
 
@@ -2682,7 +2701,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_195(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_196(_swig_i_1)))
 	return swig_r
 }
 
@@ -2690,7 +2709,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_196(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_197(_swig_i_1)))
 	return swig_r
 }
 
@@ -2698,7 +2717,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_198(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_199(_swig_i_1)))
 	return swig_r
 }
 
@@ -2706,7 +2725,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_199(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_200(_swig_i_1)))
 	return swig_r
 }
 
@@ -2714,7 +2733,7 @@ func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_200(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_201(_swig_i_1)))
 	return swig_r
 }
 
@@ -2723,7 +2742,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_201(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_202(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2858,6 +2877,34 @@ func Event_dropped_records(arg1 uintptr) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	swig_r = (int64)(C._wrap_event_dropped_records_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_lock_kind(arg1 uintptr) (_swig_ret *byte) {
+	var swig_r *byte
+	_swig_i_0 := arg1
+	swig_r = (*byte)(C._wrap_event_lock_kind_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_handle_number(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_event_handle_number_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_time_us(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_event_time_us_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
+	return swig_r
+}
+
+func Event_lasted_us(arg1 uintptr) (_swig_ret int64) {
+	var swig_r int64
+	_swig_i_0 := arg1
+	swig_r = (int64)(C._wrap_event_lasted_us_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0)))
 	return swig_r
 }
 

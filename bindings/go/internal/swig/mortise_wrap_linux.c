@@ -928,6 +928,25 @@ int _wrap_client_watch_stats_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, m
 }
 
 
+int _wrap_client_watch_locks_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, mortise_queue *_swig_go_1, long long _swig_go_2, mortise_error *_swig_go_3) {
+  mortise_client *arg1 = (mortise_client *) 0 ;
+  mortise_queue *arg2 = (mortise_queue *) 0 ;
+  int64_t arg3 ;
+  mortise_error *arg4 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_client *)_swig_go_0; 
+  arg2 = (mortise_queue *)_swig_go_1; 
+  arg3 = (int64_t)_swig_go_2; 
+  arg4 = (mortise_error *)_swig_go_3; 
+  
+  result = (mortise_status)mortise_client_watch_locks(arg1,arg2,arg3,arg4);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 mortise_listing *_wrap_client_list_locks_swig_a11ebd63180dd5c0(mortise_client *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
   mortise_client *arg1 = (mortise_client *) 0 ;
   int64_t arg2 ;
@@ -4541,6 +4560,58 @@ long long _wrap_event_dropped_records_swig_a11ebd63180dd5c0(mortise_event *_swig
   arg1 = (mortise_event *)_swig_go_0; 
   
   result = (int64_t)mortise_event_dropped_records((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+char *_wrap_event_lock_kind_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  char *result = 0 ;
+  char *_swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (char *)mortise_event_lock_kind((struct mortise_event const *)arg1);
+  _swig_go_result = (char *)result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_event_handle_number_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (int64_t)mortise_event_handle_number((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_event_time_us_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (int64_t)mortise_event_time_us((struct mortise_event const *)arg1);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+long long _wrap_event_lasted_us_swig_a11ebd63180dd5c0(mortise_event *_swig_go_0) {
+  mortise_event *arg1 = (mortise_event *) 0 ;
+  int64_t result;
+  long long _swig_go_result;
+  
+  arg1 = (mortise_event *)_swig_go_0; 
+  
+  result = (int64_t)mortise_event_lasted_us((struct mortise_event const *)arg1);
   _swig_go_result = result; 
   return _swig_go_result;
 }

@@ -46,6 +46,19 @@ final class Constants {
   static final int EVENT_LEADER = 12;
   /** Nobody leads an observed election. */
   static final int EVENT_NO_LEADER = 13;
+  /** A wait for a lock began. {@link LockListener} reports this instead. */
+  static final int EVENT_WAIT_BEGAN = 14;
+  /** A wait ended without a hold. The status is the result of the acquire. */
+  static final int EVENT_WAIT_FAILED = 15;
+  /** A wait ended with a hold, which begins. */
+  static final int EVENT_HOLD_BEGAN = 16;
+  /** A hold continues in another mode, after an upgrade or a downgrade. */
+  static final int EVENT_HOLD_CHANGED = 17;
+  /**
+   * A hold ended. The status is OK after an unlock or an export, MORTISE_LOST after a loss, and
+   * MORTISE_CLOSED if its owner or its client was freed.
+   */
+  static final int EVENT_HOLD_ENDED = 18;
 
   /** How long a hold lasts unless it is renewed: a duration. */
   static final String OPTION_LEASE = "lease";

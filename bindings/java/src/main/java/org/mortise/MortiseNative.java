@@ -59,6 +59,7 @@ final class MortiseNative {
   public final static native long client_stats(long jarg1);
   public final static native int client_watch_log(long jarg1, long jarg2, long jarg3, int jarg4);
   public final static native int client_watch_stats(long jarg1, long jarg2, long jarg3, long jarg4);
+  public final static native int client_watch_locks(long jarg1, long jarg2, long jarg3);
   public final static native long client_list_locks(long jarg1, long jarg2);
   public final static native long client_scan_locks(long jarg1, byte[] jarg2, long jarg4, long jarg5);
   public final static native long client_list_history(long jarg1, byte[] jarg2, long jarg4, long jarg5);
