@@ -30,8 +30,8 @@ public final class Multi extends LeasingOwner {
           MortiseNative::multi_interrupt,
           (it, info) -> unsupported(),
           (it, owner) -> unsupported(),
-          (it, lease) -> unsupported(),
-          (it, id) -> unsupported(),
+          (it, lease) -> noId(),
+          (it, id) -> noId(),
           null);
   private static final Mode.Calls ALL =
       new Mode.Calls(
@@ -159,5 +159,10 @@ public final class Multi extends LeasingOwner {
 
   private static int unsupported() {
     throw noLeaseOfItsOwn();
+  }
+
+  private static int noId() {
+    throw new MortiseException(
+        Status.UNSUPPORTED, "a multi has no id; export the hold of a lock with one name");
   }
 }

@@ -1,7 +1,5 @@
 package org.mortise;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 /**
  * One owner of a mutex, which acquires it as a {@link Lease}. For a lock whose owner is a thread
  * see {@link MortiseClient#lock}.
@@ -60,7 +58,7 @@ public final class Mutex extends LeasingOwner {
    *     others
    */
   public Lease adopt(String id) {
-    return mode().adopt(id.getBytes(UTF_8));
+    return mode().adopt(bytesOf(id));
   }
 
   @Override

@@ -411,6 +411,11 @@ public abstract class Owner implements AutoCloseable {
     return start((it, queue, tag) -> calls.setValueLater().start(it, queue, tag, value));
   }
 
+  /** The text of an exported hold, for the library. */
+  static byte[] bytesOf(String id) {
+    return Objects.requireNonNull(id, "id").getBytes(UTF_8);
+  }
+
   /** The id of its hold, which has ended here. */
   String export(long leaseMillis) {
     return Threads.compute(

@@ -1,7 +1,5 @@
 package org.mortise;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -74,7 +72,7 @@ public final class ReadWriteMutex extends Owner {
    *     others
    */
   public Lease adopt(String id) {
-    byte[] text = id.getBytes(UTF_8);
+    byte[] text = bytesOf(id);
     return mode(isExclusive(text)).adopt(text);
   }
 

@@ -1,7 +1,5 @@
 package org.mortise;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 /**
  * One owner of permits of a semaphore. It has one hold at a time. Make more owners for more holds.
  * Waiters are served in the order of arrival, so later waiters for few permits do not pass a waiter
@@ -71,7 +69,7 @@ public final class Semaphore extends LeasingOwner {
    *     others
    */
   public Lease adopt(String id) {
-    return mode().adopt(id.getBytes(UTF_8));
+    return mode().adopt(bytesOf(id));
   }
 
   @Override

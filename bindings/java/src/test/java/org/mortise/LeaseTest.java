@@ -94,6 +94,17 @@ class LeaseTest {
     assertTrue(adopted.release());
     try (Lease all = client.multi().add(client.mutex("export/member")).acquire()) {
       assertStatus(Status.UNSUPPORTED, () -> all.export(Duration.ofMinutes(1)));
+      var refused =
+          assertThrows(MortiseException.class, () -> all.export(Duration.ofMinutes(1)));
+      assertTrue(refused.getMessage().contains("has no id"), refused.getMessage());
+    }
+    for (Executable call :
+        new Executable[] {
+          () -> client.mutex("export/none").adopt(null),
+          () -> rw.adopt(null),
+          () -> semaphore.adopt(null)
+        }) {
+      assertEquals("id", assertThrows(NullPointerException.class, call).getMessage());
     }
   }
 
