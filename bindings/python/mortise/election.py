@@ -60,7 +60,8 @@ class Election(NamedOwner, Acquirable[Hold]):
                  timeout: Seconds | None, cancel_on_loss: bool) -> None:
         NamedOwner.__init__(self, client, handle, name)
         Acquirable.__init__(self, timeout, cancel_on_loss)
-        self._observing: tuple[Dispatcher, int] | None = None
+        # Ends the present observation, at the latest with this object.
+        self._observing: weakref.finalize[..., Any] | None = None
 
     @property
     def _owner_of_calls(self) -> Owner:
@@ -114,10 +115,10 @@ class Election(NamedOwner, Acquirable[Hold]):
             begun = self._begin_observation(callback, milliseconds(interval, "interval"))
         old, self._observing = self._observing, begun
         if old is not None:
-            old[0].forget(old[1])
+            old()
 
     def _begin_observation(self, callback: Callable[[Leader | None], object],
-                           interval_ms: int) -> tuple[Dispatcher, int]:
+                           interval_ms: int) -> weakref.finalize[..., Any]:
         dispatchers = self._client._dispatchers
         dispatcher: Dispatcher = (
             dispatchers.of_thread() if running_loop() is None else dispatchers.of_loop())
@@ -128,5 +129,6 @@ class Election(NamedOwner, Acquirable[Hold]):
         tag = dispatcher.submit(
             lambda queue, tag: _core.election_observe(self._handle, queue, tag, interval_ms),
             report)
-        weakref.finalize(self, dispatcher.forget, tag).atexit = False
-        return dispatcher, tag
+        end = weakref.finalize(self, dispatcher.forget, tag)
+        end.atexit = False
+        return end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from typing import Optional
 
 import mortise
@@ -56,6 +57,17 @@ class ElectionTest(Case):
             election.observe(first.append, interval=0.009)
         with self.assertRaises(TypeError):
             election.observe(first.append, interval="1")  # type: ignore[arg-type]
+
+    def test_a_replaced_observation_leaves_nothing(self) -> None:
+        registry = weakref.finalize._registry  # type: ignore[attr-defined]
+        election = self.client.election(self.name)
+        election.observe(print)
+        count = len(registry)
+        for _ in range(20):
+            election.observe(print)
+        self.assertEqual(len(registry), count)
+        election.observe(None)
+        self.assertEqual(len(registry), count - 1)
 
     def test_a_coroutine_leads_and_its_loop_runs_the_callback(self) -> None:
         async def lead() -> Seen:
