@@ -17,8 +17,8 @@ packages_languages=(lua5.1 lua5.2 lua5.3 lua5.4 luajit lua-check lua-cqueues lua
 # systemd checks the unit that our pages show, openssl makes certificates, Asio is in an example, and a
 # network of namespaces is made with iproute2 and util-linux.
 packages_test=(make openssl pkg-config libasio-dev libcli11-dev libgtest-dev liblua5.1-0-dev
-  libssl-dev python3 python3-prometheus-client python3-redis systemd iproute2 systemtap-sdt-dev util-linux
-  "${packages_model[@]}")
+  libssl-dev python3 python3-prometheus-client python3-redis python3-trio systemd iproute2
+  systemtap-sdt-dev util-linux "${packages_model[@]}")
 # The command line is tested with bats, in a terminal of tmux's.
 packages_test+=("${packages_command[@]}" bats procps redis-tools tmux)
 # The proxy twemproxy, which a client has to refuse by name.

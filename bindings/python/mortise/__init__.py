@@ -8,7 +8,7 @@ A first program::
     with client.lock("report", timeout=5) as hold:
         print("mine, with token", hold.token)
 
-The same objects work with asyncio::
+The same objects work with asyncio and trio::
 
     async with client.lock("report", timeout=5) as hold:
         ...

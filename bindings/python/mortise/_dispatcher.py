@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
-import logging
 import os
-import sys
 import threading
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 from mortise import _core
 from mortise._constants import (
@@ -20,17 +17,13 @@ from mortise._constants import (
     QUEUE_CAPACITY,
     Status,
 )
+from mortise._loop import Call, Loop, logger, loop_of, run_each, running_loop
 from mortise.errors import Closed, Details, Forked, failure
-
-if TYPE_CHECKING:
-    import asyncio
 
 # How many events an event loop handles at once. It also has other work.
 MOST_EVENTS = 256
 
 _OF_ELECTIONS = (EVENT_LEADER, EVENT_NO_LEADER)
-
-logger = logging.getLogger("mortise")
 
 
 class Event(NamedTuple):
@@ -53,23 +46,6 @@ class Event(NamedTuple):
 
 Submit = Callable[[Any, int], None]
 Callback = Callable[[Event], object]
-
-
-def run_each(calls: Iterable[Callable[[], object]]) -> None:
-    """Makes each call of a program's callback, which must not prevent the later ones.
-
-    An exception goes to the log. What ends a program, such as SystemExit, is raised at the end.
-    """
-    ending: BaseException | None = None
-    for call in calls:
-        try:
-            call()
-        except Exception:
-            logger.exception("a callback raised an exception")
-        except BaseException as error:
-            ending = error
-    if ending is not None:
-        raise ending
 
 
 class Dispatcher:
@@ -145,69 +121,39 @@ class ThreadDispatcher(Dispatcher):
 class LoopDispatcher(Dispatcher):
     """An event loop that watches the descriptor of the queue."""
 
-    def __init__(self, client: Any, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, client: Any, loop: Loop) -> None:
         super().__init__(client)
-        self._loop = loop
-        self._calls: dict[int, asyncio.Future[Event]] = {}
-        self._descriptor = _core.queue_fd(self.queue)
-        loop.add_reader(self._descriptor, self._read)
+        self.loop = loop
+        self._calls: dict[int, Call] = {}
+        loop.watch(_core.queue_fd(self.queue), self._read, self._end)
 
-    def start(self, submit: Submit) -> asyncio.Future[Event]:
+    def start(self, submit: Submit) -> Call:
         """Hands a call to the C library. The result is its only event."""
-        future: asyncio.Future[Event] = self._loop.create_future()
+        call = self.loop.new_call()
 
         def finish(event: Event) -> None:
             self.forget(event.tag)
             del self._calls[event.tag]
-            if not future.done():
-                future.set_result(event)
+            call.finish(event)
 
         tag = self.submit(submit, finish)
-        self._calls[tag] = future
-        return future
+        self._calls[tag] = call
+        return call
 
-    def _read(self) -> None:
-        if self.read(0):
-            return
-        self._loop.remove_reader(self._descriptor)
+    def _read(self) -> bool:
+        return self.read(0)
+
+    def _end(self) -> None:
         _core.close(self.queue)
-        for future in self._calls.values():
-            if not future.done():
-                future.set_exception(Closed("the client was closed"))
+        for call in self._calls.values():
+            call.finish(Closed("the client was closed"))
         self._calls.clear()
 
     def shut_down(self) -> None:
         # The loop reads the end of the queue.
         super().shut_down()
-        if self._loop.is_closed():
+        if self.loop.is_over:
             _core.close(self.queue)
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop that runs in this thread. Programs without one need not import asyncio."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
-        return None
-    try:
-        return asyncio.get_running_loop()  # type: ignore[no-any-return]
-    except RuntimeError:
-        return None
-
-
-def in_its_loop(callback: Callable[..., object]) -> Callable[..., object]:
-    """A callback that runs in the event loop where this is called, also for other threads."""
-    loop = running_loop()
-    if loop is None:
-        return callback
-
-    def call(*arguments: object) -> None:
-        if running_loop() is loop:
-            callback(*arguments)
-            return
-        with contextlib.suppress(RuntimeError):  # a closed loop has no work to notify
-            loop.call_soon_threadsafe(run_each, [functools.partial(callback, *arguments)])
-
-    return call
 
 
 class Dispatchers:
@@ -219,7 +165,7 @@ class Dispatchers:
         # The handler of a signal may close the client while the same thread makes a dispatcher.
         self._lock = threading.RLock()
         self._thread: ThreadDispatcher | None = None
-        self._loops: dict[asyncio.AbstractEventLoop, LoopDispatcher] = {}
+        self._loops: dict[Any, LoopDispatcher] = {}
         self._is_closed = False
 
     def check(self) -> None:
@@ -241,17 +187,17 @@ class Dispatchers:
 
     def of_loop(self) -> LoopDispatcher:
         """The dispatcher of the running event loop."""
-        loop = running_loop()
-        if loop is None:
-            raise RuntimeError("no event loop of asyncio runs in this thread")
-        found = self._loops.get(loop)
+        running = running_loop()
+        if running is None:
+            raise RuntimeError("no event loop of asyncio or trio runs in this thread")
+        found = self._loops.get(running)
         if found is not None and not self._is_closed:
             return found
         self.check()
         with self._lock:
-            for other in [one for one in self._loops if one.is_closed()]:
+            for other in [one for one, its in self._loops.items() if its.loop.is_over]:
                 self._loops.pop(other).shut_down()
-            found = self._loops[loop] = LoopDispatcher(self._client, loop)
+            found = self._loops[running] = LoopDispatcher(self._client, loop_of(running))
             self._check_new(found)
             return found
 

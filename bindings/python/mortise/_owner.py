@@ -11,22 +11,14 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from mortise import _core, _signals
 from mortise._arguments import Seconds, lease_ms, name_bytes
 from mortise._constants import EVENT_CONTENDED, EVENT_LOST, LossReason
-from mortise._dispatcher import (
-    Dispatcher,
-    Event,
-    ThreadDispatcher,
-    in_its_loop,
-    run_each,
-    running_loop,
-)
+from mortise._dispatcher import Dispatcher, Event, ThreadDispatcher
+from mortise._loop import Call, in_its_loop, run_each, running_loop
 from mortise._modes import Calls, LockCalls, Mode, NamedCalls
 from mortise.errors import Cancelled, Closed, Error, Forked, NotWaiting, Unsupported, reason_of
 from mortise.listener import LockKind
 from mortise.reports import LockInfo, read_info
 
 if TYPE_CHECKING:
-    import asyncio
-
     from mortise.client import Client
     from mortise.hold import Hold
 
@@ -60,7 +52,7 @@ class Owner:
         self._is_closed = False
         self._is_interrupted = False
         # The latest acquire of a coroutine, until another acquire succeeds.
-        self._acquiring: asyncio.Future[Event] | None = None
+        self._acquiring: Call | None = None
         self._watching: tuple[Dispatcher, int] | None = None
         self._on_notice: Callable[[Notice], object] | None = None
         self._watched: list[Hold] = []
@@ -194,7 +186,7 @@ class Owner:
                 passed_ms = int((time.monotonic() - begin) * 1000)
                 limits = (max(1, limit_ms - passed_ms),)
 
-    def _start(self, submit: Callable[[Any, int], None]) -> asyncio.Future[Event]:
+    def _start(self, submit: Callable[[Any, int], None]) -> Call:
         return self._client._dispatchers.of_loop().start(submit)
 
     async def _finish(self, submit: Callable[[Any, int], None]) -> None:
@@ -202,13 +194,11 @@ class Owner:
 
         The object is busy until then. The option `command_timeout` bounds the time.
         """
-        future = self._start(submit)
-        cancelled = await ended(future)
-        failure = future.exception()
-        problem = cancelled or failure
-        if problem is not None:
-            raise problem
-        future.result().check()
+        call = self._start(submit)
+        cancelled = await call.wait_for_end()
+        if cancelled is not None:
+            raise cancelled
+        call.event().check()
 
     # ---- losses ---------------------------------------------------------------------------
 
@@ -427,16 +417,3 @@ class LockOwner(NamedOwner):
         from mortise.hold import Hold
 
         return Hold(self, self._adopted_mode())
-
-
-async def ended(future: asyncio.Future[Event]) -> asyncio.CancelledError | None:
-    """Waits for the end of a call. A cancelled task also waits, and the result is its cancel."""
-    import asyncio
-
-    cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    return cancelled

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 from mortise import _core
 from mortise._arguments import Seconds, count, milliseconds, name_bytes, options_of
 from mortise._constants import LogLevel, LogSubject
-from mortise._dispatcher import Dispatchers, Event, logger
+from mortise._dispatcher import Dispatchers, Event
+from mortise._loop import logger
 from mortise.election import Election
 from mortise.errors import Closed, reason_of
 from mortise.listener import Listener, Reports

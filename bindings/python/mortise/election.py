@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core, _modes
 from mortise._arguments import Seconds, milliseconds
-from mortise._dispatcher import Dispatcher, Event, running_loop
+from mortise._dispatcher import Dispatcher, Event
+from mortise._loop import running_loop
 from mortise._owner import NamedOwner, Owner
 from mortise.hold import Hold
 from mortise.locks import DEFAULT, Acquirable, Limit

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 from mortise import _core, _modes
 from mortise._arguments import Seconds
 from mortise._constants import LossReason
-from mortise._dispatcher import Event, in_its_loop, run_each
+from mortise._dispatcher import Event
+from mortise._loop import in_its_loop, run_each
 from mortise._modes import Mode
 from mortise.errors import (
     Busy,

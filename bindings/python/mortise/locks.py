@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 from mortise import _core, _modes
 from mortise._arguments import Seconds, count, name_bytes, name_text, timeout_ms
 from mortise._constants import LossReason
-from mortise._dispatcher import Event
+from mortise._loop import Call, loop_of, running_loop
 from mortise._modes import Mode
-from mortise._owner import LockOwner, NamedOwner, Owner, ended
+from mortise._owner import LockOwner, NamedOwner, Owner
 from mortise.errors import Closed, Error, LockLost, NotAcquired
 from mortise.hold import Hold, ReadWriteHold
 from mortise.listener import LockKind
 
 if TYPE_CHECKING:
-    import asyncio
-
     from mortise.client import Client
 
 HoldType = TypeVar("HoldType", bound=Hold)
@@ -44,7 +42,7 @@ class Acquirable(Generic[HoldType]):
     def __init__(self, timeout: Seconds | None, cancel_on_loss: bool) -> None:
         self._timeout_ms = timeout_ms(timeout)
         self._cancel_on_loss = cancel_on_loss
-        self._entered: list[tuple[HoldType, _Guard | None]] = []
+        self._entered: list[tuple[HoldType, _LossGuard | None]] = []
         self._arguments: tuple[int, ...] = ()
 
     @property
@@ -152,15 +150,14 @@ class Acquirable(Generic[HoldType]):
 
     async def __aenter__(self) -> HoldType:
         hold = await self.acquire_async()
-        guard = _Guard(hold)
+        try:
+            guard = _LossGuard(hold) if self._cancel_on_loss else None
+        except BaseException:
+            await hold._leave_async(has_failed=True)
+            raise
         self._entered.append((hold, guard))
-        if self._cancel_on_loss:
-            try:
-                guard.begin()
-            except BaseException:
-                self._entered.pop()
-                await hold._leave_async(has_failed=True)
-                raise
+        if guard is not None:
+            guard.begin()
         return hold
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -168,7 +165,7 @@ class Acquirable(Generic[HoldType]):
         hold, guard = self._entered.pop()
         try:
             if guard is not None:
-                guard.end(kind)
+                guard.end(kind, error, trace)
         finally:
             await hold._leave_async(has_failed=kind is not None)
 
@@ -180,92 +177,81 @@ class Acquirable(Generic[HoldType]):
             return wait.grant(await self._acquire_async_unreported(call, arguments))
 
     async def _acquire_async_unreported(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
-        import asyncio
-
         owner = self._owner_of_calls
-        future = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
-        owner._acquiring = future
+        acquiring = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
+        owner._acquiring = acquiring
         try:
             try:
-                event = await asyncio.shield(future)
-            except asyncio.CancelledError:
-                await self._give_up(future)
+                await acquiring.wait()
+            except GeneratorExit:
+                raise
+            except BaseException:  # a cancel, which each library has in its own way
+                await self._give_up(acquiring)
                 raise
         except GeneratorExit:
-            self._abandon(future)
+            self._abandon(acquiring)
             raise
+        event = acquiring.event()
         if event.status and owner._is_closed:
             raise Closed("this object was closed while the call waited")
         event.check()
         return self._new_hold(owner, self._mode, event)  # type: ignore[no-any-return]
 
-    async def _give_up(self, future: asyncio.Future[Event]) -> None:
+    async def _give_up(self, call: Call) -> None:
         """Ends the wait of a cancelled task. It ends at once, unless the grant came first.
 
         Then nobody else would release it, so later cancels wait.
         """
         owner = self._owner_of_calls
         with contextlib.suppress(Error):  # such as Closed: that has ended the wait, or the hold
-            if not future.done():
+            if not call.is_done:
                 owner.cancel()
-            await ended(future)
-            event = future.result()
+            await call.wait_for_end()
+            event = call.event()
             if event.status == 0:
                 await self._new_hold(owner, self._mode, event)._leave_async(has_failed=True)
 
-    def _abandon(self, future: asyncio.Future[Event]) -> None:
+    def _abandon(self, call: Call) -> None:
         """Ends the wait of a task that was destroyed, such as with its event loop.
 
         Nobody reads a grant that came first, so this blocks for its release. The collector may
         destroy the task late, when the lock object has a later hold.
         """
         owner = self._owner_of_calls
-        if owner._acquiring is not future:
+        if owner._acquiring is not call:
             return
         with contextlib.suppress(Error):
-            if not future.done():
+            if not call.is_done:
                 if not owner.cancel():
                     self._mode.release_hold(owner._handle, owner.hold_number)
-            elif future.result().status == 0:
-                self._mode.release_hold(owner._handle, future.result().hold_number)
+            elif call.event().status == 0:
+                self._mode.release_hold(owner._handle, call.event().hold_number)
 
 
-class _Guard:
-    """Cancels the task of an `async with` block when its hold is lost."""
+class _LossGuard:
+    """Cancels an `async with` block when its hold is lost."""
 
     def __init__(self, hold: Hold) -> None:
-        import asyncio
-
         self._hold = hold
-        self._task = asyncio.current_task()
-        self._loop = asyncio.get_running_loop()
-        self._is_over = False
-        self._has_cancelled = False
         self._reason = LossReason.UNKNOWN
+        self._guard = loop_of(running_loop()).new_guard()
+        self._hold.on_lost(self._note_loss)
 
     def begin(self) -> None:
-        """From now on a loss cancels the task."""
-        # The loss may be known already, and a task must not cancel itself.
-        self._hold.on_lost(lambda reason: self._loop.call_soon(self._cancel, reason))
+        """The block begins."""
+        self._guard.begin()
 
-    def _cancel(self, reason: LossReason) -> None:
-        if self._task is not None and not self._is_over:
-            self._reason = reason
-            self._has_cancelled = self._task.cancel()
+    def _note_loss(self, reason: LossReason) -> None:
+        self._reason = reason
+        self._guard.cancel()
 
-    def end(self, kind: type[BaseException] | None) -> None:
+    def end(self, kind: type[BaseException] | None, error: BaseException | None,
+            trace: TracebackType | None) -> None:
         """The block has ended. Raises `LockLost` if this guard has ended it."""
-        import asyncio
-
-        self._is_over = True
-        if not self._has_cancelled:
-            return
-        uncancel = getattr(self._task, "uncancel", None)  # from Python 3.11 on
-        others = uncancel() if uncancel else 0
-        if kind is asyncio.CancelledError and others == 0:
-            error = self._hold._failure(LockLost, "the hold was lost")
-            error.reason = self._reason
-            raise error
+        if self._guard.end(kind, error, trace):
+            loss = self._hold._failure(LockLost, "the hold was lost")
+            loss.reason = self._reason
+            raise loss
 
 
 class Lock(LockOwner, Acquirable[Hold]):
