@@ -67,6 +67,18 @@ def count(value: object, argument: str) -> int:
     return value
 
 
+_COROUTINE = 0x80  # in the flags of a function's code
+
+
+def check_callback(callback: object) -> None:
+    """A callback is called, and nobody would await it."""
+    if not callable(callback):
+        raise TypeError(f"callback: give a function, not {type(callback).__name__}")
+    if getattr(getattr(callback, "__code__", None), "co_flags", 0) & _COROUTINE:
+        raise TypeError("callback: give a function, not a coroutine function; the function may "
+                        "start a task")
+
+
 def _option_text(key: str, value: object) -> bytes:
     if isinstance(value, bool):
         return b"on" if value else b"off"

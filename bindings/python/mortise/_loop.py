@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
 
+from mortise._arguments import check_callback
 from mortise.errors import Error
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def loop_of(running: Any) -> Loop:
 
 def in_its_loop(callback: Callable[..., object]) -> Callable[..., object]:
     """A callback that runs in the event loop where this is called, also for other threads."""
+    check_callback(callback)
     running = running_loop()
     if running is None:
         return callback

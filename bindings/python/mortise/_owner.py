@@ -296,7 +296,7 @@ class Owner:
     # ---- releases -------------------------------------------------------------------------
 
     def _note_release(self) -> None:
-        """A release without the object of the hold has succeeded. It is no loss."""
+        """A release or an export without the object of the hold has succeeded. It is no loss."""
         with contextlib.suppress(Closed):
             if self._calls.deadline_ns(self._handle):
                 return  # a reentrant lock is still held
@@ -373,6 +373,7 @@ class LockOwner(NamedOwner):
                 self._report_end(number, error)
             raise
         self._report_end(number)
+        self._note_release()
         return _core.hold_id_text(exported)  # type: ignore[no-any-return]
 
     def _lasts(self) -> bool:

@@ -8,7 +8,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from mortise import _core
-from mortise._arguments import Seconds, count, milliseconds, name_bytes, options_of
+from mortise._arguments import (
+    Seconds,
+    check_callback,
+    count,
+    milliseconds,
+    name_bytes,
+    options_of,
+)
 from mortise._constants import LogLevel, LogSubject
 from mortise._dispatcher import Dispatchers, Event
 from mortise._loop import logger
@@ -274,6 +281,7 @@ class Client:
             submit(None, 0)
             tag = 0
         else:
+            check_callback(callback)
             tag = self._dispatchers.of_thread().submit(submit, report)
         if old_tag:
             self._dispatchers.of_thread().forget(old_tag)

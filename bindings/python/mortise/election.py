@@ -6,7 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from mortise import _core, _modes
-from mortise._arguments import Seconds, milliseconds
+from mortise._arguments import Seconds, check_callback, milliseconds
 from mortise._dispatcher import Dispatcher, Event
 from mortise._loop import running_loop
 from mortise._owner import NamedOwner, Owner
@@ -42,6 +42,13 @@ def _leader_in(info: LockInfo) -> Leader | None:
     return Leader(first.owner, first.value, first.host, first.pid, first.label, info.is_mine)
 
 
+class _Observation:
+    """What a call of `observe` began. It ends with the only reference, which the election has."""
+
+    def __init__(self, callback: Callable[[Leader | None], object]) -> None:
+        self.callback = callback
+
+
 class Election(NamedOwner, Acquirable[Hold]):
     """One candidate of an election, from `Client.election`, or an observer of it.
 
@@ -61,8 +68,7 @@ class Election(NamedOwner, Acquirable[Hold]):
                  timeout: Seconds | None, cancel_on_loss: bool) -> None:
         NamedOwner.__init__(self, client, handle, name)
         Acquirable.__init__(self, timeout, cancel_on_loss)
-        # Ends the present observation, at the latest with this object.
-        self._observing: weakref.finalize[..., Any] | None = None
+        self._observation: _Observation | None = None
 
     @property
     def _owner_of_calls(self) -> Owner:
@@ -109,27 +115,32 @@ class Election(NamedOwner, Acquirable[Hold]):
         seconds, so a change is reported up to one interval late. It needs no campaign. The callback
         runs in the thread `mortise-dispatcher`, or in the event loop if this is called there.
         """
-        begun = None
         if callback is None:
             _core.election_observe(self._handle, None, 0, 0)
+            self._observation = None
         else:
-            begun = self._begin_observation(callback, milliseconds(interval, "interval"))
-        old, self._observing = self._observing, begun
-        if old is not None:
-            old()
+            check_callback(callback)
+            self._observation = self._begin_observation(
+                _Observation(callback), milliseconds(interval, "interval"))
 
-    def _begin_observation(self, callback: Callable[[Leader | None], object],
-                           interval_ms: int) -> weakref.finalize[..., Any]:
+    def _begin_observation(self, observation: _Observation, interval_ms: int) -> _Observation:
         dispatchers = self._client._dispatchers
         dispatcher: Dispatcher = (
             dispatchers.of_thread() if running_loop() is None else dispatchers.of_loop())
+        tags: list[int] = []
+
+        def forget(_: object) -> None:
+            for tag in tags:
+                dispatcher.forget(tag)
+
+        this = weakref.ref(observation, forget)
 
         def report(event: Event) -> None:
-            callback(_leader_in(read_info(event.leader)))
+            observation = this()
+            if observation is not None:
+                observation.callback(_leader_in(read_info(event.leader)))
 
-        tag = dispatcher.submit(
+        tags.append(dispatcher.submit(
             lambda queue, tag: _core.election_observe(self._handle, queue, tag, interval_ms),
-            report)
-        end = weakref.finalize(self, dispatcher.forget, tag)
-        end.atexit = False
-        return end
+            report))
+        return observation

@@ -40,6 +40,20 @@ class BadInputTest(Case):
         for timeout in (0, 61):
             self.check("timeout", self.client.list_history, self.name, 1, timeout)
 
+    def test_callbacks(self) -> None:
+        async def coroutine(_: object) -> None:
+            pass
+
+        bad: tuple[Any, ...] = (5, "print", [], coroutine)
+        lock = self.client.lock(self.name)
+        election = self.client.election(self.name)
+        with self.client.lock(self.name) as hold:
+            for call in (hold.on_lost, hold.on_contended, lock.watch, election.observe,
+                         self.client.watch_log, self.client.watch_stats):
+                for wrong in bad:
+                    self.check("callback", call, wrong)
+        self.assertEqual(lock._watched, [])
+
     def test_infinity_is_no_limit(self) -> None:
         with self.client.lock(self.name, max_hold=math.inf).acquire(timeout=math.inf):
             pass

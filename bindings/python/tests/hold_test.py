@@ -74,6 +74,21 @@ class IdTest(Case):
         with self.assertRaises(mortise.NotOwner):
             lock.adopt(hold_id)
 
+    def test_an_export_is_no_loss(self) -> None:
+        reasons: list[mortise.LossReason] = []
+        lock = self.client.lock(self.name)
+        for is_of_hold in (True, False):
+            hold = lock.acquire()
+            hold.on_lost(reasons.append)
+            hold_id = hold.export(60) if is_of_hold else lock.export(60)
+            self.assertFalse(hold.is_held)
+            self.assertEqual(lock._watched, [])
+            hold.on_lost(reasons.append)
+            with self.assertRaises(mortise.NotOwner):
+                hold.release()
+            lock.adopt(hold_id).release()
+        self.assertEqual(reasons, [])
+
     def test_readers_writers_and_permits_have_ids(self) -> None:
         rw = self.client.rw_lock(self.name)
         for side in (rw.reader(), rw.writer()):
