@@ -1,6 +1,6 @@
 // The bindings against C, in turns: the cost of a pair and of a call without a request, a handoff
 // under contention, a handle of its own for each pair, the cost of a crowd that waits for one lock,
-// and whether many holds leak.
+// whether many holds leak, and the time of an import.
 #include <unistd.h>
 
 #include <thread>
@@ -25,6 +25,7 @@ struct language {
   int waiter_count;
   // 1.5 times what such a call was measured to cost more than C when the bindings were designed.
   double call_goal_ns;
+  bool has_import = false;  // a program loads the binding from source files
 };
 
 // ---- a pair, and a call without a request ---------------------------------------------------
@@ -244,9 +245,26 @@ void measure_crowd(const language& spoken, table& results, language_competitor& 
   const auto time = static_cast<double>(now_ns() - start);
   check_order(grants, count);
   results.measured(spoken.id + ".crowd_threads", static_cast<double>(competitor.most_threads()));
-  results.raw("%zu before; served in order, %.0f us each", threads,
-              time / count / ns_per_microsecond);
+  results.raw("%zu before", threads);
   results.measured(spoken.id + ".waiter_bytes", static_cast<double>(added) / count);
+  results.measured(spoken.id + ".waiter_served", time / count / ns_per_microsecond);
+  results.raw("%.2f s for all, in their order", time / ns_per_second);
+}
+
+// ---- the start of a program -----------------------------------------------------------------
+
+// Each in a process of its own.
+void measure_import(const std::string& id, const settings& chosen, table& results,
+                    language_competitor& competitor) {
+  std::vector<double> imports_ms;
+  for (int i = 0; i < chosen.pick(21, 7); ++i) {
+    const auto import_ms = competitor.ask("import");
+    require(import_ms.size() == 1, "the time of the import is missing");
+    imports_ms.push_back(import_ms.front());
+  }
+  results.measured(id + ".import", median(imports_ms));
+  results.raw("10th to 90th of %zu: %.1f to %.1f ms", imports_ms.size(),
+              percentile(imports_ms, 0.1), percentile(imports_ms, 0.9));
 }
 
 // ---- the experiments ------------------------------------------------------------------------
@@ -273,26 +291,29 @@ void run(const language& spoken, const settings& chosen, table& results) {
   // Before the crowd, whose memory would be there for whatever is not given back.
   measure_growth(spoken.id, chosen, results, competitor, observer, name);
   measure_crowd(spoken, results, competitor, observer, name);
+  if (spoken.has_import) measure_import(spoken.id, chosen, results, competitor);
 }
 
 experiment experiment_of(const language& spoken) {
   const auto crowd = std::to_string(spoken.waiter_count) + " " + spoken.waiters;
   const auto& id = spoken.id;
-  return {
-      id,
-      {{id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
-       {id + ".pair_one_core", "  the same, all on the server's core", aim::at_most, 1.25, "x"},
-       {id + ".pair_loaded", "  the same, all cores busy", aim::at_most, 1.25, "x"},
-       {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
-        spoken.call_goal_ns, "ns"},
-       {id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most, 1.15, "x"},
-       {id + ".contended", "  strict, " + std::to_string(contenders) + " contend, handoff / C",
-        aim::at_most, 1.25, "x"},
-       {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"},
-       {id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
-       {id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most, 32, ""},
-       {id + ".waiter_bytes", "  memory: each of them", aim::reported, 0, "B"}},
-      [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
+  std::vector<row> rows{
+      {id + ".pair", spoken.title + ", lock and unlock, pair / C", aim::at_most, 1.25, "x"},
+      {id + ".pair_one_core", "  the same, all on the server's core", aim::at_most, 1.25, "x"},
+      {id + ".pair_loaded", "  the same, all cores busy", aim::at_most, 1.25, "x"},
+      {id + ".call", "  CPU of a call that asks nobody, above C's", aim::at_most,
+       spoken.call_goal_ns, "ns"},
+      {id + ".fresh", "  a handle for each pair / a handle that is kept", aim::at_most, 1.15, "x"},
+      {id + ".contended", "  strict, " + std::to_string(contenders) + " contend, handoff / C",
+       aim::at_most, 1.25, "x"},
+      {id + ".contended_commands", "  server commands of that / C", aim::at_most, 1.25, "x"},
+      {id + ".growth", "  memory that very many pairs leave", aim::at_most, 2048, "KiB"},
+      {id + ".crowd_threads", "  " + crowd + " wait for one lock, threads", aim::at_most, 32, ""},
+      {id + ".waiter_bytes", "  memory: each of them", aim::reported, 0, "B"},
+      {id + ".waiter_served", "  time to serve each of them", aim::reported, 0, "us"}};
+  if (spoken.has_import) rows.push_back({id + ".import", "  import", aim::at_most, 60, "ms"});
+  return {id, std::move(rows),
+          [spoken](const settings& chosen, table& results) { run(spoken, chosen, results); }};
 }
 
 std::vector<std::string> java_command() {
@@ -335,7 +356,7 @@ const std::vector<experiment>& languages() {
                      has_virtual_threads ? 10'000 : 2000, 18}),
       experiment_of({"lua", "Lua 5.4", lua_command("lua5.4", "5.4"), "coroutines", 10'000, 65}),
       experiment_of({"luajit", "LuaJIT", lua_command("luajit", "5.1"), "coroutines", 10'000, 80}),
-      experiment_of({"python", "Python", python_command(), "coroutines", 10'000, 90})};
+      experiment_of({"python", "Python", python_command(), "coroutines", 10'000, 90, true})};
   return all;
 }
 

@@ -13,6 +13,9 @@ TOP = HERE.parents[2]
 LIBRARY = TOP / "build/release"
 BUILD = TOP / "build/peers"
 REDIS_PY = "redis==8.1.0"
+PYTHON_REDIS_LOCK = "python-redis-lock==4.0.1"
+POTTERY = "pottery==3.0.1"
+AIOREDLOCK = "aioredlock==0.7.3"
 
 
 @dataclasses.dataclass
@@ -25,7 +28,7 @@ class Competitor:
     environment: dict = dataclasses.field(default_factory=dict)
     options: str = ""  # after the server's address
     workloads: tuple = ()  # only these; empty: all
-    is_renewed: bool = True  # so it can hold many locks
+    holds_many: bool = True  # its program has the mode "many"
 
     @property
     def warm_up_s(self):
@@ -70,12 +73,22 @@ def build_redisson():
     compile_java("RedissonPeer", BUILD / "redisson/dependency/*")
 
 
-def build_python():
-    target = BUILD / "python"
-    if not list(target.glob(REDIS_PY.replace("==", "-") + ".dist-info")):
+def python_packages(name):
+    """Each has a folder of its own, because their requirements differ."""
+    return BUILD / f"python_{name}"
+
+
+def build_python(name, *packages):
+    def build():
+        target = python_packages(name)
+        complete = target / "complete"
+        if complete.exists() and complete.read_text("utf-8").split() == [*packages]:
+            return
         shutil.rmtree(target, ignore_errors=True)
         run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-            "--root-user-action=ignore", "--target", target, REDIS_PY)
+            "--root-user-action=ignore", "--target", target, *packages)
+        complete.write_text("\n".join(packages), "utf-8")
+    return build
 
 
 def build_node():
@@ -88,7 +101,15 @@ def build_node():
 
 BUILDERS = {"mortise-go": build_go_mortise, "mortise-java": build_java_mortise,
             "redisson": build_redisson, "rueidislock": build_go_others, "redsync": build_go_others,
-            "bsm-redislock": build_go_others, "redis-py": build_python, "node-redlock": build_node}
+            "bsm-redislock": build_go_others, "redis-py": build_python("redis-py", REDIS_PY),
+            "python-redis-lock": build_python("python-redis-lock", PYTHON_REDIS_LOCK, REDIS_PY),
+            "pottery": build_python("pottery", POTTERY, REDIS_PY),
+            "aioredlock": build_python("aioredlock", AIOREDLOCK), "node-redlock": build_node}
+# What --only takes besides the name of one lock: the locks that a Python program can use, and C's.
+GROUPS = {"python": ["mortise-c", "mortise-python", "mortise-asyncio", "redis-py",
+                     "python-redis-lock", "pottery", "aioredlock"]}
+# Those that only a group or --only measures.
+EXTRA = ["mortise-asyncio", "python-redis-lock", "pottery", "aioredlock"]
 
 
 def mortise_version():
@@ -105,6 +126,11 @@ def java(main, *jars):
     return ["java", "-cp", ":".join(map(str, (BUILD / "java", *jars))), main]
 
 
+def python(library, packages):
+    return {"command": ["/usr/bin/python3", "-B", HERE / "python/competitor.py", library],
+            "environment": {"PYTHONPATH": str(packages)}, "holds_many": False}
+
+
 def mortise_competitors():
     version = mortise_version()
     defaults = "defaults: leases of 15 s, renewed; "
@@ -117,15 +143,21 @@ def mortise_competitors():
         "mortise-java": Competitor("Mortise", "Java", version,
                              defaults + "a thread for each waiter, one lock object",
                              java("MortiseCompetitor", LIBRARY / "java/mortise.jar")),
+        "mortise-python": Competitor("Mortise", "Python", version,
+                                     defaults + "a thread and a lock object for each waiter",
+                                     **python("mortise", LIBRARY / "python")),
+        "mortise-asyncio": Competitor("Mortise", "Python, asyncio", version,
+                                      defaults + "a task and a lock object for each waiter",
+                                      **python("mortise-asyncio", LIBRARY / "python")),
     }
 
 
 def strict_competitors():
     """Mortise without passes to waiters of the same process, in the workloads that have others."""
     return {f"{key}-strict": dataclasses.replace(
-        competitor, name="Mortise, strict", settings="`fair=strict`; else as above",
+        mortise_competitors()[key], name="Mortise, strict", settings="`fair=strict`; else as above",
         options="?fair=strict", workloads=("crowd_0ms", "crowd_1ms"))
-        for key, competitor in mortise_competitors().items()}
+        for key in ("mortise-c", "mortise-go", "mortise-java")}
 
 
 def other_competitors():
@@ -142,24 +174,44 @@ def other_competitors():
                             [others, "rueidislock"]),
         "redsync": Competitor("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
                         "`NewMutex(name)`: 8 s, not renewed; 32 tries every 50 to 250 ms, and again",
-                        [others, "redsync"], is_renewed=False),
+                        [others, "redsync"], holds_many=False),
         "bsm-redislock": Competitor("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
                               "its example with retries: 1 s, not renewed; a try every 100 ms, three "
-                              "times, and again", [others, "bsm"], is_renewed=False),
+                              "times, and again", [others, "bsm"], holds_many=False),
         "redis-py": Competitor("redis-py", "Python", REDIS_PY.partition("==")[2],
                          "`client.lock(name)`: never expires; a try every 100 ms; a thread for each "
-                         "waiter", ["/usr/bin/python3", "-B", HERE / "python/competitor.py"],
-                         {"PYTHONPATH": str(BUILD / "python")}, is_renewed=False),
+                         "waiter", **python("redis-py", python_packages("redis-py"))),
+        "python-redis-lock": Competitor(
+            "python-redis-lock", "Python", PYTHON_REDIS_LOCK.partition("==")[2],
+            "`Lock(client, name)`: never expires; waits in BLPOP; a thread for each waiter",
+            **python("python-redis-lock", python_packages("python-redis-lock"))),
+        "pottery": Competitor(
+            "pottery", "Python", POTTERY.partition("==")[2],
+            "`Redlock(key=name, masters={client})`: 10 s, not renewed; a try every 0 to 200 ms; a "
+            "thread for each waiter", **python("pottery", python_packages("pottery"))),
+        "aioredlock": Competitor(
+            "aioredlock", "Python, asyncio", AIOREDLOCK.partition("==")[2],
+            "`lock(name)`: 10 s, renewed; 3 tries every 100 to 300 ms, and again; a task for each "
+            "waiter", **python("aioredlock", python_packages("aioredlock"))),
         "node-redlock": Competitor("node-redlock", "JavaScript", node["redlock"],
                              f"ioredis {node['ioredis']}; `acquire([name], 5000)`, not renewed; 10 "
                              "tries every 200 to 400 ms, and again",
                              ["node", HERE / "node/competitor.js"],
-                             {"NODE_PATH": str(BUILD / "node/node_modules")}, is_renewed=False),
+                             {"NODE_PATH": str(BUILD / "node/node_modules")}, holds_many=False),
     }
 
 
 def all_competitors():
     return {**mortise_competitors(), **other_competitors()}
+
+
+def chosen(only, more=None):
+    """Those that --only names, by themselves or as a group. Without it all but the extra ones."""
+    every = {**all_competitors(), **(more or {})}
+    if not only:
+        return {key: one for key, one in every.items() if key not in EXTRA}
+    names = {name for word in only for name in GROUPS.get(word, [word])}
+    return {key: one for key, one in every.items() if key in names}
 
 
 def build(competitors):
