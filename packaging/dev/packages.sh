@@ -56,8 +56,8 @@ packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "$
   "${packages_bindings[@]}" "${packages_command[@]}")
 # The recipes for other package managers.
 packages_recipes=(cpio python3-pip rpm ruby)
-# Python's packages: what installs them, and what compiles a Python for musl.
-packages_wheels=(dpkg-dev musl-tools python3-dev python3-pip python3-venv qemu-user)
+# Python's packages: what installs them, and what compiles a Python for musl and one without the GIL.
+packages_wheels=(dpkg-dev musl-tools python3-dev python3-pip python3-venv qemu-user zlib1g-dev)
 packages_debian_test=(autopkgtest dpkg-dev lintian mmdebstrap util-linux)
 packages_bench=(libcli11-dev libhiredis-dev libssl-dev lua5.4 luajit openssl "${packages_python[@]}")
 # For the comparison with other locks.

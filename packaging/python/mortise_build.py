@@ -77,9 +77,11 @@ def check_python():
     if sys.platform != "linux":
         fail(f"the library runs on Linux, not on {sys.platform}")
     if sys.implementation.name != "cpython":
-        fail(f"the package needs CPython, not {sys.implementation.name}")
+        fail(f"the package needs CPython, not {sys.implementation.name}; install it with python3")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        fail("the package needs a CPython with the GIL, not a free-threaded build")
+        version = "%d.%d" % sys.version_info[:2]
+        fail("the package needs a CPython with the GIL, not a free-threaded build; install it with "
+             f"python{version} instead of python{version}t")
     headers = sysconfig.get_path("include")
     if not (pathlib.Path(headers) / "Python.h").is_file():
         fail(f"no {headers}/Python.h; install the headers of Python, for example python3-dev")

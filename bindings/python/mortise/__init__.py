@@ -23,9 +23,10 @@ from __future__ import annotations
 import sys
 
 if sys.implementation.name != "cpython":
-    raise ImportError(f"mortise needs CPython, not {sys.implementation.name}")
+    raise ImportError(f"mortise needs CPython, not {sys.implementation.name}; use python3")
 if "t" in getattr(sys, "abiflags", ""):
-    raise ImportError("mortise needs a CPython with the GIL, not a free-threaded build")
+    raise ImportError("mortise needs a CPython with the GIL, not a free-threaded build; use "
+                      "python{}.{} instead of python{}.{}t".format(*sys.version_info[:2] * 2))
 
 from mortise import _constants, _core
 from mortise._constants import (
