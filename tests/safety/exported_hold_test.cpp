@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,12 @@ std::string export_of(const lock_handle& lock, std::int64_t lease_ms) {
 
 mortise_status adopt(const lock_handle& lock, const std::string& id) {
   return mortise_lock_adopt(lock.get(), id.data(), id.size(), nullptr);
+}
+
+// Also an export and what undoes an adoption, which have the same script.
+bool is_adoption(const fake_command& command) {
+  return command.words.size() > 1 && (command.words[1] == scripts::queued_adopt.sha1 ||
+                                      command.words[1] == scripts::queued_adopt.text);
 }
 
 class exported_hold : public ::testing::Test {
@@ -113,11 +120,7 @@ TEST_F(exported_hold, hazard_15_an_adoption_whose_reply_never_comes_is_undone) {
   const auto late_lock = open_lock(late, name);
   const auto may_undo = std::make_shared<std::atomic<bool>>(false);
   between.set_rule([may_undo, is_done = false](const fake_command& command) mutable {
-    // Also what undoes it has this script.
-    const bool is_adoption =
-        command.words.size() > 1 && (command.words[1] == scripts::queued_adopt.sha1 ||
-                                     command.words[1] == scripts::queued_adopt.text);
-    if (!is_adoption || *may_undo) return fault::none();
+    if (!is_adoption(command) || *may_undo) return fault::none();
     return std::exchange(is_done, true) ? fault::cut_before() : fault::swallow();
   });
   EXPECT_EQ(MORTISE_UNKNOWN, adopt(late_lock, id));
@@ -127,6 +130,48 @@ TEST_F(exported_hold, hazard_15_an_adoption_whose_reply_never_comes_is_undone) {
   EXPECT_EQ("1", server.command({"EVAL", "return redis.call('PTTL', KEYS[1]) > 30000 and 1 or 0",
                                  "1", lock_key(name)}));
   EXPECT_EQ(MORTISE_OK, adopt(lock, id));
+}
+
+// Nobody else knows the id, so without it the lock would stay taken for the whole lease.
+TEST_F(exported_hold, hazard_15_an_export_whose_reply_is_lost_is_repeated) {
+  proxy between(server.socket_path());
+  const auto client = open_client(between.url());
+  const auto lock = open_lock(client, name);
+  expect_acquired(lock);
+  const auto is_cut = std::make_shared<std::atomic<bool>>(false);
+  between.set_rule([is_cut](const fake_command& command) {
+    return is_adoption(command) && !is_cut->exchange(true) ? fault::cut_after() : fault::none();
+  });
+  const auto id = export_of(lock, 60 * second_ms);
+  EXPECT_EQ(MORTISE_OK, adopt(lock, id)) << id;
+  expect_released(lock);
+}
+
+// The waiter is behind the adopter in the queue of their client.
+TEST_F(exported_hold, hazard_17_a_waiter_gets_no_hold_that_was_exported) {
+  proxy between(server.socket_path());
+  const auto client = open_client(server.url());
+  const auto exporter = open_lock(client, name);
+  expect_acquired(exporter);
+  const auto id = export_of(exporter, 60 * second_ms);
+  const auto exported = owner();
+  const auto late = open_client(between.url() + "?command_timeout=300ms");
+  const auto adopter = open_lock(late, name);
+  const auto waiter = open_lock(late, name);
+  between.set_rule([](const fake_command& command) {
+    return is_adoption(command) ? fault::swallow() : fault::none();
+  });
+  auto adoption = std::async(std::launch::async, [&] { return adopt(adopter, id); });
+  EXPECT_TRUE(eventually([&] { return owner() != exported; }));
+  auto wait = std::async(std::launch::async, [&] {
+    return mortise_lock_acquire(waiter.get(), 2 * second_ms, nullptr);
+  });
+  EXPECT_EQ(MORTISE_UNKNOWN, adoption.get());
+  between.set_rule({});
+  between.cut_all();
+  EXPECT_TRUE(eventually([&] { return owner().substr(0, exported.size()) == exported; }));
+  EXPECT_EQ(MORTISE_TIMED_OUT, wait.get());
+  EXPECT_EQ(MORTISE_OK, adopt(exporter, id));
 }
 
 TEST_F(exported_hold, hazard_1_a_late_adopter_gets_nothing_of_the_next_holder) {

@@ -136,6 +136,41 @@ TEST_F(gate_export_test, hazard_15_an_adoption_that_is_given_up_is_undone) {
   EXPECT_TRUE(gate_.is_idle());
 }
 
+// The waiter would get a hold that belongs to the commands with the id.
+TEST_F(gate_export_test, hazard_17_a_waiter_takes_over_no_adoption) {
+  auto call = adopt_call(first_);
+  ASSERT_TRUE(gate_.acquire(call, start_ns).ok());
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(1)).ok());
+  const auto adoption = io_.last();
+  ASSERT_EQ(adoption.what, step::adopt);
+  gate_.abandon(call, status::timed_out, start_ns + ms(3000));
+  EXPECT_EQ(call.result.code, status::unknown);
+  ASSERT_EQ(io_.count(), 3U);
+  EXPECT_EQ(io_.requests[1].what, step::restore);
+  EXPECT_EQ(io_.last().what, step::try_take);
+  EXPECT_NE(io_.last().token, adoption.token);
+  gate_.on_answer(adoption.claim_id, adoption.serial, granted(first_token), start_ns + ms(3001));
+  EXPECT_EQ(second_call_.finished, 0);
+  answer_last(result_of(answer::not_free), start_ns + ms(3002));
+  EXPECT_EQ(second_call_.finished, 0);
+}
+
+// A release of the late adoption would end the hold under the commands with the id.
+TEST_F(gate_export_test, hazard_6_an_adoption_whose_reply_comes_too_late_is_repeated) {
+  auto call = adopt_call(first_);
+  ASSERT_TRUE(gate_.acquire(call, start_ns).ok());
+  const auto adopter = io_.last().token;
+  const auto late = start_ns + ms(first_.lease_ms);
+  answer_last(granted(first_token), late);
+  ASSERT_EQ(io_.count(), 2U);
+  EXPECT_EQ(io_.last().what, step::adopt);
+  EXPECT_EQ(io_.last().token, adopter);
+  EXPECT_EQ(call.finished, 0);
+  answer_last(granted(first_token + 1), late + ms(1));
+  EXPECT_EQ(call.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(first_), late + ms(first_.lease_ms));
+}
+
 TEST_F(gate_export_test, an_adopted_hold_is_exported_for_the_rest_of_its_time) {
   auto call = adopt_call(first_);
   ASSERT_TRUE(gate_.acquire(call, start_ns).ok());

@@ -78,9 +78,17 @@ outcome lock_handle::give_out(const lock::exported_claim& exported) {
   request.permits = exported.amount.permits;
   request.capacity = exported.amount.capacity;
   bool was_owner = false;
-  auto result =
-      ask(protocol::export_hold(gate_driver_->rules(), gate_driver_->keys(), request, was_owner),
-          client_->command_deadline());
+  const auto command =
+      protocol::export_hold(gate_driver_->rules(), gate_driver_->keys(), request, was_owner);
+  const auto deadline = client_->command_deadline();
+  auto result = ask(command, deadline);
+  // The server recognizes a repetition. Nobody knows the id yet, so without it the lock would stay
+  // taken for the whole lease (hazard 15).
+  while (result.is_ambiguous && result.is_retryable && boot_now() < deadline) {
+    auto repeated = ask(command, deadline);
+    if (!repeated.ok() && !repeated.is_ambiguous) break;
+    result = std::move(repeated);
+  }
   if (result.ok()) return was_owner ? result : outcome::lost(reason::server_lost);
   result.say(result.words(), "; the hold is not renewed any longer, and its lease ends it");
   return result;

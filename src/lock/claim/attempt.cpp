@@ -65,14 +65,21 @@ void attempt::ask_again(time_ns now) {
                 now, &ask_at_);
 }
 
+bool attempt::is_late_adoption(const open_request& request, time_ns now) const noexcept {
+  return requests_.adopts() && now >= request.sent + to_ns(request.lease_ms);
+}
+
 claim_event attempt::on_answer(const open_request& request, const step_result& result,
                                time_ns now) {
   if (result.what != answer::unsent) was_broken_ = result.what == answer::broken;
   switch (result.what) {
     case answer::granted:
-      if (result.last_token >= least_token) return claim_event::granted;
       // The fence counter was lost. A request by script repairs the counter before the grant is
-      // reported.
+      // reported. A late adoption is repeated, because its release would end the hold under the
+      // commands that rely on its id (hazard 6).
+      if (result.last_token >= least_token && !is_late_adoption(request, now)) {
+        return claim_event::granted;
+      }
       ask_again(now);
       return claim_event::none;
     case answer::not_free:

@@ -65,6 +65,8 @@ class attempt {
  private:
   // Asks for the place in the queue, or for the grant if the lock is available.
   void ask_again(time_ns now);
+  // Whether the lease of this adoption has ended by our clock before the reply.
+  [[nodiscard]] bool is_late_adoption(const open_request& request, time_ns now) const noexcept;
   // Asks at a random time within the window, so that other clients have a chance. 0: at once.
   void ask_within(time_ns window_ns, time_ns now);
   void plan_split(time_ns now) noexcept;

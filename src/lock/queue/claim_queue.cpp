@@ -143,8 +143,9 @@ void claim_queue::end_acquire(acquire_operation& given_up, const outcome& result
   finish(given_up, result, now);
   if (attempt() == nullptr) return;
   // The next waiter takes over the place at the server. Without a next waiter, the place is
-  // released.
+  // released. A hold that another process has exported is not for the next waiter (hazard 17).
   if (waiters_.empty()) return release_claim(now);
+  if (was_first && current_->requests().adopts()) return replace_claim(now);
   const auto& next = *waiters_.front();
   if (was_first) attempt()->take_over(terms_of(*next.owner, now), wait_terms_of(next));
 }

@@ -72,6 +72,28 @@ TEST_F(adopt_scripts, hazard_15_an_adoption_by_a_reader_can_be_undone_without_a_
   EXPECT_TRUE(write(carol, "try"));
 }
 
+// The id may have been adopted and exported again for longer in the meantime.
+TEST_F(adopt_scripts, hazard_15_a_repeated_export_ends_no_lease_earlier) {
+  acquire_mutex(exported, "try");
+  adopt_mutex(id, exported, "9000", "set");
+  EXPECT_EQ(adopt_mutex(id, exported, "700", "set").items.at(3).integer, 9000);
+  server_.call({"DEL", "lock"});
+  ASSERT_TRUE(read(exported));
+  ASSERT_TRUE(adopt_rw(id, "1", exported, "9000", "set"));
+  ASSERT_TRUE(adopt_rw(id, "1", exported, "700", "set"));
+  pass_ms(8999);
+  EXPECT_FALSE(write(carol, "try"));
+}
+
+// The exporter has given up the upgrade, or its downgrade is not executed yet.
+TEST_F(adopt_scripts, hazard_15_a_reader_with_the_weight_of_a_writer_is_exported_as_a_reader) {
+  ASSERT_TRUE(write(exported));
+  ASSERT_TRUE(adopt_rw(id, "1", exported, "500", "set"));
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_TRUE(read(carol, "try"));
+  EXPECT_TRUE(adopt_rw(bob, "1", id));
+}
+
 TEST_F(adopt_scripts, hazard_30_the_token_rises) {
   const auto before = acquire_mutex(exported, "try").items.at(1).integer;
   EXPECT_GT(adopt_mutex(bob).items.at(1).integer, before);

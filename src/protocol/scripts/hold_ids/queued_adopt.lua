@@ -5,8 +5,8 @@
 --
 -- KEYS  1 lock, 2 fence, 3 queue
 -- ARGV  1 owner token of the adopter, 2 ttl in ms, 3 mode: keep ends no lease earlier than before,
---       so that an adoption can be undone, set gives it this ttl; 4 owner token of the exported
---       hold
+--       so that an adoption can be undone, set gives it this ttl, unless it is repeated; 4 owner
+--       token of the exported hold
 -- Reply {1, fencing token, server time in us, ttl in ms, others wait}   adopted
 --       {0, 0, server time in us, rest of the present lease in ms, -1}   the exported hold is over
 --       or was adopted by another; no change
@@ -28,7 +28,8 @@ local is_marked_hold = held == owner .. '*' or held == exported .. '*'
 if left == -2 or not is_alone and not is_marked_hold then
   return {0, 0, now_us(), left, -1}
 end
-if ARGV[3] == 'keep' then ttl = math.max(ttl, left, 1) end
+local is_repeated = held == owner or held == owner .. '*'
+if ARGV[3] == 'keep' or is_repeated then ttl = math.max(ttl, left, 1) end
 local last = draw(1)
 if is_alone then
   redis.call('SET', KEYS[1], owner, 'PX', ttl)

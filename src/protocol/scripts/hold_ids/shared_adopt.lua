@@ -5,8 +5,8 @@
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits (a semaphore only)
 -- ARGV  1 owner token of the adopter, 2 ttl in ms, 3 mode: keep ends no lease earlier than before,
---       so that an adoption can be undone, set gives it this ttl; 4 weight, 5 owner token of the
---       exported hold
+--       so that an adoption can be undone, set gives it this ttl, unless it is repeated; 4 weight,
+--       5 owner token of the exported hold
 -- Reply {1, fencing token, server time in us, ttl in ms, others wait}   adopted
 --       {0, 0, server time in us, ms until the next lease ends, -1}   the exported hold is over or
 --       was adopted by another; no hold in force was changed
@@ -22,10 +22,15 @@ local ttl, weight = tonumber(ARGV[2]), tonumber(ARGV[4])
 local own, exported = entry_of(weight, ARGV[1]), entry_of(weight, ARGV[5])
 if IS_FOREIGN then return foreign(KIND) end
 local is_adopted = lease_end(own)
+if KIND == 'rw' and ARGV[3] == 'set' and not lease_end(exported) then
+  -- The exporter is a reader by now. An upgrade or a downgrade without a received reply may have
+  -- left it the weight of a writer.
+  exported = entry_of(WHOLE, ARGV[5])
+end
 local present = is_adopted or lease_end(exported)
 if not present then return {0, 0, NOW_US, next_end(), -1} end
 local ends = NOW + ttl
-if ARGV[3] == 'keep' then ends = math.max(ends, present) end
+if ARGV[3] == 'keep' or is_adopted then ends = math.max(ends, present) end
 local last = draw(1)
 if is_adopted then
   keep(own, ends)
