@@ -90,10 +90,10 @@ int start_image(int memory, int control, int parent, time_ns deadline) noexcept 
   return ENOMEM;
 }
 
-// Whether it is readable in time, however many signals the program handles (hazard 22).
-bool is_readable(int file, time_ns deadline) noexcept {
+// Whether it is readable or writable in time, however many signals the program handles (hazard 22).
+bool is_ready(int file, short events, time_ns deadline) noexcept {
   for (;;) {
-    pollfd seen{file, POLLIN, 0};
+    pollfd seen{file, events, 0};
     const auto left = std::max<time_ns>(deadline - boot_now(), 0);
     const int count = ::poll(&seen, 1, static_cast<int>((left + ns_per_ms - 1) / ns_per_ms));
     if (count >= 0 || errno != EINTR) return count > 0;
@@ -151,11 +151,12 @@ outcome helper_process::begin(time_ns now) {
     quit();
     return {};
   }
+  // The socket has room for less than 300 messages, until the helper reads them.
+  const auto deadline = boot_now() + start_ns;
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     if (connections_[i] < 0) continue;
-    if (!send(message::add, static_cast<std::int32_t>(i), connections_[i])) {
-      return cannot_start(start_text, 0);
-    }
+    const int error = send(message::add, static_cast<std::int32_t>(i), connections_[i], deadline);
+    if (error != 0) return cannot_start(start_text, error == EAGAIN ? ETIMEDOUT : 0);
   }
   runs_until_.store(now + check_ns, std::memory_order_release);
   return {};
@@ -205,7 +206,7 @@ outcome helper_process::start(int& control) {
     const descriptor other(ends[1]);
     error = start_image(memory_fd_, other.get(), parent.get(), deadline);
   }
-  if (error == 0 && !is_readable(control, deadline)) error = ETIMEDOUT;
+  if (error == 0 && !is_ready(control, POLLIN, deadline)) error = ETIMEDOUT;
   char ready = 0;
   if (error == 0 && ::recv(control, &ready, 1, MSG_DONTWAIT) == 1) return {};
   close_private(control);
@@ -213,7 +214,9 @@ outcome helper_process::start(int& control) {
 }
 
 // The helper sends nothing after it is ready, so input is its end.
-bool helper_process::is_running() noexcept { return control_ >= 0 && !is_readable(control_, 0); }
+bool helper_process::is_running() noexcept {
+  return control_ >= 0 && !is_ready(control_, POLLIN, 0);
+}
 
 void helper_process::stop() noexcept {
   runs_until_.store(0, std::memory_order_release);
@@ -232,7 +235,8 @@ void helper_process::quit() noexcept {
   stop();
 }
 
-bool helper_process::send(std::int32_t what, std::int32_t connection, int descriptor) noexcept {
+int helper_process::send(std::int32_t what, std::int32_t connection, int descriptor,
+                         time_ns deadline) noexcept {
   message text{what, connection};
   iovec part{&text, sizeof text};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
@@ -248,9 +252,12 @@ bool helper_process::send(std::int32_t what, std::int32_t connection, int descri
     header->cmsg_len = CMSG_LEN(sizeof descriptor);
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
-  if (::sendmsg(control_, &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof text) return true;
+  do {
+    if (::sendmsg(control_, &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof text) return 0;
+  } while (errno == EAGAIN && boot_now() < deadline && is_ready(control_, POLLOUT, deadline));
+  const int error = errno;
   stop();  // a helper with a wrong connection is useless: the next acquire starts another
-  return false;
+  return error;
 }
 
 // ---- connections and places -----------------------------------------------------------------

@@ -66,7 +66,9 @@ class helper_process {
   [[nodiscard]] bool is_running() noexcept;
   void stop() noexcept;
   void quit() noexcept;
-  [[nodiscard]] bool send(std::int32_t what, std::int32_t connection, int descriptor) noexcept;
+  // Waits for room until the deadline. Returns 0 or the error; EAGAIN: the helper does not read.
+  [[nodiscard]] int send(std::int32_t what, std::int32_t connection, int descriptor,
+                         time_ns deadline = 0) noexcept;
   void share_scripts() noexcept;
 
   std::atomic<time_ns> runs_until_{0};  // the time of the next check; 0: it does not run

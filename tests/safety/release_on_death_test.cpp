@@ -1,5 +1,6 @@
 // The helper process of `release_on_death`: what it releases when a process is dead, and that
 // nothing less than death makes it release.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -17,11 +18,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/system/descriptor.hpp"
+#include "helper/helper_process.hpp"
 #include "support/child.hpp"
 #include "support/handles.hpp"
 #include "support/obstacle.hpp"
@@ -373,6 +377,21 @@ TEST_F(release_on_death, the_terminals_signals_do_not_reach_the_helper) {
 }
 
 // A profiler or the runtime of a language may send as many.
+// As of a large cluster. The socket has room for less than 300 messages that are not read yet.
+TEST_F(release_on_death, the_helper_gets_more_connections_than_its_socket_holds) {
+  constexpr int count = 600;
+  const descriptor file(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  helper::helper_process helper;
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(helper.set_connection(helper.add_connection(), file.get()));
+  }
+  const auto begun = helper.begin(boot_now());
+  ASSERT_TRUE(begun.ok()) << begun.message;
+  const auto files = std::filesystem::path("/proc") / std::to_string(helper_of(::getpid())) / "fd";
+  EXPECT_TRUE(eventually(
+      [&] { return std::distance(std::filesystem::directory_iterator(files), {}) > count; }));
+}
+
 TEST_F(release_on_death, hazard_22_signals_do_not_keep_the_helper_from_starting) {
   child killed([&](child_end& test) {
     const auto client = open_client(url());
