@@ -20,8 +20,8 @@ func (h *Hold) Export(ctx context.Context, lease time.Duration) (string, error) 
 	}
 	defer runtime.KeepAlive(h)
 	id, err := h.core().export(ctx, lease, h)
-	if err == nil {
-		h.report.unlock(nil)
+	if err == nil || h.over() != nil {
+		h.report.unlock(err)
 	}
 	return id, h.core().told(ctx, err)
 }
@@ -135,8 +135,15 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 	id := make(chan string, 1)
 	err := h.blocking(ctx, func(address, details uintptr) int32 {
 		object := h.kind.export(address, milliseconds(lease), details)
+		var failure error
+		if object == 0 {
+			failure = Status(swig.Error_status(details))
+		}
 		if hold.mode.Load().isHeld(address) == 0 {
 			h.exported(hold)
+			if ctx.Err() != nil {
+				go hold.report.unlock(failure) // the caller may have returned
+			}
 		}
 		if object == 0 {
 			return swig.Error_status(details)

@@ -171,6 +171,33 @@ func TestListenerReceivesLossesAndCloses(t *testing.T) {
 	r.expectNoMore(t)
 }
 
+// An export that gets no answer ends the hold, also after its context.
+func TestListenerReceivesTheEndByAFailedExport(t *testing.T) {
+	for _, ends := range []struct {
+		after    time.Duration
+		reported string
+	}{{time.Minute, "ended outcome unknown a"}, {10 * time.Millisecond, "ended a"}} {
+		r := newRecorder()
+		server := startServer(t)
+		client := server.open(t, WithListener(r), WithCommandTimeout(2*time.Second))
+		hold, err := client.lock(t, "a").Acquire(within(t))
+		must(t, err)
+		r.expect(t, "wait mutex a", "granted a")
+		server.control(t, "pause")
+		ctx, cancel := context.WithTimeout(within(t), ends.after)
+		_, err = hold.Export(ctx, time.Minute)
+		cancel()
+		if err == nil {
+			t.Fatal("exported without an answer")
+		}
+		if ends.after < time.Minute {
+			server.control(t, "resume")
+		}
+		r.expect(t, ends.reported)
+		r.expectNoMore(t)
+	}
+}
+
 func TestEachHoldOfAReentrantHandleIsReported(t *testing.T) {
 	r := newRecorder()
 	client := startServer(t).open(t, WithListener(r))
