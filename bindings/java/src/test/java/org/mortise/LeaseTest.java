@@ -100,9 +100,9 @@ class LeaseTest {
     }
     for (Executable call :
         new Executable[] {
-          () -> client.mutex("export/none").adopt(null),
-          () -> rw.adopt(null),
-          () -> semaphore.adopt(null)
+          () -> client.mutex("export/none").adopt((String) null),
+          () -> rw.adopt((String) null),
+          () -> semaphore.adopt((String) null)
         }) {
       assertEquals("id", assertThrows(NullPointerException.class, call).getMessage());
     }
