@@ -372,8 +372,8 @@ class LockOwner(NamedOwner):
             if number and not self._lasts():
                 self._report_end(number, error)
             raise
-        self._report_end(number)
         self._note_release()
+        self._report_end(number)
         return _core.hold_id_text(exported)  # type: ignore[no-any-return]
 
     def _lasts(self) -> bool:

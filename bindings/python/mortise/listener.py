@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mortise._constants import LossReason
-from mortise._dispatcher import logger
+from mortise._loop import logger
 from mortise.errors import (
     Busy,
     Closed,

@@ -28,7 +28,7 @@ class Competitor:
     environment: dict = dataclasses.field(default_factory=dict)
     options: str = ""  # after the server's address
     workloads: tuple = ()  # only these; empty: all
-    holds_many: bool = True  # its program has the mode "many"
+    is_renewed: bool = True  # so it can hold many locks
 
     @property
     def warm_up_s(self):
@@ -128,7 +128,7 @@ def java(main, *jars):
 
 def python(library, packages):
     return {"command": ["/usr/bin/python3", "-B", HERE / "python/competitor.py", library],
-            "environment": {"PYTHONPATH": str(packages)}, "holds_many": False}
+            "environment": {"PYTHONPATH": str(packages)}}
 
 
 def mortise_competitors():
@@ -155,9 +155,9 @@ def mortise_competitors():
 def strict_competitors():
     """Mortise without passes to waiters of the same process, in the workloads that have others."""
     return {f"{key}-strict": dataclasses.replace(
-        mortise_competitors()[key], name="Mortise, strict", settings="`fair=strict`; else as above",
+        competitor, name="Mortise, strict", settings="`fair=strict`; else as above",
         options="?fair=strict", workloads=("crowd_0ms", "crowd_1ms"))
-        for key in ("mortise-c", "mortise-go", "mortise-java")}
+        for key, competitor in mortise_competitors().items()}
 
 
 def other_competitors():
@@ -174,21 +174,21 @@ def other_competitors():
                             [others, "rueidislock"]),
         "redsync": Competitor("redsync", "Go", go_version("github.com/go-redsync/redsync/v4"),
                         "`NewMutex(name)`: 8 s, not renewed; 32 tries every 50 to 250 ms, and again",
-                        [others, "redsync"], holds_many=False),
+                        [others, "redsync"], is_renewed=False),
         "bsm-redislock": Competitor("bsm/redislock", "Go", go_version("github.com/bsm/redislock"),
                               "its example with retries: 1 s, not renewed; a try every 100 ms, three "
-                              "times, and again", [others, "bsm"], holds_many=False),
+                              "times, and again", [others, "bsm"], is_renewed=False),
         "redis-py": Competitor("redis-py", "Python", REDIS_PY.partition("==")[2],
                          "`client.lock(name)`: never expires; a try every 100 ms; a thread for each "
-                         "waiter", **python("redis-py", python_packages("redis-py"))),
+                         "waiter", **python("redis-py", python_packages("redis-py")), is_renewed=False),
         "python-redis-lock": Competitor(
             "python-redis-lock", "Python", PYTHON_REDIS_LOCK.partition("==")[2],
             "`Lock(client, name)`: never expires; waits in BLPOP; a thread for each waiter",
-            **python("python-redis-lock", python_packages("python-redis-lock"))),
+            **python("python-redis-lock", python_packages("python-redis-lock")), is_renewed=False),
         "pottery": Competitor(
             "pottery", "Python", POTTERY.partition("==")[2],
             "`Redlock(key=name, masters={client})`: 10 s, not renewed; a try every 0 to 200 ms; a "
-            "thread for each waiter", **python("pottery", python_packages("pottery"))),
+            "thread for each waiter", **python("pottery", python_packages("pottery")), is_renewed=False),
         "aioredlock": Competitor(
             "aioredlock", "Python, asyncio", AIOREDLOCK.partition("==")[2],
             "`lock(name)`: 10 s, renewed; 3 tries every 100 to 300 ms, and again; a task for each "
@@ -197,7 +197,7 @@ def other_competitors():
                              f"ioredis {node['ioredis']}; `acquire([name], 5000)`, not renewed; 10 "
                              "tries every 200 to 400 ms, and again",
                              ["node", HERE / "node/competitor.js"],
-                             {"NODE_PATH": str(BUILD / "node/node_modules")}, holds_many=False),
+                             {"NODE_PATH": str(BUILD / "node/node_modules")}, is_renewed=False),
     }
 
 
@@ -209,7 +209,7 @@ def chosen(only, more=None):
     """Those that --only names, by themselves or as a group. Without it all but the extra ones."""
     every = {**all_competitors(), **(more or {})}
     if not only:
-        return {key: one for key, one in every.items() if key not in EXTRA}
+        return {key: one for key, one in every.items() if key.removesuffix("-strict") not in EXTRA}
     names = {name for word in only for name in GROUPS.get(word, [word])}
     return {key: one for key, one in every.items() if key in names}
 

@@ -12,10 +12,10 @@ import time
 
 
 class RedisPy:
-    def __init__(self, host, port):
+    def __init__(self, address):
         import redis
 
-        self.client = redis.Redis(host=host, port=port)
+        self.client = redis.Redis.from_url(f"redis://{address}")
 
     def lock(self, name):
         return self.client.lock(name)
@@ -36,10 +36,10 @@ class Pottery(RedisPy):
 
 
 class Mortise:
-    def __init__(self, host, port):
+    def __init__(self, address):
         import mortise
 
-        self.client = mortise.Client(f"redis://{host}:{port}")
+        self.client = mortise.Client(f"redis://{address}")
 
     def lock(self, name):
         return self.client.lock(name)
@@ -65,11 +65,11 @@ class MortiseAsyncio(Mortise):
 
 
 class Aioredlock:
-    def __init__(self, host, port):
+    def __init__(self, address):
         import aioredlock
 
         self.failure = aioredlock.LockError
-        self.manager = aioredlock.Aioredlock([(host, port)])
+        self.manager = aioredlock.Aioredlock([f"redis://{address}"])
 
     def lock(self, name):
         async def acquire():
@@ -220,6 +220,10 @@ def work(library, name, number, section_s):
             time.sleep(0.01)
 
 
+def held_names(mode, name, count):
+    return [f"{name}-{number}" for number in range(count)] if mode == "many" else [name]
+
+
 def warm_up(library):
     lock = library.lock(f"warm-up-{os.getpid()}")
     end = time.monotonic() + 1
@@ -245,16 +249,16 @@ async def main_async(library, mode, name, waiters, section_us, seconds, check):
         os._exit(0)
     if mode == "work":
         raise SystemExit("not of a library of asyncio")
-    lock = library.lock(name)  # without a reference a lock object may end its hold
-    await lock.acquire()
-    print("held" if mode == "hold" else "taken", flush=True)
+    locks = [library.lock(one) for one in held_names(mode, name, waiters)]
+    for lock in locks:
+        await lock.acquire()
+    print("taken" if mode == "take" else "held", flush=True)
     await asyncio.Event().wait()
 
 
 def main():
     kind, mode, address, name, waiters, section_us, seconds, check = sys.argv[1:]
-    host, port = address.split(":")
-    library = LIBRARIES[kind](host, int(port))
+    library = LIBRARIES[kind](address)
     numbers = int(waiters), int(section_us), float(seconds)
     if inspect.iscoroutinefunction(library.lock("lock").acquire):
         asyncio.run(main_async(library, mode, name, *numbers, check))
@@ -272,9 +276,11 @@ def main():
             threading.Thread(target=work, daemon=True,
                              args=(library, name, number, numbers[1] / 1e6)).start()
         threading.Event().wait()
-    lock = library.lock(name)  # without a reference a lock object may end its hold
-    lock.acquire()
-    print("held" if mode == "hold" else "taken", flush=True)
+    # Without a reference a lock object may end its hold.
+    locks = [library.lock(one) for one in held_names(mode, name, numbers[0])]
+    for lock in locks:
+        lock.acquire()
+    print("taken" if mode == "take" else "held", flush=True)
     threading.Event().wait()
 
 
