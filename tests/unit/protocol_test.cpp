@@ -4,6 +4,7 @@
 
 #include "lock/lease.hpp"
 #include "protocol/foreign/interop.hpp"
+#include "protocol/listing/query.hpp"
 #include "protocol/native/inbox.hpp"
 #include "protocol/native/owner_token.hpp"
 #include "protocol/refusal.hpp"
@@ -30,6 +31,31 @@ TEST(queued_protocol, keys_of_one_name_share_a_tag_and_never_those_of_another) {
   EXPECT_EQ(rules.keys("a").at(2), "{mortise:a}:q");
   EXPECT_NE(rules.keys("a}:q").at(0), rules.keys("a").at(2));
   EXPECT_EQ(rules.keys(std::string("\0}", 2)).at(0), std::string("{mortise:\0}}", 12));
+}
+
+// Overwrites what an earlier call has left on the stack.
+[[gnu::noinline]] void overwrite_stack() {
+  volatile char bytes[8192];
+  for (auto& byte : bytes) byte = 'x';
+}
+
+TEST(queued_protocol, the_command_of_an_export_refers_to_nothing_of_the_call_that_made_it) {
+  const auto& rules = protocol::queued();
+  const auto keys = rules.keys("a");
+  lock::step_request request;
+  request.token = "id";
+  request.adopted = "exporter";
+  request.ttl_ms = 30'302;
+  bool was_owner = false;
+  const auto command = protocol::export_hold(rules, keys, request, was_owner);
+  overwrite_stack();
+  std::string bytes;
+  command.write(bytes, false);
+  std::string expected;
+  redis::command_writer(expected).command({"EVALSHA", scripts::queued_adopt.sha1, "3", keys.at(0),
+                                           keys.at(1), keys.at(2), "id", "30302", "set",
+                                           "exporter"});
+  EXPECT_EQ(bytes, expected);
 }
 
 TEST(queued_protocol, takes_in_one_transaction_with_the_fencing_token) {

@@ -30,9 +30,10 @@ lock_party party_of(std::string_view value, bool has_permits) {
   return party;
 }
 
-// A script that is no step of a claim. Its references belong to the caller, which waits.
+// A script that is no step of a claim. The keys and the texts of the request belong to the caller,
+// which waits. The script may be a local variable.
 command call_script(const row& script, const key_set& keys, const lock::step_request& request) {
-  return {[&script, &keys, request](std::string& out, bool with_text) {
+  return {[script, &keys, request](std::string& out, bool with_text) {
     auto now = request;
     now.with_text = with_text;
     write_script(out, script, now, keys);
