@@ -145,20 +145,31 @@ outcome helper_process::begin(time_ns now) {
   }
   int control = -1;
   if (auto started = start(control); !started.ok()) return started;
-  const std::lock_guard guard(mutex_);
-  control_ = control;
-  if (is_ended_) {
-    quit();
-    return {};
-  }
-  // The socket has room for less than 300 messages, until the helper reads them.
+  return share_connections(control, now);
+}
+
+// The socket has room for less than 300 messages that the helper has not read yet. The I/O thread
+// may lock the mutex while this thread waits for room.
+outcome helper_process::share_connections(int control, time_ns now) {
   const auto deadline = boot_now() + start_ns;
-  for (std::size_t i = 0; i < connections_.size(); ++i) {
-    if (connections_[i] < 0) continue;
-    const int error = send(message::add, static_cast<std::int32_t>(i), connections_[i], deadline);
-    if (error != 0) return cannot_start(start_text, error == EAGAIN ? ETIMEDOUT : 0);
+  std::unique_lock guard(mutex_);
+  control_ = control;
+  if (is_ended_) quit();
+  for (std::size_t i = 0; i < connections_.size() && !is_ended_;) {
+    const int error =
+        connections_[i] < 0 ? 0 : send(message::add, static_cast<std::int32_t>(i), connections_[i]);
+    if (error == 0) {
+      ++i;
+      continue;
+    }
+    guard.unlock();
+    const bool has_room = error == EAGAIN && is_ready(control, POLLOUT, deadline);
+    guard.lock();
+    if (is_ended_ || (has_room && control_ == control)) continue;
+    stop();
+    return cannot_start(start_text, error == EAGAIN ? ETIMEDOUT : 0);
   }
-  runs_until_.store(now + check_ns, std::memory_order_release);
+  if (!is_ended_) runs_until_.store(now + check_ns, std::memory_order_release);
   return {};
 }
 
@@ -235,8 +246,7 @@ void helper_process::quit() noexcept {
   stop();
 }
 
-int helper_process::send(std::int32_t what, std::int32_t connection, int descriptor,
-                         time_ns deadline) noexcept {
+int helper_process::send(std::int32_t what, std::int32_t connection, int descriptor) noexcept {
   message text{what, connection};
   iovec part{&text, sizeof text};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
@@ -252,12 +262,8 @@ int helper_process::send(std::int32_t what, std::int32_t connection, int descrip
     header->cmsg_len = CMSG_LEN(sizeof descriptor);
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
   }
-  do {
-    if (::sendmsg(control_, &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof text) return 0;
-  } while (errno == EAGAIN && boot_now() < deadline && is_ready(control_, POLLOUT, deadline));
-  const int error = errno;
-  stop();  // a helper with a wrong connection is useless: the next acquire starts another
-  return error;
+  const bool is_sent = ::sendmsg(control_, &envelope, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof text;
+  return is_sent ? 0 : errno;
 }
 
 // ---- connections and places -----------------------------------------------------------------
@@ -279,7 +285,8 @@ bool helper_process::set_connection(std::int32_t connection, int descriptor) noe
   if (descriptor >= 0) copy = keep_private(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   const bool is_copied = descriptor < 0 || copy >= 0;
   if (control_ < 0) return is_copied;
-  static_cast<void>(send(copy >= 0 ? message::add : message::remove, connection, copy));
+  // A helper with a wrong connection is useless: the next acquire starts another.
+  if (send(copy >= 0 ? message::add : message::remove, connection, copy) != 0) stop();
   return is_copied;
 }
 

@@ -63,12 +63,12 @@ class helper_process {
   outcome map_memory();
   // Sets the socket to the started helper.
   outcome start(int& control);
+  outcome share_connections(int control, time_ns now);
   [[nodiscard]] bool is_running() noexcept;
   void stop() noexcept;
   void quit() noexcept;
-  // Waits for room until the deadline. Returns 0 or the error; EAGAIN: the helper does not read.
-  [[nodiscard]] int send(std::int32_t what, std::int32_t connection, int descriptor,
-                         time_ns deadline = 0) noexcept;
+  // Returns 0 or the error; EAGAIN: the helper has not read the messages before.
+  [[nodiscard]] int send(std::int32_t what, std::int32_t connection, int descriptor) noexcept;
   void share_scripts() noexcept;
 
   std::atomic<time_ns> runs_until_{0};  // the time of the next check; 0: it does not run
