@@ -27,6 +27,12 @@ var notCalled = map[string]string{
 
 	"event_hold_number": drained,
 
+	"client_watch_locks":  listened,
+	"event_lock_kind":     listened,
+	"event_handle_number": listened,
+	"event_time_us":       listened,
+	"event_lasted_us":     listened,
+
 	"hold_id_name":           ofCommand,
 	"hold_id_kind":           ofCommand,
 	"hold_id_capacity":       ofCommand,
@@ -51,6 +57,7 @@ const (
 	drained   = "mortise_go_drain in go.i does it for many events at once"
 	ofCommand = "the command makes the handle that an id is for"
 	byNumber  = "a Hold ends by its number, which ends no later one"
+	listened  = "Listener reports with the context of the caller"
 )
 
 // The options of the header that no With function sets, and why.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -163,31 +164,37 @@ bool wait_graph::excludes(const lock_use& hold, const lock_use& wait) const {
 // the remaining threads, by lock.
 std::vector<wait_graph::load> wait_graph::remove_running() {
   is_stuck_.assign(threads_.size(), false);
+  for (std::size_t i = 0; i < threads_.size(); ++i) is_stuck_[i] = !threads_[i].waits.empty();
+  auto unchecked = stuck();
   std::vector<load> loads(locks_.size());
   std::vector<std::vector<std::size_t>> waiters(locks_.size());
-  std::vector<std::size_t> unchecked;
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    is_stuck_[i] = !threads_[i].waits.empty();
-    if (!is_stuck_[i]) continue;
-    unchecked.push_back(i);
+  for (const auto i : unchecked) {
     for (const auto& hold : threads_[i].holds) loads[hold.lock].add(hold, 1);
     for (const auto& wait : threads_[i].waits) waiters[wait.lock].push_back(i);
   }
+  const auto is_held = [&](const auto& wait) { return is_blocked(wait, loads[wait.lock]); };
+  const auto is_stuck = [&](std::size_t i) { return is_stuck_[i]; };
   while (!unchecked.empty()) {
     const auto checked = unchecked.back();
     unchecked.pop_back();
     const auto& waits = threads_[checked].waits;
-    const auto is_held = [&](const auto& wait) { return is_blocked(wait, loads[wait.lock]); };
     if (!is_stuck_[checked] || std::any_of(waits.begin(), waits.end(), is_held)) continue;
     is_stuck_[checked] = false;
     for (const auto& hold : threads_[checked].holds) {
       loads[hold.lock].add(hold, -1);
-      for (const auto waiter : waiters[hold.lock]) {
-        if (is_stuck_[waiter]) unchecked.push_back(waiter);
-      }
+      const auto& next = waiters[hold.lock];
+      std::copy_if(next.begin(), next.end(), std::back_inserter(unchecked), is_stuck);
     }
   }
   return loads;
+}
+
+std::vector<std::size_t> wait_graph::stuck() const {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    if (is_stuck_[i]) all.push_back(i);
+  }
+  return all;
 }
 
 // The nodes of the threads are before those of the locks, each of which has one for each mode.
@@ -198,26 +205,28 @@ std::size_t wait_graph::node_of(const lock_use& wait) const {
 wait_graph::links wait_graph::links_of(const std::vector<load>& held) const {
   links all(threads_.size() + 2 * locks_.size());
   std::vector<bool> is_awaited(locks_.size());
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (!is_stuck_[i]) continue;
+  for (const auto i : stuck()) {
     for (const auto& wait : threads_[i].waits) {
       if (!is_blocked(wait, held[wait.lock])) continue;
       all.add(i, node_of(wait));
       is_awaited[wait.lock] = true;
     }
   }
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    if (!is_stuck_[i]) continue;
+  for (const auto i : stuck()) {
     for (const auto& hold : threads_[i].holds) {
-      if (!is_awaited[hold.lock]) continue;
-      auto wait = hold;
-      for (const bool is_exclusive : {false, true}) {
-        wait.is_exclusive = is_exclusive;
-        if (excludes(hold, wait)) all.add(node_of(wait), i);
-      }
+      if (is_awaited[hold.lock]) add_hold(all, hold, i);
     }
   }
   return all;
+}
+
+// The links from the waits in either mode that this hold excludes.
+void wait_graph::add_hold(links& all, const lock_use& hold, std::size_t holder) const {
+  auto wait = hold;
+  for (const bool is_exclusive : {false, true}) {
+    wait.is_exclusive = is_exclusive;
+    if (excludes(hold, wait)) all.add(node_of(wait), holder);
+  }
 }
 
 // Kosaraju's algorithm, with the groups that have no link to another group first. Every thread of

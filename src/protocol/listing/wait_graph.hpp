@@ -86,8 +86,11 @@ class wait_graph {
   bool is_blocked(const lock_use& wait, const load& held) const;
   bool excludes(const lock_use& hold, const lock_use& wait) const;
   std::vector<load> remove_running();
+  // The threads that remain.
+  [[nodiscard]] std::vector<std::size_t> stuck() const;
   std::size_t node_of(const lock_use& wait) const;
   links links_of(const std::vector<load>& held) const;
+  void add_hold(links& all, const lock_use& hold, std::size_t holder) const;
   void find_deadlocks(const links& all);
   step youngest(std::vector<std::size_t> group, const links& all) const;
   deadlock circle_from(const step& first, const links& all) const;
