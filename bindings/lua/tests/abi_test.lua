@@ -20,6 +20,8 @@ local OTHERWISE = {
   event_leader = "event.leader of an observed election",
   event_reason = "event.reason of a loss or a risk", event_log_level = "event.level of a line",
   event_log_subject = "its subject", event_dropped_records = "its dropped_records",
+  event_lock_kind = "event.lock_kind of a wait or a hold", event_time_us = "its time_us",
+  event_handle_number = "its handle_number", event_lasted_us = "its lasted_us",
   log_level_text = "log_level_text", log_subject_text = "log_subject_text",
   health_count = "#findings", health_free = "", severity_text = "the severity is its text",
   listing_count = "#entries", listing_free = "", listing_text = "an entry's fields",

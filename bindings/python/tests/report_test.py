@@ -79,7 +79,7 @@ class ReportTest(Case):
                 hold.on_lost(reasons.append)
                 other = self.client.lock(self.name)
                 other.force_release(other.query().holders[0].owner)
-                until(lambda: reasons and logs.records)  # noqa: B023
+                until(lambda: reasons and logs.output)  # noqa: B023
             self.assertIn("SystemExit", logs.output[0])
 
     def test_a_callback_that_fails_stops_no_other(self) -> None:
