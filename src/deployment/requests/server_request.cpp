@@ -9,6 +9,9 @@ namespace mortise::deployment {
 
 namespace {
 
+// Enough for a request without the text of a script, unless the lock's name is long.
+constexpr std::size_t longest_kept = 1024;
+
 // Whether the requester relies on the result for the length of a lease.
 bool is_relied_on(const lock::step_result& result) noexcept {
   return result.what == lock::answer::granted || result.what == lock::answer::renewed;
@@ -144,6 +147,7 @@ redis::flush server_request::flush_for(const lock::operation* operation) noexcep
 void server_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   if (sent_at_ != 0) server_->statistics().answered(now - sent_at_);
   if (reply.is_error() && is_forwarded(reply.text())) return;
+  drop_long_text();
   if (lock::step_result result; reply.is_error() && is_misrouted(reply.text(), result))
     return report(result, now);
   if (is_without_script_ && reply.is_error()) {
@@ -167,7 +171,14 @@ void server_request::conclude(lock::step_result result, time_ns now) noexcept {
   acknowledgement_->await(std::move(result), now, lease_ms_);
 }
 
+// The text of a script is sent only to a server that has forgotten it. A handle keeps its requests,
+// so many handles would keep many texts.
+void server_request::drop_long_text() noexcept {
+  if (bytes_.capacity() > longest_kept) std::string().swap(bytes_);
+}
+
 void server_request::on_broken(bool was_sent) noexcept {
+  drop_long_text();
   lock::step_result result;
   result.what = was_sent ? lock::answer::broken : lock::answer::unsent;
   report(result, boot_now());

@@ -81,6 +81,7 @@ class server_request : public lock_request, private redis::request {
   void on_reply(const redis::value& reply, time_ns now) noexcept final;
   void on_broken(bool was_sent) noexcept final;
   void conclude(lock::step_result result, time_ns now) noexcept;
+  void drop_long_text() noexcept;
 
   lock_requester& requester_;
   redis::connection* server_ = nullptr;
