@@ -21,7 +21,7 @@ using protocol::wait_graph;
 // How often the thread checks whether a look is due. It sends nothing for that.
 constexpr time_ns tick_ns = 500 * ns_per_ms;
 // How long a look waits for the clients.
-constexpr time_ns answer_time_ns = ns_per_s;
+constexpr time_ns look_time_ns = ns_per_s;
 // The pause between two looks. It doubles while no wait is new.
 constexpr time_ns shortest_pause_ns = ns_per_s;
 constexpr time_ns longest_pause_ns = 8 * ns_per_s;
@@ -127,11 +127,11 @@ std::vector<deadlock_search::candidate> deadlock_search::candidates() {
 std::int64_t deadlock_search::end_victims(const std::vector<candidate>& own) {
   protocol::listing seen;
   const auto begin = boot_now();
-  const auto taken = client_.list_locks(seen, begin + answer_time_ns);
+  const auto taken = client_.list_locks(seen, begin + look_time_ns);
   const auto taken_ns = boot_now() - begin;
   if (taken.code == status::refused) client_.log().note(log_subject::refused, taken);
   if (!taken.ok()) return seen.answered;
-  const auto deadline = boot_now() + answer_time_ns;
+  const auto deadline = boot_now() + look_time_ns;
   const wait_graph graph(entries_of(seen), taken_ns / ns_per_ms + 1,
                          [&](const std::string& name) { return capacity_of(name, deadline); });
   for (const auto& circle : graph.deadlocks()) {
