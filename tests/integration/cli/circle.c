@@ -1,4 +1,4 @@
-/* circle <thread>…: each thread acquires its first lock, waits for the file "go", and acquires the
+/* circle THREAD...: each thread acquires its first lock, waits for the file "go", and acquires the
  * others. A thread is a list of locks as in "a,b". "r=a" reads a, "w=a" writes it, "2=a" takes two
  * permits of a semaphore of three, "!4=a" gives it four. "m=a" acquires a multi with a member, and
  * "t=a" has the format of another program. "+a" acquires without blocking the thread, and "-a"
