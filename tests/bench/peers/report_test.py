@@ -123,8 +123,12 @@ class Competitor(unittest.TestCase):
     def test_strict_order_is_an_option_after_the_address(self):
         strict = dataclasses.replace(self.competitor, options="?fair=strict")
         found = workload.measure(strict, workload.Workload("", 1, 4), 0.2)
-        # All but the first ones are handoffs, because no waiter overtakes the others.
-        self.assertGreater(found["handoffs"], found["acquisitions"] * 0.9)
+        self.assertEqual((found["overlaps"], found["errors"]), (0, 0))
+        self.assertGreater(found["acquisitions"], 0)
+        # A program that ignored the options would accept this one.
+        wrong = dataclasses.replace(self.competitor, options="?fair=wrong")
+        with self.assertRaisesRegex(RuntimeError, "it ended with 1"):
+            workload.measure(wrong, workload.Workload("", 1, 4), 0.2)
 
     def test_many_locks_are_held_at_once(self):
         found = holds.measure_holds(self.competitor, count=50, window_s=0.1)
