@@ -1,6 +1,6 @@
 // Outgoing bytes: those being sent, which belong to the sender, and those appended meanwhile. Two
-// strings swap places, so a busy connection allocates nothing. They are wiped when all is sent,
-// because a password may be among them.
+// strings swap places, so a busy connection allocates nothing unless it sends much at a time. They
+// are wiped when all is sent, because a password may be among them.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,9 @@ namespace mortise::redis {
 
 class output_buffer {
  public:
+  // A buffer that has become longer, as by the texts of many scripts, is freed when it was sent.
+  static constexpr std::size_t longest_kept = 64U << 10U;
+
   // How many bytes were appended in all, and how many of them were sent.
   [[nodiscard]] std::uint64_t appended() const noexcept { return appended_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
@@ -45,6 +48,9 @@ class output_buffer {
   void note_sent(std::size_t count) noexcept {
     offset_ += count;
     sent_ += count;
+    if (offset_ != sending_.size() || sending_.capacity() <= longest_kept) return;
+    wiped_bytes().swap(sending_);
+    offset_ = 0;
   }
 
   // Discards all bytes. The counts continue from the same number.
