@@ -285,6 +285,11 @@ static const mortise_api table = {
     mortise_event_handle_number,
     mortise_event_time_us,
     mortise_event_lasted_us,
+    mortise_lock_set_task,
+    mortise_rw_set_task,
+    mortise_semaphore_set_task,
+    mortise_election_set_task,
+    mortise_multi_set_task,
 };
 
 extern "C" const mortise_api* mortise_get_api(int32_t abi_major) {

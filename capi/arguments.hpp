@@ -129,6 +129,16 @@ struct is_on {
   [[nodiscard]] bool value() const { return given == 1; }
 };
 
+// The task of later calls.
+struct task {
+  std::int64_t number;
+  [[nodiscard]] outcome check() const {
+    if (number >= 0) return {};
+    return out_of_range("task", number, "0 to " + std::to_string(INT64_MAX));
+  }
+  [[nodiscard]] std::int64_t value() const { return number; }
+};
+
 // The level of the log records to report, if enabled.
 struct log_level_of_watch {
   mortise_log_level level;

@@ -90,6 +90,11 @@ mortise_status mortise_election_interrupt(mortise_election* election, int32_t is
   return call(election, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
+mortise_status mortise_election_set_task(mortise_election* election, int64_t task,
+                                         mortise_error* error) {
+  return call(election, error, &lock_handle::set_task, argument::task{task});
+}
+
 const char* mortise_election_name(const mortise_election* election, size_t* name_len) {
   return name_of(election, name_len);
 }

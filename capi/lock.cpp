@@ -112,6 +112,10 @@ mortise_status mortise_lock_interrupt(mortise_lock* lock, int32_t is_on, mortise
   return call(lock, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
+mortise_status mortise_lock_set_task(mortise_lock* lock, int64_t task, mortise_error* error) {
+  return call(lock, error, &lock_handle::set_task, argument::task{task});
+}
+
 const char* mortise_lock_name(const mortise_lock* lock, size_t* name_len) {
   return name_of(lock, name_len);
 }

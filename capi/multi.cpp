@@ -125,6 +125,10 @@ mortise_status mortise_multi_interrupt(mortise_multi* multi, int32_t is_on, mort
   return call(multi, error, &multi_handle::interrupt, argument::is_on{is_on});
 }
 
+mortise_status mortise_multi_set_task(mortise_multi* multi, int64_t task, mortise_error* error) {
+  return call(multi, error, &multi_handle::set_task, argument::task{task});
+}
+
 mortise_status mortise_multi_watch(mortise_multi* multi, mortise_queue* queue, int64_t tag,
                                    mortise_error* error) {
   return call(multi, error, &multi_handle::watch, argument::handle_or_none{queue}, tag);

@@ -177,6 +177,10 @@ mortise_status mortise_rw_interrupt(mortise_rw* rw, int32_t is_on, mortise_error
   return call(rw, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
+mortise_status mortise_rw_set_task(mortise_rw* rw, int64_t task, mortise_error* error) {
+  return call(rw, error, &lock_handle::set_task, argument::task{task});
+}
+
 const char* mortise_rw_name(const mortise_rw* rw, size_t* name_len) {
   return name_of(rw, name_len);
 }

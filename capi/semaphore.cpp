@@ -137,6 +137,11 @@ mortise_status mortise_semaphore_interrupt(mortise_semaphore* semaphore, int32_t
   return call(semaphore, error, &lock_handle::interrupt, argument::is_on{is_on});
 }
 
+mortise_status mortise_semaphore_set_task(mortise_semaphore* semaphore, int64_t task,
+                                          mortise_error* error) {
+  return call(semaphore, error, &lock_handle::set_task, argument::task{task});
+}
+
 const char* mortise_semaphore_name(const mortise_semaphore* semaphore, size_t* name_len) {
   return name_of(semaphore, name_len);
 }

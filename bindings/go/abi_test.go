@@ -63,7 +63,6 @@ const (
 // The options of the header that no With function sets, and why.
 var notSet = map[string]string{
 	"release_at_exit": "the end of a Go program calls no exit handler of C",
-	"deadlock":        "a deadlock is of blocked threads, and no call of Go blocks its thread",
 }
 
 // A new key of the header needs a With function, or a reason.

@@ -82,14 +82,25 @@ func (h *handle) beginAcquire(ctx context.Context) error {
 	if err := h.hasDeparted(ctx); err != nil {
 		return err
 	}
-	h.terms.Lock()
-	defer h.terms.Unlock()
-	if h.isAcquiring {
+	if !h.reserveAcquire() {
 		return failure(ErrBusy, "another acquire on this handle is in progress; "+
 			"give each goroutine its own handle")
 	}
+	err := h.setTask(taskOf(ctx))
+	if err != nil {
+		h.endAcquire()
+	}
+	return err
+}
+
+func (h *handle) reserveAcquire() bool {
+	h.terms.Lock()
+	defer h.terms.Unlock()
+	if h.isAcquiring {
+		return false
+	}
 	h.isAcquiring = true
-	return nil
+	return true
 }
 
 func (h *handle) endAcquire() {

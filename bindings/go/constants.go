@@ -18,8 +18,7 @@ const (
 	ErrShutDown Status = 6
 	// ErrNotWaiting: no call was waiting to be canceled. This package does not return it.
 	ErrNotWaiting Status = 7
-	// ErrDeadlock: a wait of a thread was in a deadlock. This package does not return it, because
-	// its calls block no thread.
+	// ErrDeadlock: the wait was in a deadlock: see WithDeadlockFailure. Nothing is held.
 	ErrDeadlock Status = 8
 	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
@@ -186,8 +185,7 @@ const (
 	optionValue = "value"
 	// optionContended: whether a watch also reports that others wait for the lock: "on" or "off".
 	optionContended = "contended"
-	// optionDeadlock: whether the youngest blocking acquire of a deadlock fails, or all wait: "fail"
-	// or "wait".
+	// optionDeadlock: whether the youngest wait of a deadlock fails, or all wait: "fail" or "wait".
 	optionDeadlock = "deadlock"
 	// optionProtocol: how locks are stored at the server, such as "queued".
 	optionProtocol = "protocol"

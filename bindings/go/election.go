@@ -27,6 +27,7 @@ var electionKind = &kind{
 	query:     swig.Election_query,
 	force:     swig.Election_force_release,
 	watch:     swig.Election_watch,
+	setTask:   swig.Election_set_task,
 }
 
 var leading = &mode{swig.Election_resign_hold_async, swig.Election_is_leader, KindMutex}

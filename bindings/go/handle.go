@@ -26,6 +26,7 @@ type kind struct {
 	query     func(address, info, details uintptr) int32
 	force     func(address uintptr, owner string, details uintptr) int32
 	watch     func(address, queue uintptr, tag int64, details uintptr) int32
+	setTask   func(address uintptr, task int64, details uintptr) int32
 	whatItIs  string
 }
 
@@ -57,6 +58,7 @@ type handle struct {
 	number        int64    // of the last hold that was taken note of
 	early         []notice // of holds that are not known yet
 	isAcquiring   bool
+	task          int64 // of the last acquire; of the goroutine that acquires
 	isInterrupted atomic.Bool
 	raising       chan struct{} // closed when the upgrade at work has ended
 	departing     chan struct{} // closed when the unlock has ended that nobody waited for

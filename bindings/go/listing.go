@@ -53,8 +53,7 @@ type ListingEntry struct {
 	Waits string
 	// Retained is 1 or more while the client keeps the lock for its next acquire; see WithRetain.
 	Retained int64
-	// Threads has the threads that hold or wait by blocking calls, of programs in other languages
-	// than Go; see docs/deadlocks.md.
+	// Threads has the threads and tasks that hold or wait; see WithTask and docs/deadlocks.md.
 	Threads string
 	// Source is "client", or "key" for an entry that was read from a key of a server.
 	Source string

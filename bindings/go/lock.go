@@ -28,6 +28,7 @@ var lockKind = &kind{
 	query:     swig.Lock_query,
 	force:     swig.Lock_force_release,
 	watch:     swig.Lock_watch,
+	setTask:   swig.Lock_set_task,
 }
 
 var held = &mode{swig.Lock_unlock_hold_async, swig.Lock_is_held, KindMutex}

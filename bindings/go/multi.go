@@ -22,6 +22,7 @@ var multiKind = &kind{
 	deadline:  swig.Multi_deadline_ns,
 	number:    swig.Multi_hold_number,
 	extend:    swig.Multi_extend_async,
+	setTask:   swig.Multi_set_task,
 }
 
 var allHeld = &mode{swig.Multi_unlock_hold_async, swig.Multi_is_held, KindMulti}

@@ -110,6 +110,16 @@ func WithContended(isOn bool) Option {
 	return WithOption(optionContended, "off")
 }
 
+// WithDeadlockFailure sets whether the youngest wait of a deadlock fails with ErrDeadlock. Then
+// unlock what the goroutine holds, and try again. It finds deadlocks of contexts with a task: see
+// WithTask. The default is false: all wait until their contexts are over.
+func WithDeadlockFailure(isOn bool) Option {
+	if isOn {
+		return WithOption(optionDeadlock, "fail")
+	}
+	return WithOption(optionDeadlock, "wait")
+}
+
 // WithProtocol sets how the locks are stored at the server. The default is "queued".
 func WithProtocol(protocol string) Option { return textOption(protocol, swig.Options_set_protocol) }
 
@@ -278,7 +288,6 @@ func WithDurability(where string) Option { return WithOption(optionDurability, w
 func WithMetricsName(rule string) Option { return WithOption(optionMetricsName, rule) }
 
 // WithOption sets any option by its name, as the query of a URL does: WithOption("lease", "30s").
-// The option "deadlock" has no effect in Go, because no call blocks a thread.
 func WithOption(key, value string) Option {
 	return Option{apply: func(options uintptr) error {
 		return checked(func(details uintptr) int32 {

@@ -30,6 +30,7 @@ var rwKind = &kind{
 	query:     swig.Rw_query,
 	force:     swig.Rw_force_release,
 	watch:     swig.Rw_watch,
+	setTask:   swig.Rw_set_task,
 }
 
 var (

@@ -29,6 +29,7 @@ var semaphoreKind = &kind{
 	query:     swig.Semaphore_query,
 	force:     swig.Semaphore_force_release,
 	watch:     swig.Semaphore_watch,
+	setTask:   swig.Semaphore_set_task,
 }
 
 var permitted = &mode{swig.Semaphore_release_hold_async, swig.Semaphore_is_held, KindSemaphore}

@@ -5493,6 +5493,33 @@ static int _wrap_lock_interrupt(lua_State* L) {
 }
 
 
+static int _wrap_lock_set_task(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_lock_set_task",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "lock", SWIGTYPE_p_mortise_lock, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_lock *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "task", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_lock_set_task(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_lock_name(lua_State* L) {
   int SWIG_arg = 0;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -6290,6 +6317,33 @@ static int _wrap_rw_interrupt(lua_State* L) {
   if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
   arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_rw_set_task(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_rw_set_task",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "rw", SWIGTYPE_p_mortise_rw, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_rw *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "task", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_rw_set_task(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -7434,6 +7488,33 @@ static int _wrap_semaphore_interrupt(lua_State* L) {
 }
 
 
+static int _wrap_semaphore_set_task(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_semaphore_set_task",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "semaphore", SWIGTYPE_p_mortise_semaphore, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_semaphore *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "task", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_semaphore_set_task(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_semaphore_name(lua_State* L) {
   int SWIG_arg = 0;
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
@@ -8537,6 +8618,33 @@ static int _wrap_election_interrupt(lua_State* L) {
 }
 
 
+static int _wrap_election_set_task(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_election_set_task",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "election", SWIGTYPE_p_mortise_election, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_election *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "task", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_election_set_task(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_election_name(lua_State* L) {
   int SWIG_arg = 0;
   mortise_election *arg1 = (mortise_election *) 0 ;
@@ -9101,6 +9209,33 @@ static int _wrap_multi_interrupt(lua_State* L) {
   if (!lua_isboolean(L, 2)) return mortise_lua_misuse(L, "is_on", "a boolean", 2);
   arg2 = lua_toboolean(L, 2);
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  SWIG_arg += mortise_lua_status(L, result, error);
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_multi_set_task(lua_State* L) {
+  int SWIG_arg = 0;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  int wrong1 ;
+  void *handle1 = NULL ;
+  int wrong2 ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_lua_error(L);
+  arg3 = error;
+  SWIG_check_num_args("mortise_multi_set_task",2,2)
+  wrong1 = mortise_lua_handle(L, 1, "multi", SWIGTYPE_p_mortise_multi, 0, &handle1);
+  if (wrong1 != 0) return wrong1;
+  arg1 = (mortise_multi *)handle1;
+  if ((wrong2 = mortise_lua_integer(L, 2, "task", &arg2)) != 0) return wrong2;
+  result = (mortise_status)mortise_multi_set_task(arg1,arg2,arg3);
   SWIG_arg += mortise_lua_status(L, result, error);
   return SWIG_arg;
   
@@ -10969,6 +11104,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "lock_adopt", _wrap_lock_adopt},
     { "lock_cancel", _wrap_lock_cancel},
     { "lock_interrupt", _wrap_lock_interrupt},
+    { "lock_set_task", _wrap_lock_set_task},
     { "lock_name", _wrap_lock_name},
     { "lock_is_held", _wrap_lock_is_held},
     { "lock_valid_ms", _wrap_lock_valid_ms},
@@ -10997,6 +11133,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "rw_downgrade", _wrap_rw_downgrade},
     { "rw_extend", _wrap_rw_extend},
     { "rw_interrupt", _wrap_rw_interrupt},
+    { "rw_set_task", _wrap_rw_set_task},
     { "rw_name", _wrap_rw_name},
     { "rw_progress", _wrap_rw_progress},
     { "rw_export", _wrap_rw_export},
@@ -11034,6 +11171,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "semaphore_resize", _wrap_semaphore_resize},
     { "semaphore_extend", _wrap_semaphore_extend},
     { "semaphore_interrupt", _wrap_semaphore_interrupt},
+    { "semaphore_set_task", _wrap_semaphore_set_task},
     { "semaphore_name", _wrap_semaphore_name},
     { "semaphore_progress", _wrap_semaphore_progress},
     { "semaphore_export", _wrap_semaphore_export},
@@ -11070,6 +11208,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "election_set_value_async", _wrap_election_set_value_async},
     { "election_cancel", _wrap_election_cancel},
     { "election_interrupt", _wrap_election_interrupt},
+    { "election_set_task", _wrap_election_set_task},
     { "election_name", _wrap_election_name},
     { "election_is_leader", _wrap_election_is_leader},
     { "election_valid_ms", _wrap_election_valid_ms},
@@ -11091,6 +11230,7 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "multi_unlock", _wrap_multi_unlock},
     { "multi_extend", _wrap_multi_extend},
     { "multi_interrupt", _wrap_multi_interrupt},
+    { "multi_set_task", _wrap_multi_set_task},
     { "multi_progress", _wrap_multi_progress},
     { "multi_cancel", _wrap_multi_cancel},
     { "multi_is_held", _wrap_multi_is_held},

@@ -6315,6 +6315,48 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_lock_set_task(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_lock *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lock_set_task", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_lock");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_lock *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "lock_set_task" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_lock_set_task(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_lock_is_held(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_lock *arg1 = 0 ;
@@ -7364,6 +7406,48 @@ SWIGINTERN PyObject *_wrap_rw_interrupt(PyObject *self, PyObject *args) {
   arg2 = (int32_t)(val2);
   thread = PyEval_SaveThread();
   result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_rw_set_task(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_rw *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "rw_set_task", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_rw");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_rw *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "rw_set_task" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_rw_set_task(arg1,arg2,arg3);
   PyEval_RestoreThread(thread);
   if (result != MORTISE_OK) {
     mortise_python_raise(result, error);
@@ -8912,6 +8996,48 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_semaphore_set_task(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_semaphore *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "semaphore_set_task", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_semaphore");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_semaphore *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "semaphore_set_task" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_semaphore_set_task(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_semaphore_progress(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_semaphore *arg1 = 0 ;
@@ -10415,6 +10541,48 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_election_set_task(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_election *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "election_set_task", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_election");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_election *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "election_set_task" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_election_set_task(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_election_is_leader(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   mortise_election *arg1 = 0 ;
@@ -11113,6 +11281,48 @@ SWIGINTERN PyObject *_wrap_multi_interrupt(PyObject *self, PyObject *args) {
   arg2 = (int32_t)(val2);
   thread = PyEval_SaveThread();
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  PyEval_RestoreThread(thread);
+  if (result != MORTISE_OK) {
+    mortise_python_raise(result, error);
+    SWIG_fail;
+  }
+  resultobj = SWIG_Py_Void();
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return resultobj;
+fail:
+  mortise_python_leave(handle1);
+  mortise_python_give_error(arg3);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_multi_set_task(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  mortise_multi *arg1 = 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = 0 ;
+  mortise_python_handle *handle1 = NULL ;
+  long long val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  mortise_status result;
+  
+  mortise_error *error = mortise_python_take_error();
+  PyThreadState *thread = NULL;
+  arg3 = error;
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "multi_set_task", 2, 2, swig_obj)) SWIG_fail;
+  handle1 = mortise_python_enter(swig_obj[0], "mortise_multi");
+  if (handle1 == NULL) SWIG_fail;
+  arg1 = (mortise_multi *)handle1->object;
+  ecode2 = SWIG_AsVal_long_SS_long(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "multi_set_task" "', argument " "2"" of type '" "int64_t""'");
+  } 
+  arg2 = (int64_t)(val2);
+  thread = PyEval_SaveThread();
+  result = (mortise_status)mortise_multi_set_task(arg1,arg2,arg3);
   PyEval_RestoreThread(thread);
   if (result != MORTISE_OK) {
     mortise_python_raise(result, error);
@@ -12548,6 +12758,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "lock_adopt", _wrap_lock_adopt, METH_VARARGS, NULL},
 	 { "lock_cancel", _wrap_lock_cancel, METH_O, NULL},
 	 { "lock_interrupt", _wrap_lock_interrupt, METH_VARARGS, NULL},
+	 { "lock_set_task", _wrap_lock_set_task, METH_VARARGS, NULL},
 	 { "lock_is_held", _wrap_lock_is_held, METH_O, NULL},
 	 { "lock_valid_ms", _wrap_lock_valid_ms, METH_O, NULL},
 	 { "lock_deadline_ns", _wrap_lock_deadline_ns, METH_O, NULL},
@@ -12574,6 +12785,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "rw_downgrade", _wrap_rw_downgrade, METH_O, NULL},
 	 { "rw_extend", _wrap_rw_extend, METH_VARARGS, NULL},
 	 { "rw_interrupt", _wrap_rw_interrupt, METH_VARARGS, NULL},
+	 { "rw_set_task", _wrap_rw_set_task, METH_VARARGS, NULL},
 	 { "rw_progress", _wrap_rw_progress, METH_O, NULL},
 	 { "rw_export", _wrap_rw_export, METH_VARARGS, NULL},
 	 { "rw_adopt", _wrap_rw_adopt, METH_VARARGS, NULL},
@@ -12609,6 +12821,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "semaphore_resize", _wrap_semaphore_resize, METH_VARARGS, NULL},
 	 { "semaphore_extend", _wrap_semaphore_extend, METH_VARARGS, NULL},
 	 { "semaphore_interrupt", _wrap_semaphore_interrupt, METH_VARARGS, NULL},
+	 { "semaphore_set_task", _wrap_semaphore_set_task, METH_VARARGS, NULL},
 	 { "semaphore_progress", _wrap_semaphore_progress, METH_O, NULL},
 	 { "semaphore_export", _wrap_semaphore_export, METH_VARARGS, NULL},
 	 { "semaphore_adopt", _wrap_semaphore_adopt, METH_VARARGS, NULL},
@@ -12643,6 +12856,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "election_set_value_async", _wrap_election_set_value_async, METH_VARARGS, NULL},
 	 { "election_cancel", _wrap_election_cancel, METH_O, NULL},
 	 { "election_interrupt", _wrap_election_interrupt, METH_VARARGS, NULL},
+	 { "election_set_task", _wrap_election_set_task, METH_VARARGS, NULL},
 	 { "election_is_leader", _wrap_election_is_leader, METH_O, NULL},
 	 { "election_valid_ms", _wrap_election_valid_ms, METH_O, NULL},
 	 { "election_deadline_ns", _wrap_election_deadline_ns, METH_O, NULL},
@@ -12662,6 +12876,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "multi_unlock", _wrap_multi_unlock, METH_O, NULL},
 	 { "multi_extend", _wrap_multi_extend, METH_VARARGS, NULL},
 	 { "multi_interrupt", _wrap_multi_interrupt, METH_VARARGS, NULL},
+	 { "multi_set_task", _wrap_multi_set_task, METH_VARARGS, NULL},
 	 { "multi_progress", _wrap_multi_progress, METH_O, NULL},
 	 { "multi_cancel", _wrap_multi_cancel, METH_O, NULL},
 	 { "multi_is_held", _wrap_multi_is_held, METH_O, NULL},

@@ -143,7 +143,7 @@ static void do_new(struct words *line) {
 /* What a call is given, and what it came to. */
 struct call {
   void *object;
-  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms, most_keys, window_ms;
+  int64_t timeout_ms, lease_ms, weight, permits, tag, interval_ms, most_keys, window_ms, task;
   mortise_log_level level;
   const char *of; /* what a query is about */
   mortise_status status;
@@ -283,6 +283,7 @@ static void do_call(struct words *line, int is_async) {
                       words_number(line, "interval_ms", 0),
                       words_number(line, "most_keys", 1000),
                       words_number(line, "window_ms", 60000),
+                      words_number(line, "task", 0),
                       (mortise_log_level)words_number(line, "level", 0),
                       of != NULL ? of->value : "",
                       MORTISE_OK,

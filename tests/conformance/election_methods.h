@@ -40,6 +40,9 @@ static void election_cancel(struct call *call) {
 static void election_interrupt(struct call *call) {
   call->status = mortise_election_interrupt(call->object, call->is_on, error);
 }
+static void election_set_task(struct call *call) {
+  call->status = mortise_election_set_task(call->object, call->task, error);
+}
 static void election_name(struct call *call) {
   call->text = mortise_election_name(call->object, NULL);
 }

@@ -4,10 +4,11 @@ CANNOT = {
     "cxx": {"negative_timeout"},
     "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member",
            "listing_timeout", "blocking_calls"},
-    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member"},
-    "lua5.4": {"threads"},
-    "luajit": {"threads"},
-    "python": {"queue", "text_of_not_acquired"},
+    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member",
+             "tasks"},
+    "lua5.4": {"threads", "tasks"},
+    "luajit": {"threads", "tasks"},
+    "python": {"queue", "text_of_not_acquired", "tasks"},
 }
 
 

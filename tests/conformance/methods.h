@@ -4,6 +4,9 @@
 static void lock_interrupt(struct call *call) {
   call->status = mortise_lock_interrupt(call->object, call->is_on, error);
 }
+static void lock_set_task(struct call *call) {
+  call->status = mortise_lock_set_task(call->object, call->task, error);
+}
 static void lock_deadline_ns(struct call *call) {
   call->value = mortise_lock_deadline_ns(call->object);
 }
@@ -11,12 +14,18 @@ static void lock_name(struct call *call) { call->text = mortise_lock_name(call->
 static void rw_interrupt(struct call *call) {
   call->status = mortise_rw_interrupt(call->object, call->is_on, error);
 }
+static void rw_set_task(struct call *call) {
+  call->status = mortise_rw_set_task(call->object, call->task, error);
+}
 static void rw_deadline_ns(struct call *call) {
   call->value = mortise_rw_deadline_ns(call->object);
 }
 static void rw_name(struct call *call) { call->text = mortise_rw_name(call->object, NULL); }
 static void semaphore_interrupt(struct call *call) {
   call->status = mortise_semaphore_interrupt(call->object, call->is_on, error);
+}
+static void semaphore_set_task(struct call *call) {
+  call->status = mortise_semaphore_set_task(call->object, call->task, error);
 }
 static void semaphore_deadline_ns(struct call *call) {
   call->value = mortise_semaphore_deadline_ns(call->object);
@@ -26,6 +35,9 @@ static void semaphore_name(struct call *call) {
 }
 static void multi_interrupt(struct call *call) {
   call->status = mortise_multi_interrupt(call->object, call->is_on, error);
+}
+static void multi_set_task(struct call *call) {
+  call->status = mortise_multi_set_task(call->object, call->task, error);
 }
 static void multi_deadline_ns(struct call *call) {
   call->value = mortise_multi_deadline_ns(call->object);
@@ -370,15 +382,19 @@ static const struct method methods[] = {
     {SEMAPHORE, "valid_ms", 0, semaphore_valid_ms},
     {SEMAPHORE, "token", 0, semaphore_token},
     {LOCK, "interrupt", 0, lock_interrupt},
+    {LOCK, "set_task", 0, lock_set_task},
     {LOCK, "deadline_ns", 0, lock_deadline_ns},
     {LOCK, "name", 0, lock_name},
     {RW, "interrupt", 0, rw_interrupt},
+    {RW, "set_task", 0, rw_set_task},
     {RW, "deadline_ns", 0, rw_deadline_ns},
     {RW, "name", 0, rw_name},
     {SEMAPHORE, "interrupt", 0, semaphore_interrupt},
+    {SEMAPHORE, "set_task", 0, semaphore_set_task},
     {SEMAPHORE, "deadline_ns", 0, semaphore_deadline_ns},
     {SEMAPHORE, "name", 0, semaphore_name},
     {MULTI, "interrupt", 0, multi_interrupt},
+    {MULTI, "set_task", 0, multi_set_task},
     {MULTI, "deadline_ns", 0, multi_deadline_ns},
     {LOCK, "progress", 0, lock_progress},
     {LOCK, "export", 0, lock_export},
@@ -417,6 +433,7 @@ static const struct method methods[] = {
     {ELECTION, "set_value", 1, election_set_value_async},
     {ELECTION, "cancel", 0, election_cancel},
     {ELECTION, "interrupt", 0, election_interrupt},
+    {ELECTION, "set_task", 0, election_set_task},
     {ELECTION, "name", 0, election_name},
     {ELECTION, "is_leader", 0, election_is_leader},
     {ELECTION, "valid_ms", 0, election_valid_ms},

@@ -231,7 +231,7 @@ def check_last_health(ask):
 
 
 def arguments_of(step):
-    known = ("is_on", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
+    known = ("is_on", "task", "timeout_ms", "weight", "permits", "lease_ms", "url", "client", "of", "gives", "user",
              "password", "owner", "value", "level", "interval_ms", "pattern",
              "most_keys", "id", "lock", "window_ms", "listens")
     return {key: step[key] for key in known if key in step}

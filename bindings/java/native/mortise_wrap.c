@@ -1895,6 +1895,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1interrupt(JNIEnv *j
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1set_1task(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_lock *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_lock_set_task(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_lock_1is_1held(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_lock *arg1 = (mortise_lock *) 0 ;
@@ -2443,6 +2463,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1interrupt(JNIEnv *jen
   arg1 = (mortise_rw *)(intptr_t)jarg1; 
   arg2 = (int32_t)jarg2; 
   result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_rw_1set_1task(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_rw *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_rw_set_task(arg1,arg2,arg3);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
@@ -3226,6 +3266,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1interrupt(JNIE
   arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
   arg2 = (int32_t)jarg2; 
   result = (mortise_status)mortise_semaphore_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_semaphore_1set_1task(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_semaphore *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_semaphore_set_task(arg1,arg2,arg3);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 
@@ -4028,6 +4088,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1interrupt(JNIEn
 }
 
 
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1set_1task(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_election *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_election_set_task(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
 SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_election_1is_1leader(JNIEnv *jenv, jclass jcls, jlong jarg1) {
   jint jresult = 0 ;
   mortise_election *arg1 = (mortise_election *) 0 ;
@@ -4398,6 +4478,26 @@ SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1interrupt(JNIEnv *
   arg1 = (mortise_multi *)(intptr_t)jarg1; 
   arg2 = (int32_t)jarg2; 
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  jresult = (jint)result; 
+  mortise_java_throw(jenv, arg3); 
+  mortise_error_free(arg3); 
+  return jresult;
+}
+
+
+SWIGEXPORT jint JNICALL Java_org_mortise_MortiseNative_multi_1set_1task(JNIEnv *jenv, jclass jcls, jlong jarg1, jlong jarg2) {
+  jint jresult = 0 ;
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  
+  (void)jenv;
+  (void)jcls;
+  arg3 = mortise_error_new(); 
+  arg1 = (mortise_multi *)(intptr_t)jarg1; 
+  arg2 = (int64_t)jarg2; 
+  result = (mortise_status)mortise_multi_set_task(arg1,arg2,arg3);
   jresult = (jint)result; 
   mortise_java_throw(jenv, arg3); 
   mortise_error_free(arg3); 

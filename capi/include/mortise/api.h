@@ -417,6 +417,13 @@ struct mortise_api {
   int64_t (*event_handle_number)(const mortise_event *event);
   int64_t (*event_time_us)(const mortise_event *event);
   int64_t (*event_lasted_us)(const mortise_event *event);
+  mortise_status (*lock_set_task)(mortise_lock *lock, int64_t task, mortise_error *error);
+  mortise_status (*rw_set_task)(mortise_rw *rw, int64_t task, mortise_error *error);
+  mortise_status (*semaphore_set_task)(mortise_semaphore *semaphore, int64_t task,
+                                       mortise_error *error);
+  mortise_status (*election_set_task)(mortise_election *election, int64_t task,
+                                      mortise_error *error);
+  mortise_status (*multi_set_task)(mortise_multi *multi, int64_t task, mortise_error *error);
 };
 
 #endif  // MORTISE_API_H

@@ -105,6 +105,22 @@ class handle {
     return detail::to_status(calls().interrupt(raw(), is_on ? 1 : 0, nullptr));
   }
   /**
+   * Names the task that later acquires of this handle belong to, for the option `deadlock`: a
+   * number that is unique in this process, or 0 for none. See `mortise_lock_set_task`.
+   * @return done, or an error:
+   * - status::closed: the handle or its client was freed.
+   * - status::forked: called in a forked child.
+   * - status::invalid_argument: the number is negative.
+   */
+  result<void> set_task(std::int64_t task, std::nothrow_t) {
+    mortise_error *filled = detail::error_of_thread();
+    return detail::done(calls().set_task(raw(), task, filled), filled);
+  }
+#if MORTISE_HAS_EXCEPTIONS
+  /** The throwing form: it throws every error as an exception. */
+  void set_task(std::int64_t task) { detail::checked(set_task(task, std::nothrow)); }
+#endif
+  /**
    * Reports losses and risks as events on this queue, each with this tag, and with the option
    * `contended` that others wait. See `mortise_lock_watch` and `mortise_multi_watch`.
    * @return done, or an error:

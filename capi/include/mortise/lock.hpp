@@ -9,16 +9,25 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 namespace detail {
 
-inline constexpr kind lock_kind = {
-    erased<mortise_lock_free>::call,         erased<mortise_lock_extend>::call,
-    erased<mortise_lock_extend_async>::call, erased<mortise_lock_progress>::call,
-    erased<mortise_lock_cancel>::call,       erased<mortise_lock_interrupt>::call,
-    erased<mortise_lock_watch>::call,        erased<mortise_lock_valid_ms>::call,
-    erased<mortise_lock_deadline_ns>::call,  erased<mortise_lock_hold_number>::call,
-    erased<mortise_lock_name>::call,         erased<mortise_lock_token>::call,
-    erased<mortise_lock_query>::call,        erased<mortise_lock_force_release>::call,
-    erased<mortise_lock_set_value>::call,    erased<mortise_lock_set_value_async>::call,
-    erased<mortise_lock_export>::call,       erased<mortise_lock_adopt>::call};
+inline constexpr kind lock_kind = {erased<mortise_lock_free>::call,
+                                   erased<mortise_lock_extend>::call,
+                                   erased<mortise_lock_extend_async>::call,
+                                   erased<mortise_lock_progress>::call,
+                                   erased<mortise_lock_cancel>::call,
+                                   erased<mortise_lock_interrupt>::call,
+                                   erased<mortise_lock_set_task>::call,
+                                   erased<mortise_lock_watch>::call,
+                                   erased<mortise_lock_valid_ms>::call,
+                                   erased<mortise_lock_deadline_ns>::call,
+                                   erased<mortise_lock_hold_number>::call,
+                                   erased<mortise_lock_name>::call,
+                                   erased<mortise_lock_token>::call,
+                                   erased<mortise_lock_query>::call,
+                                   erased<mortise_lock_force_release>::call,
+                                   erased<mortise_lock_set_value>::call,
+                                   erased<mortise_lock_set_value_async>::call,
+                                   erased<mortise_lock_export>::call,
+                                   erased<mortise_lock_adopt>::call};
 
 inline constexpr mode lock_mode = {erased<mortise_lock_try>::call,
                                    erased<mortise_lock_acquire>::call,

@@ -141,7 +141,7 @@
 #define MORTISE_OPTION_VALUE "value"
 /** Whether a watch also reports that others wait for the lock: "on" or "off". */
 #define MORTISE_OPTION_CONTENDED "contended"
-/** Whether the youngest blocking acquire of a deadlock fails, or all wait: "fail" or "wait". */
+/** Whether the youngest wait of a deadlock fails, or all wait: "fail" or "wait". */
 #define MORTISE_OPTION_DEADLOCK "deadlock"
 /** How locks are stored at the server, such as "queued". */
 #define MORTISE_OPTION_PROTOCOL "protocol"
@@ -1342,6 +1342,25 @@ MORTISE_API mortise_status mortise_lock_cancel(mortise_lock *lock, mortise_error
 MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is_on,
                                                   mortise_error *error);
 /**
+ * Names the task that later acquires of this handle belong to. A task is work that acquires, waits
+ * and releases one after the other, as a thread does, but whose calls block no thread: a goroutine,
+ * a coroutine or a request. So the option `deadlock` and the command `mortise doctor --deadlocks`
+ * find its deadlocks. They do not find those of an asynchronous acquire without a task. A blocking
+ * acquire without a task belongs to its thread.
+ *
+ * Give the number to the handles of one task only, and not to work that runs beside it. Otherwise
+ * a wait counts as the wait of a holder that does not wait. A task that starts now does not affect
+ * a hold, nor an acquire that waits. The call sends no request.
+ * @param task a number of the caller's choice, unique among the tasks of this process: 1 to
+ * INT64_MAX. 0 ends the task.
+ * @return
+ * - MORTISE_OK: done.
+ * - MORTISE_CLOSED: the handle or its client was freed.
+ * - MORTISE_FORKED: called in a forked child.
+ * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
+ */
+MORTISE_API mortise_status mortise_lock_set_task(mortise_lock *lock, int64_t task, mortise_error *error);
+/**
  * The name that the handle was made with: any bytes, followed by a NUL. They are borrowed until the
  * handle is freed. "" for NULL.
  * @param name_len receives the number of bytes. May be NULL.
@@ -1682,6 +1701,12 @@ MORTISE_API mortise_status mortise_rw_extend(mortise_rw *rw, int64_t lease_ms,
 MORTISE_API mortise_status mortise_rw_interrupt(mortise_rw *rw, int32_t is_on,
                                                 mortise_error *error);
 /**
+ * Names the task that later calls of this handle belong to, as `mortise_lock_set_task`.
+ * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
+ * @return the statuses of `mortise_lock_set_task`.
+ */
+MORTISE_API mortise_status mortise_rw_set_task(mortise_rw *rw, int64_t task, mortise_error *error);
+/**
  * The name of the read-write lock: any bytes, followed by a NUL. Borrowed until the handle is
  * freed.
  * @param name_len receives the number of bytes. May be NULL.
@@ -1995,6 +2020,12 @@ MORTISE_API mortise_status mortise_semaphore_extend(mortise_semaphore *semaphore
  */
 MORTISE_API mortise_status mortise_semaphore_interrupt(mortise_semaphore *semaphore, int32_t is_on,
                                                        mortise_error *error);
+/**
+ * Names the task that later calls of this handle belong to, as `mortise_lock_set_task`.
+ * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
+ * @return the statuses of `mortise_lock_set_task`.
+ */
+MORTISE_API mortise_status mortise_semaphore_set_task(mortise_semaphore *semaphore, int64_t task, mortise_error *error);
 /**
  * The name of the semaphore: any bytes, followed by a NUL. Borrowed until the handle is freed.
  * @param name_len receives the number of bytes. May be NULL.
@@ -2320,6 +2351,12 @@ MORTISE_API mortise_status mortise_election_cancel(mortise_election *election,
 MORTISE_API mortise_status mortise_election_interrupt(mortise_election *election, int32_t is_on,
                                                       mortise_error *error);
 /**
+ * Names the task that later calls of this handle belong to, as `mortise_lock_set_task`.
+ * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
+ * @return the statuses of `mortise_lock_set_task`.
+ */
+MORTISE_API mortise_status mortise_election_set_task(mortise_election *election, int64_t task, mortise_error *error);
+/**
  * The name that the handle was made with, as `mortise_lock_name`.
  * @param name_len receives the number of bytes. May be NULL.
  */
@@ -2520,6 +2557,12 @@ MORTISE_API mortise_status mortise_multi_extend(mortise_multi *multi, int64_t le
  */
 MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t is_on,
                                                    mortise_error *error);
+/**
+ * Names the task that later calls of this handle belong to, as `mortise_lock_set_task`.
+ * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
+ * @return the statuses of `mortise_lock_set_task`.
+ */
+MORTISE_API mortise_status mortise_multi_set_task(mortise_multi *multi, int64_t task, mortise_error *error);
 /**
  * Reports that the work under all members goes on. The option `progress` of each member applies to
  * it. If a member is lost already, nothing is reported.

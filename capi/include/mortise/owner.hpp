@@ -22,6 +22,7 @@ struct kind {
   mortise_status (*progress)(void *, mortise_error *);
   mortise_status (*cancel)(void *, mortise_error *);
   mortise_status (*interrupt)(void *, std::int32_t, mortise_error *);
+  mortise_status (*set_task)(void *, std::int64_t, mortise_error *);
   mortise_status (*watch)(void *, mortise_queue *, std::int64_t, mortise_error *);
   std::int64_t (*valid_ms)(void *);
   std::int64_t (*deadline_ns)(void *);

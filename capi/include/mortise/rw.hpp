@@ -9,16 +9,25 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 namespace detail {
 
-inline constexpr kind rw_kind = {
-    erased<mortise_rw_free>::call,         erased<mortise_rw_extend>::call,
-    erased<mortise_rw_extend_async>::call, erased<mortise_rw_progress>::call,
-    erased<mortise_rw_cancel>::call,       erased<mortise_rw_interrupt>::call,
-    erased<mortise_rw_watch>::call,        erased<mortise_rw_valid_ms>::call,
-    erased<mortise_rw_deadline_ns>::call,  erased<mortise_rw_hold_number>::call,
-    erased<mortise_rw_name>::call,         erased<mortise_rw_token>::call,
-    erased<mortise_rw_query>::call,        erased<mortise_rw_force_release>::call,
-    erased<mortise_rw_set_value>::call,    erased<mortise_rw_set_value_async>::call,
-    erased<mortise_rw_export>::call,       erased<mortise_rw_adopt>::call};
+inline constexpr kind rw_kind = {erased<mortise_rw_free>::call,
+                                 erased<mortise_rw_extend>::call,
+                                 erased<mortise_rw_extend_async>::call,
+                                 erased<mortise_rw_progress>::call,
+                                 erased<mortise_rw_cancel>::call,
+                                 erased<mortise_rw_interrupt>::call,
+                                 erased<mortise_rw_set_task>::call,
+                                 erased<mortise_rw_watch>::call,
+                                 erased<mortise_rw_valid_ms>::call,
+                                 erased<mortise_rw_deadline_ns>::call,
+                                 erased<mortise_rw_hold_number>::call,
+                                 erased<mortise_rw_name>::call,
+                                 erased<mortise_rw_token>::call,
+                                 erased<mortise_rw_query>::call,
+                                 erased<mortise_rw_force_release>::call,
+                                 erased<mortise_rw_set_value>::call,
+                                 erased<mortise_rw_set_value_async>::call,
+                                 erased<mortise_rw_export>::call,
+                                 erased<mortise_rw_adopt>::call};
 
 /** Reading and writing, which change into each other. */
 struct rw_modes {

@@ -9,16 +9,25 @@ inline namespace MORTISE_CXX_NAMESPACE {
 
 namespace detail {
 
-inline constexpr kind semaphore_kind = {
-    erased<mortise_semaphore_free>::call,         erased<mortise_semaphore_extend>::call,
-    erased<mortise_semaphore_extend_async>::call, erased<mortise_semaphore_progress>::call,
-    erased<mortise_semaphore_cancel>::call,       erased<mortise_semaphore_interrupt>::call,
-    erased<mortise_semaphore_watch>::call,        erased<mortise_semaphore_valid_ms>::call,
-    erased<mortise_semaphore_deadline_ns>::call,  erased<mortise_semaphore_hold_number>::call,
-    erased<mortise_semaphore_name>::call,         erased<mortise_semaphore_token>::call,
-    erased<mortise_semaphore_query>::call,        erased<mortise_semaphore_force_release>::call,
-    erased<mortise_semaphore_set_value>::call,    erased<mortise_semaphore_set_value_async>::call,
-    erased<mortise_semaphore_export>::call,       erased<mortise_semaphore_adopt>::call};
+inline constexpr kind semaphore_kind = {erased<mortise_semaphore_free>::call,
+                                        erased<mortise_semaphore_extend>::call,
+                                        erased<mortise_semaphore_extend_async>::call,
+                                        erased<mortise_semaphore_progress>::call,
+                                        erased<mortise_semaphore_cancel>::call,
+                                        erased<mortise_semaphore_interrupt>::call,
+                                        erased<mortise_semaphore_set_task>::call,
+                                        erased<mortise_semaphore_watch>::call,
+                                        erased<mortise_semaphore_valid_ms>::call,
+                                        erased<mortise_semaphore_deadline_ns>::call,
+                                        erased<mortise_semaphore_hold_number>::call,
+                                        erased<mortise_semaphore_name>::call,
+                                        erased<mortise_semaphore_token>::call,
+                                        erased<mortise_semaphore_query>::call,
+                                        erased<mortise_semaphore_force_release>::call,
+                                        erased<mortise_semaphore_set_value>::call,
+                                        erased<mortise_semaphore_set_value_async>::call,
+                                        erased<mortise_semaphore_export>::call,
+                                        erased<mortise_semaphore_adopt>::call};
 
 inline constexpr mode semaphore_mode = {nullptr,
                                         nullptr,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/text/printable.hpp"
@@ -56,7 +57,7 @@ bool await_end(client& owner, const deployment::named_key& lock, Operation& call
     return await(deadline);
   }
   if (await(watched_from)) return true;
-  const deadlock_search::watch watched(owner.deadlocks());
+  const deadlock_search::watch watched(owner.deadlocks(), true);
   return await(deadline);
 }
 
@@ -65,7 +66,11 @@ template <class Base>
 class queued final : public Base, public event_node {
  public:
   explicit queued(std::shared_ptr<event_queue> queue) : queue_(std::move(queue)) {}
+  // A wait for a task, if it fails in a deadlock. It is watched from its beginning, because no
+  // thread is there to notice that it has become long.
+  std::optional<deadlock_search::watch> watched;
   void finish(const outcome& error, std::int64_t token) noexcept override {
+    watched.reset();
     if (!error.ok()) content.error = error;  // skips copies of texts
     auto& owner_handle = static_cast<lock_handle&>(*handle);
     owner_handle.describe(content, token);
@@ -161,7 +166,7 @@ outcome lock_handle::acquire_or_adopt(const lock::amount& amount, std::int64_t t
   blocking_operation<lock::acquire_operation> call;
   call.owner = &owner_;
   call.adopted = adopted;
-  call.thread = this_thread();
+  call.thread = caller_identity(task_, true);
   call.is_try = timeout_ms == 0;
   call.amount = amount;
   if (call.is_try) timeout_ms = command_timeout_ms();
@@ -307,11 +312,12 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
                                    bool is_try) {
   if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   auto accepted = submit<lock::acquire_operation>(
-      queue, tag, event_kind::acquired, timeout_ms,
-      [&](lock::gate& gate, lock::acquire_operation& call, time_ns now) {
+      queue, tag, event_kind::acquired, timeout_ms, [&](lock::gate& gate, auto& call, time_ns now) {
         call.owner = &owner_;
         call.is_try = is_try;
         call.amount = amount;
+        call.thread = caller_identity(task_, false);
+        if (call.fails_in_deadlock()) call.watched.emplace(client_->deadlocks(), false);
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;
       });
@@ -425,6 +431,12 @@ outcome lock_handle::interrupt(bool is_on) {
     gate.interrupt(owner_, is_on, now);
     return outcome{};
   });
+}
+
+outcome lock_handle::set_task(std::int64_t task) {
+  if (client_->is_closed()) return client_freed();
+  task_ = task;
+  return {};
 }
 
 // ---- notices --------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // writer acquire in exclusive mode. A reader and a semaphore handle acquire in shared mode.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -90,6 +91,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome cancel() override;
   // The same for every acquire, until interrupt(false).
   outcome interrupt(bool is_on);
+  // The later acquires belong to this task. 0: to the thread that they block.
+  outcome set_task(std::int64_t task);
   // Reports losses, risks and waiters to this queue. nullptr ends the watch.
   outcome watch(std::shared_ptr<event_queue> queue, std::int64_t tag);
   // The user freed the handle: ends its waits and releases its hold.
@@ -169,6 +172,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   const std::shared_ptr<client> client_;
   const std::shared_ptr<gate_driver> gate_driver_;
   const std::string name_;
+  std::atomic<std::int64_t> task_{0};
   handle_owner owner_;  // under the gate_driver's mutex
   adoption adoption_;   // likewise
   notices notices_;     // likewise

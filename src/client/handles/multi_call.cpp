@@ -39,13 +39,15 @@ bool multi_call::fails_in_deadlock() const noexcept {
                      [](const auto& item) { return item.handle->fails_in_deadlock(); });
 }
 
-void multi_call::start() {
+void multi_call::start(std::int64_t task_number) {
   {
     const std::lock_guard guard(mutex_);
     self_ = shared_from_this();
     const bool comes_back = !event || !event->is_watched_for;
     acquiring_.comes_back = comes_back;
-    if (!event) acquiring_.thread = this_thread();
+    acquiring_.thread = caller_identity(task_number, !event);
+    if (event && task_number != 0 && fails_in_deadlock())
+      watched_.emplace(client_->deadlocks(), false);
     for (auto& step : member_steps_) step.comes_back = comes_back;
   }
   advance();
@@ -286,6 +288,7 @@ void multi_call::close() noexcept {
 
 void multi_call::finish() noexcept {
   const auto keep = std::move(self_);
+  watched_.reset();
   multi_handle::name(result_, members_);
   owner_->finished(*this);
   if (!event) return caller.finish();

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/handles/multi_handle.hpp"
+#include "client/presence/deadlock_search.hpp"
 #include "lock/gate/gate.hpp"
 #include "net/reactor.hpp"
 #include "net/threads/caller.hpp"
@@ -41,7 +43,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
 
   // Whether a wait for a member may end in a deadlock.
   [[nodiscard]] bool fails_in_deadlock() const noexcept;
-  void start();
+  void start(std::int64_t task_number);
   // Ends a waiting acquire or an extension with this outcome. False if it no longer waits.
   bool give_up(const outcome& result);
   // Ends the call now. The I/O thread has ended.
@@ -94,6 +96,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   bool is_over_ = false;
   outcome end_reason_;  // not ok: why the call must end
   acquire_step acquiring_;
+  std::optional<deadlock_search::watch> watched_;  // of an acquire for a task, until its end
   bool is_topped_up_ = false;  // acquire: all are held, and short leases are extended
   std::vector<member_step> member_steps_;
   outcome result_;

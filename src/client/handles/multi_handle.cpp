@@ -113,10 +113,10 @@ outcome multi_handle::run(const std::shared_ptr<multi_call>& call, std::int64_t 
   if (auto begun = begin(call, hold_number); !begun.ok()) return begun;
   const auto watched_from =
       call->fails_in_deadlock() ? boot_now() + deadlock_search::patience_ns : time_never;
-  call->start();
+  call->start(task_);
   // Every step has the deadline, so the call ends.
   if (!client_->servers().await_any(call->caller, watched_from)) {
-    const deadlock_search::watch watched(client_->deadlocks());
+    const deadlock_search::watch watched(client_->deadlocks(), true);
     client_->servers().await_any(call->caller, time_never);
   }
   return call->result();
@@ -142,7 +142,7 @@ outcome multi_handle::submit(const std::shared_ptr<multi_call>& call,
   }
   call->event = std::move(event);
   call->queue = queue;
-  call->start();
+  call->start(task_);
   // A shutdown in between has not cancelled the call.
   if (call->is_acquire() && queue->is_shut_down()) cancel();
   return {};
@@ -218,6 +218,12 @@ outcome multi_handle::interrupt(bool is_on) {
     if (is_on) waiting = open_;
   }
   if (waiting) waiting->give_up(outcome::of(status::cancelled));
+  return {};
+}
+
+outcome multi_handle::set_task(std::int64_t task) {
+  if (client_->is_closed()) return client_freed();
+  task_ = task;
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Acquires all of several locks or none: handles of one client, of any kind.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   outcome cancel() override;
   // The same for every acquire, until interrupt(false).
   outcome interrupt(bool is_on);
+  // The later acquires belong to this task. 0: to the thread that they block.
+  outcome set_task(std::int64_t task);
   // Reports losses and risks of each member to this queue. nullptr ends the watch.
   outcome watch(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The user freed the handle: ends its wait and releases its holds.
@@ -92,6 +95,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
 
   const std::shared_ptr<client> client_;
   const std::string no_name_;
+  std::atomic<std::int64_t> task_{0};
   mutable std::mutex mutex_;
   std::vector<member> members_;       // in the order of acquisition
   std::shared_ptr<multi_call> open_;  // an acquire or an unlock

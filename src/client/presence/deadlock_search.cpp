@@ -47,12 +47,16 @@ std::string text_of(const wait_graph& graph, const wait_graph::deadlock& circle)
       return text.append(", and so on with ").append(decimal(circle.size() - i)).append(" more");
     }
     const auto& one = circle[i];
-    text.append(i == 1 ? "process " : ", process ").append(decimal(one.thread->pid));
+    if (i > 1) text += ", ";
+    if (one.thread->is_task)
+      text.append("task ").append(decimal(one.thread->number)).append(" of ");
+    text.append("process ").append(decimal(one.thread->pid));
     text.append(" on ").append(printable(one.thread->host));
     text.append(i == 1 ? " holds it and waits for " : " holds that and waits for ");
     text.append(printable(graph.at(*one.wait).name));
   }
-  return text.append(circle.size() == 1 ? "this thread holds it" : ", which this thread holds");
+  const std::string self = circle.front().thread->is_task ? "this task" : "this thread";
+  return text.append(circle.size() == 1 ? self + " holds it" : ", which " + self + " holds");
 }
 
 }  // namespace
@@ -60,13 +64,15 @@ std::string text_of(const wait_graph& graph, const wait_graph::deadlock& circle)
 deadlock_search::deadlock_search(client& owner)
     : client_(owner), wall_offset_ns_(wall_now_us() * ns_per_us - boot_now()) {}
 
-void deadlock_search::begin_wait() noexcept {
+void deadlock_search::begin_wait(bool is_long) noexcept {
   outcome added;
   try {
     const std::lock_guard guard(mutex_);
     ++waits_;
     has_new_wait_ = true;
+    if (is_searching_ && !is_long) return;
     added = observer_.add(shared_from_this(), no_key_, tick_ns);
+    is_searching_ = added.ok();
   } catch (const std::bad_alloc&) {
     added = outcome::of(status::no_memory);
   }
@@ -74,40 +80,48 @@ void deadlock_search::begin_wait() noexcept {
   if (!added.ok() && !client_.is_closed()) client_.log().note(log_subject::refused, added);
 }
 
+// The thread notices by itself that no wait is left, so short waits cost it nothing.
 void deadlock_search::end_wait() noexcept {
   const std::lock_guard guard(mutex_);
-  if (--waits_ == 0) observer_.remove(*this);
+  --waits_;
 }
 
 bool deadlock_search::is_due(time_ns now) {
   const std::lock_guard guard(mutex_);
+  if (waits_ == 0) {
+    observer_.remove(*this);
+    is_searching_ = false;
+    return false;
+  }
   return now - last_look_ >= (has_new_wait_ ? shortest_ns_ : pause_ns_);
 }
 
 // A new wait is the one that may have closed a circle. Older ones are looked at again, because a
 // client may not have answered.
-void deadlock_search::plan_next(std::int64_t clients) {
+void deadlock_search::plan_next(std::int64_t clients, bool has_short_wait) {
   const auto least = std::max(shortest_pause_ns, clients * pause_per_client_ns);
   small_random random(random_number());
   const std::lock_guard guard(mutex_);
   last_look_ = boot_now();
   const auto next = has_new_wait_ ? least : std::min(2 * pause_ns_, longest_pause_ns);
-  has_new_wait_ = false;
+  has_new_wait_ = has_short_wait;
   shortest_ns_ = least + random.below(least / 4);
   pause_ns_ = std::max(next, least) + random.below(least / 4);
 }
 
 void deadlock_search::look() noexcept try {
   if (!is_due(boot_now())) return;
-  const auto own = candidates();
-  plan_next(own.empty() ? 0 : end_victims(own));
+  bool has_short_wait = false;
+  const auto own = candidates(has_short_wait);
+  if (own.empty() && has_short_wait) return;  // the next look may find it long
+  plan_next(own.empty() ? 0 : end_victims(own), has_short_wait);
 } catch (const std::bad_alloc&) {
   return;  // the next look sees them
 }
 
 // Only the wait of a thread that also holds can be in a deadlock. The others cost no listing. Holds
 // by other clients of this process are not known here.
-std::vector<deadlock_search::candidate> deadlock_search::candidates() {
+std::vector<deadlock_search::candidate> deadlock_search::candidates(bool& has_short_wait) {
   std::vector<candidate> waits;
   std::set<std::uint64_t> holders;
   for (auto each = client_.gates().next(0); each; each = client_.gates().next(each->id() + 1)) {
@@ -115,7 +129,12 @@ std::vector<deadlock_search::candidate> deadlock_search::candidates() {
         each->look([](const lock::gate& gate, time_ns now) { return gate.report(now); });
     for (const auto& one : report.threads) {
       if (one.is_hold) holders.insert(one.thread.id);
-      if (one.fails_in_deadlock) waits.push_back({each->id(), one.thread.id, one.began});
+      if (!one.fails_in_deadlock) continue;
+      if (one.lasts_ns < patience_ns) {
+        has_short_wait = true;
+      } else {
+        waits.push_back({each->id(), one.thread.id, one.began});
+      }
     }
   }
   std::erase_if(waits, [&](const candidate& one) { return !holders.contains(one.thread_id); });

@@ -22,14 +22,15 @@ class gate_driver;
 class deadlock_search final : public observed,
                               public std::enable_shared_from_this<deadlock_search> {
  public:
-  // A wait that ends within this time costs nothing.
+  // A wait that ends within this time costs no request.
   static constexpr time_ns patience_ns = ns_per_s;
 
   explicit deadlock_search(client& owner);
   // While this object lives, the search looks for deadlocks.
   class watch final {
    public:
-    explicit watch(deadlock_search& search) : search_(search) { search_.begin_wait(); }
+    // A wait that is long already is looked at now.
+    watch(deadlock_search& search, bool is_long) : search_(search) { search_.begin_wait(is_long); }
     ~watch() { search_.end_wait(); }
     watch(const watch&) = delete;
     watch& operator=(const watch&) = delete;
@@ -53,12 +54,12 @@ class deadlock_search final : public observed,
     time_ns began = 0;
   };
 
-  void begin_wait() noexcept;
+  void begin_wait(bool is_long) noexcept;
   void end_wait() noexcept;
   void look() noexcept override;
   [[nodiscard]] bool is_due(time_ns now);
-  void plan_next(std::int64_t clients);
-  [[nodiscard]] std::vector<candidate> candidates();
+  void plan_next(std::int64_t clients, bool has_short_wait);
+  [[nodiscard]] std::vector<candidate> candidates(bool& has_short_wait);
   // Returns the number of clients that have answered.
   std::int64_t end_victims(const std::vector<candidate>& own);
   void end_wait_of(const candidate& victim, const protocol::wait_graph& graph,
@@ -71,6 +72,7 @@ class deadlock_search final : public observed,
   observer observer_;
   std::mutex mutex_;  // protects the members below
   std::size_t waits_ = 0;
+  bool is_searching_ = false;  // the thread looks at intervals
   bool has_new_wait_ = false;  // since the last listing
   time_ns last_look_ = 0;
   time_ns shortest_ns_ = 0;  // the pause after it, for a new wait

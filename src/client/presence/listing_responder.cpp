@@ -42,8 +42,9 @@ std::string text_of(const lock::gate_traffic& traffic) {
   return text;
 }
 
-// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits". A
-// wait that fails in a deadlock also has its begin. Threads beyond the maximum are omitted.
+// The protocol, and for each thread "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits".
+// The number of a task begins with "t". A wait that fails in a deadlock also has its begin. Threads
+// beyond the maximum are omitted.
 std::string text_of(const std::vector<lock::thread_report>& threads, std::string_view protocol,
                     const deadlock_search& deadlocks) {
   if (threads.empty()) return {};
@@ -51,7 +52,7 @@ std::string text_of(const std::vector<lock::thread_report>& threads, std::string
   for (std::size_t i = 0; i < std::min(threads.size(), most_threads); ++i) {
     const auto& one = threads[i];
     text.append(one.is_hold ? " holds:" : " waits:").append(decimal(one.thread.id));
-    text.append(":").append(decimal(one.thread.number));
+    text.append(one.thread.is_task ? ":t" : ":").append(decimal(one.thread.number));
     text.append(one.mode == lock::hold_mode::exclusive ? ":exclusive:" : ":shared:");
     text.append(decimal(one.permits)).append(":").append(decimal(one.lasts_ns / ns_per_ms));
     if (one.fails_in_deadlock) text.append(":").append(decimal(deadlocks.shared_us(one.began)));

@@ -20,15 +20,15 @@ class acquire_operation : public operation {
   lock::amount amount;
   std::string_view adopted;  // the owner token of an exported hold to continue; empty for none
   time_ns began = 0;
-  thread_identity thread;  // that the call blocks
+  thread_identity thread;  // that the call blocks, or the task that it belongs to
 
   [[nodiscard]] bool adopts() const noexcept { return !adopted.empty(); }
-  // Whether it blocks a thread until its turn. A try and an adoption have no turn, and end soon.
-  [[nodiscard]] bool blocks_thread() const noexcept {
+  // Whether a thread or a task waits for its turn. A try and an adoption have no turn, and end soon.
+  [[nodiscard]] bool has_waiting_thread() const noexcept {
     return thread.id != 0 && !is_try && !adopts();
   }
   [[nodiscard]] bool fails_in_deadlock() const noexcept {
-    return owner->fails_in_deadlock && blocks_thread();
+    return owner->fails_in_deadlock && has_waiting_thread();
   }
   [[nodiscard]] statistics::lock_statistics& counts() const noexcept {
     return owner->counts_of(amount.mode);

@@ -35,7 +35,7 @@ std::int64_t counted(std::int64_t permits) noexcept {
 
 void add_waiting_threads(gate_report& report, const claim_queue& queue, time_ns now) {
   for (const auto* waiter : queue.waiters()) {
-    if (!waiter->blocks_thread()) continue;
+    if (!waiter->has_waiting_thread()) continue;
     report.threads.push_back({.thread = waiter->thread,
                               .mode = waiter->amount.mode,
                               .permits = counted(waiter->amount.permits),

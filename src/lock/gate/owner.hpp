@@ -106,7 +106,7 @@ struct owner : owner_terms {
   bool is_freed = false;                      // while its handle or its client ends
   bool is_contention_due = false;             // for the present hold, until it is reported
   time_ns held_since = 0;                     // of the present hold, in its present mode
-  thread_identity thread;                     // that has acquired it by a blocking call
+  thread_identity thread;                     // or the task that has acquired it
   statistics::lock_statistics* counts_of_hold = &statistics::uncounted();  // for this hold
 
   [[nodiscard]] owner_state state() const noexcept { return state_; }

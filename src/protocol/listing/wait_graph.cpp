@@ -27,15 +27,19 @@ struct thread_word {
   bool is_hold = false;
   std::uint64_t id = 0;
   std::int64_t number = 0;
+  bool is_task = false;
   lock_use use;
 };
 
-// "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits" and perhaps ":BEGAN_US". Any
-// publisher can send another text (hazard 32).
+// "holds:ID:NUMBER:MODE:PERMITS:MS", or the same with "waits" and perhaps ":BEGAN_US". The number
+// of a task begins with "t". Any publisher can send another text (hazard 32).
 std::optional<thread_word> read_word(std::string_view text) {
   thread_word word;
   const auto what = take(text, ':');
-  const bool is_read = read(take(text, ':'), word.id) && read(take(text, ':'), word.number);
+  const bool has_id = read(take(text, ':'), word.id);
+  word.is_task = text.starts_with('t');
+  if (word.is_task) text.remove_prefix(1);
+  const bool is_read = has_id && read(take(text, ':'), word.number);
   const auto mode = take(text, ':');
   const bool is_complete = is_read && read(take(text, ':'), word.use.permits) &&
                            word.use.permits <= INT32_MAX &&
@@ -120,8 +124,15 @@ void wait_graph::read(const entry& seen, std::int64_t taken_ms) {
     if (is_new_lock) locks_.push_back({seen.name, seen.kind, protocol});
     const auto [place, is_new] = thread_places_.try_emplace(word->id, threads_.size());
     if (is_new) {
-      threads_.push_back(
-          {seen.client, seen.host, seen.pid, word->number, word->id, seen.label, {}, {}});
+      threads_.push_back({seen.client,
+                          seen.host,
+                          seen.pid,
+                          word->number,
+                          word->is_task,
+                          word->id,
+                          seen.label,
+                          {},
+                          {}});
     }
     auto& thread = threads_[place->second];
     word->use.lock = known->second;

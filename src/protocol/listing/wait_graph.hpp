@@ -22,13 +22,14 @@ struct lock_use {
   std::int64_t began_us = 0;
 };
 
-// A thread that has held or waited by blocking calls since the listing began.
+// A thread or a task that has held or waited since the listing began.
 struct lock_thread {
   std::string client;
   std::string host;
   std::int64_t pid = 0;
-  std::int64_t number = 0;  // of the kernel
-  std::uint64_t id = 0;     // unique among all processes
+  std::int64_t number = 0;  // of the kernel, or of the task
+  bool is_task = false;
+  std::uint64_t id = 0;  // unique among all processes
   std::string label;
   std::vector<lock_use> holds;
   std::vector<lock_use> waits;

@@ -69,6 +69,8 @@ bool call_common(mortise::handle &of, const std::string &method, call &made) {
     made.came_to(of.cancel());
   } else if (method == "interrupt") {
     made.came_to(of.interrupt(made.number("is_on", 1) != 0));
+  } else if (method == "set_task") {
+    made.came_to(of.set_task(made.number("task", 0), std::nothrow));
   } else if (method == "valid_ms") {
     made.value = of.valid().count();
   } else if (method == "deadline_ns") {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mortise/mortise-go"
 )
 
 // observed is a context that reports when a call first waits on it. From then on a call in the
@@ -30,9 +32,22 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 	return context.WithTimeout(ctx, timeout)
 }
 
+// tasks has a context for each task of this process.
+var tasks = map[int64]context.Context{0: context.Background()}
+
+// setTask makes later calls those of a task.
+func (h *handle) setTask(task int64) {
+	if tasks[task] == nil {
+		tasks[task] = mortise.WithTask(context.Background())
+	}
+	h.task = task
+}
+
+func (h *handle) context() context.Context { return tasks[h.task] }
+
 // start makes a call in the background, and returns when one that acquires has begun.
 func (h *handle) start(id, method string, given arguments) {
-	inner, cancel := context.WithCancel(context.Background())
+	inner, cancel := context.WithCancel(h.context())
 	ctx := observed{inner, new(sync.Once), make(chan struct{})}
 	h.mutex.Lock()
 	h.cancel = cancel

@@ -20,6 +20,7 @@ type handle struct {
 	name   string
 	run    int
 	object any
+	task   int64
 
 	mutex     sync.Mutex
 	holds     map[string][]*mortise.Hold
@@ -600,6 +601,9 @@ func (h *handle) callOther(ctx context.Context, method string, given arguments) 
 	case "interrupt":
 		isOn := given.number("is_on", 1) == 1
 		return failed(h.object.(interface{ Interrupt(bool) error }).Interrupt(isOn))
+	case "set_task":
+		h.setTask(given.number("task", 0))
+		return result{}
 	case "cancel":
 		return failed(h.endWait())
 	case "watch":

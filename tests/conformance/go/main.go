@@ -211,7 +211,8 @@ func do(words []string, given arguments) result {
 		if hold := namedHolds[words[2]]; hold != nil {
 			return hold.call(context.Background(), words[3], given)
 		}
-		return handles[words[2]].call(context.Background(), words[3], given)
+		handle := handles[words[2]]
+		return handle.call(handle.context(), words[3], given)
 	case "start":
 		handles[words[2]].start(words[0], words[3], given)
 	case "reset":

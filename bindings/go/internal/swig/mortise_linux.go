@@ -96,24 +96,24 @@ typedef long long swig_type_66;
 typedef long long swig_type_67;
 typedef long long swig_type_68;
 typedef long long swig_type_69;
-typedef _gostring_ swig_type_70;
-typedef long long swig_type_71;
+typedef long long swig_type_70;
+typedef _gostring_ swig_type_71;
 typedef long long swig_type_72;
 typedef long long swig_type_73;
 typedef long long swig_type_74;
 typedef long long swig_type_75;
 typedef long long swig_type_76;
 typedef long long swig_type_77;
-typedef _gostring_ swig_type_78;
-typedef long long swig_type_79;
-typedef _gostring_ swig_type_80;
-typedef long long swig_type_81;
+typedef long long swig_type_78;
+typedef _gostring_ swig_type_79;
+typedef long long swig_type_80;
+typedef _gostring_ swig_type_81;
 typedef long long swig_type_82;
 typedef long long swig_type_83;
 typedef long long swig_type_84;
-typedef _gostring_ swig_type_85;
+typedef long long swig_type_85;
 typedef long long swig_type_86;
-typedef long long swig_type_87;
+typedef _gostring_ swig_type_87;
 typedef long long swig_type_88;
 typedef long long swig_type_89;
 typedef long long swig_type_90;
@@ -122,9 +122,9 @@ typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
-typedef _gostring_ swig_type_96;
+typedef long long swig_type_96;
 typedef long long swig_type_97;
-typedef long long swig_type_98;
+typedef _gostring_ swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
 typedef long long swig_type_101;
@@ -135,43 +135,43 @@ typedef long long swig_type_105;
 typedef long long swig_type_106;
 typedef long long swig_type_107;
 typedef long long swig_type_108;
-typedef _gostring_ swig_type_109;
+typedef long long swig_type_109;
 typedef long long swig_type_110;
 typedef _gostring_ swig_type_111;
 typedef long long swig_type_112;
 typedef _gostring_ swig_type_113;
 typedef long long swig_type_114;
-typedef long long swig_type_115;
+typedef _gostring_ swig_type_115;
 typedef long long swig_type_116;
 typedef long long swig_type_117;
 typedef long long swig_type_118;
 typedef long long swig_type_119;
 typedef long long swig_type_120;
-typedef _gostring_ swig_type_121;
+typedef long long swig_type_121;
 typedef long long swig_type_122;
 typedef long long swig_type_123;
-typedef long long swig_type_124;
+typedef _gostring_ swig_type_124;
 typedef long long swig_type_125;
 typedef long long swig_type_126;
 typedef long long swig_type_127;
 typedef long long swig_type_128;
-typedef _gostring_ swig_type_129;
+typedef long long swig_type_129;
 typedef long long swig_type_130;
 typedef long long swig_type_131;
-typedef long long swig_type_132;
+typedef _gostring_ swig_type_132;
 typedef long long swig_type_133;
 typedef long long swig_type_134;
 typedef long long swig_type_135;
 typedef long long swig_type_136;
 typedef long long swig_type_137;
-typedef _gostring_ swig_type_138;
+typedef long long swig_type_138;
 typedef long long swig_type_139;
-typedef _gostring_ swig_type_140;
-typedef long long swig_type_141;
-typedef _gostring_ swig_type_142;
-typedef long long swig_type_143;
+typedef long long swig_type_140;
+typedef _gostring_ swig_type_141;
+typedef long long swig_type_142;
+typedef _gostring_ swig_type_143;
 typedef long long swig_type_144;
-typedef long long swig_type_145;
+typedef _gostring_ swig_type_145;
 typedef long long swig_type_146;
 typedef long long swig_type_147;
 typedef long long swig_type_148;
@@ -179,18 +179,18 @@ typedef long long swig_type_149;
 typedef long long swig_type_150;
 typedef long long swig_type_151;
 typedef long long swig_type_152;
-typedef _gostring_ swig_type_153;
+typedef long long swig_type_153;
 typedef long long swig_type_154;
-typedef _gostring_ swig_type_155;
-typedef long long swig_type_156;
+typedef long long swig_type_155;
+typedef _gostring_ swig_type_156;
 typedef long long swig_type_157;
-typedef long long swig_type_158;
+typedef _gostring_ swig_type_158;
 typedef long long swig_type_159;
-typedef _gostring_ swig_type_160;
+typedef long long swig_type_160;
 typedef long long swig_type_161;
 typedef long long swig_type_162;
 typedef long long swig_type_163;
-typedef long long swig_type_164;
+typedef _gostring_ swig_type_164;
 typedef long long swig_type_165;
 typedef long long swig_type_166;
 typedef long long swig_type_167;
@@ -207,12 +207,12 @@ typedef long long swig_type_177;
 typedef long long swig_type_178;
 typedef long long swig_type_179;
 typedef long long swig_type_180;
-typedef _gostring_ swig_type_181;
+typedef long long swig_type_181;
 typedef long long swig_type_182;
 typedef long long swig_type_183;
 typedef long long swig_type_184;
 typedef long long swig_type_185;
-typedef long long swig_type_186;
+typedef _gostring_ swig_type_186;
 typedef long long swig_type_187;
 typedef long long swig_type_188;
 typedef long long swig_type_189;
@@ -236,6 +236,11 @@ typedef long long swig_type_206;
 typedef long long swig_type_207;
 typedef long long swig_type_208;
 typedef long long swig_type_209;
+typedef long long swig_type_210;
+typedef long long swig_type_211;
+typedef long long swig_type_212;
+typedef long long swig_type_213;
+typedef long long swig_type_214;
 extern void _wrap_Swig_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_swig_a11ebd63180dd5c0(swig_intgo arg1);
 extern swig_type_1 _wrap_go_drain_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_2 arg3, swig_voidp arg4, swig_type_3 arg5);
@@ -326,166 +331,171 @@ extern uintptr_t _wrap_lock_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_ty
 extern int _wrap_lock_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_62 arg2, uintptr_t arg3);
 extern int _wrap_lock_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_lock_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_lock_set_task_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_63 arg2, uintptr_t arg3);
 extern int _wrap_lock_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_63 _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_64 _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_65 _wrap_lock_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_66 _wrap_lock_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_67 arg2, uintptr_t arg3);
-extern int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_68 arg3, swig_type_69 arg4, uintptr_t arg5);
+extern swig_type_64 _wrap_lock_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_65 _wrap_lock_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_66 _wrap_lock_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_67 _wrap_lock_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_68 arg2, uintptr_t arg3);
+extern int _wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_69 arg3, swig_type_70 arg4, uintptr_t arg5);
 extern int _wrap_lock_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_lock_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_70 arg2, uintptr_t arg3);
-extern int _wrap_lock_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_71 arg3, uintptr_t arg4);
-extern int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, swig_type_73 arg4, uintptr_t arg5);
-extern int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_74 arg3, uintptr_t arg4);
-extern int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, swig_type_76 arg4, uintptr_t arg5);
-extern int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_77 arg3, swig_type_78 arg4, uintptr_t arg5);
-extern int _wrap_lock_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_79 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_rw_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_80 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_lock_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_71 arg2, uintptr_t arg3);
+extern int _wrap_lock_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_72 arg3, uintptr_t arg4);
+extern int _wrap_lock_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_73 arg3, swig_type_74 arg4, uintptr_t arg5);
+extern int _wrap_lock_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_75 arg3, uintptr_t arg4);
+extern int _wrap_lock_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_76 arg3, swig_type_77 arg4, uintptr_t arg5);
+extern int _wrap_lock_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_78 arg3, swig_type_79 arg4, uintptr_t arg5);
+extern int _wrap_lock_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_80 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_rw_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_rw_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_rw_read_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_81 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
 extern int _wrap_rw_read_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_write_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_82 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
 extern int _wrap_rw_write_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_upgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_downgrade_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_rw_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_83 arg2, uintptr_t arg3);
+extern int _wrap_rw_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
 extern int _wrap_rw_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_rw_set_task_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
 extern int _wrap_rw_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_rw_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_84 arg2, uintptr_t arg3);
-extern int _wrap_rw_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_85 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_rw_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_86 arg2, uintptr_t arg3);
+extern int _wrap_rw_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_87 arg2, uintptr_t arg3);
 extern int _wrap_rw_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_rw_is_reading_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_rw_is_writing_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_86 _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_87 _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_88 _wrap_rw_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_89 _wrap_rw_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_90 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_type_92 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_93 arg2, uintptr_t arg3);
-extern int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_94 arg3, swig_type_95 arg4, uintptr_t arg5);
+extern swig_type_88 _wrap_rw_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_89 _wrap_rw_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_90 _wrap_rw_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_91 _wrap_rw_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_92 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_93 arg3, swig_type_94 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_95 arg2, uintptr_t arg3);
+extern int _wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_96 arg3, swig_type_97 arg4, uintptr_t arg5);
 extern int _wrap_rw_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_rw_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_96 arg2, uintptr_t arg3);
-extern int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_97 arg3, uintptr_t arg4);
-extern int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_98 arg3, swig_type_99 arg4, uintptr_t arg5);
-extern int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_101 arg3, uintptr_t arg4);
-extern int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, swig_type_103 arg4, uintptr_t arg5);
-extern int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, uintptr_t arg4);
-extern int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_105 arg3, uintptr_t arg4);
-extern int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, uintptr_t arg4);
-extern int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_107 arg3, swig_type_108 arg4, uintptr_t arg5);
-extern int _wrap_rw_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_109 arg2, uintptr_t arg3);
-extern int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_110 arg3, swig_type_111 arg4, uintptr_t arg5);
-extern int _wrap_rw_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_semaphore_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_113 arg2, swig_type_114 arg3, uintptr_t arg4, uintptr_t arg5);
+extern int _wrap_rw_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_98 arg2, uintptr_t arg3);
+extern int _wrap_rw_read_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_99 arg3, uintptr_t arg4);
+extern int _wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_100 arg3, swig_type_101 arg4, uintptr_t arg5);
+extern int _wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_102 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_103 arg3, uintptr_t arg4);
+extern int _wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_104 arg3, swig_type_105 arg4, uintptr_t arg5);
+extern int _wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_106 arg3, uintptr_t arg4);
+extern int _wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_107 arg3, uintptr_t arg4);
+extern int _wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_108 arg3, uintptr_t arg4);
+extern int _wrap_rw_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_109 arg3, swig_type_110 arg4, uintptr_t arg5);
+extern int _wrap_rw_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_111 arg2, uintptr_t arg3);
+extern int _wrap_rw_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_112 arg3, swig_type_113 arg4, uintptr_t arg5);
+extern int _wrap_rw_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_114 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_semaphore_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_115 arg2, swig_type_116 arg3, uintptr_t arg4, uintptr_t arg5);
 extern void _wrap_semaphore_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_semaphore_try_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_115 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_116 arg2, swig_type_117 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_try_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_117 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_118 arg2, swig_type_119 arg3, uintptr_t arg4);
 extern int _wrap_semaphore_release_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_118 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_119 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_resize_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_121 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_task_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_122 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern uintptr_t _wrap_semaphore_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_120 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_121 arg2, uintptr_t arg3);
+extern uintptr_t _wrap_semaphore_export_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_123 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_adopt_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_124 arg2, uintptr_t arg3);
 extern int _wrap_semaphore_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_semaphore_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_122 _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_123 _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_124 _wrap_semaphore_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_125 _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_126 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_127 arg3, swig_type_128 arg4, uintptr_t arg5);
+extern swig_type_125 _wrap_semaphore_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_126 _wrap_semaphore_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_127 _wrap_semaphore_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_128 _wrap_semaphore_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
 extern int _wrap_semaphore_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_129 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_130 arg3, swig_type_131 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_132 arg3, swig_type_133 arg4, swig_type_134 arg5, uintptr_t arg6);
-extern int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, uintptr_t arg4);
-extern int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_136 arg3, swig_type_137 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_138 arg2, uintptr_t arg3);
-extern int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, swig_type_140 arg4, uintptr_t arg5);
-extern int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_141 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_election_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_142 arg2, uintptr_t arg3, uintptr_t arg4);
+extern int _wrap_semaphore_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_132 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_133 arg3, swig_type_134 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_135 arg3, swig_type_136 arg4, swig_type_137 arg5, uintptr_t arg6);
+extern int _wrap_semaphore_release_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_138 arg3, uintptr_t arg4);
+extern int _wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_139 arg3, swig_type_140 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_141 arg2, uintptr_t arg3);
+extern int _wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_142 arg3, swig_type_143 arg4, uintptr_t arg5);
+extern int _wrap_semaphore_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_144 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_election_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_145 arg2, uintptr_t arg3, uintptr_t arg4);
 extern void _wrap_election_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_election_campaign_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_143 arg2, uintptr_t arg3);
-extern int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_144 arg3, swig_type_145 arg4, uintptr_t arg5);
+extern int _wrap_election_campaign_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_146 arg2, uintptr_t arg3);
+extern int _wrap_election_campaign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_147 arg3, swig_type_148 arg4, uintptr_t arg5);
 extern int _wrap_election_resign_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_election_resign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_146 arg3, uintptr_t arg4);
-extern int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_147 arg2, uintptr_t arg3);
-extern int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_148 arg3, swig_type_149 arg4, uintptr_t arg5);
-extern int _wrap_election_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_150 arg2, uintptr_t arg3);
-extern int _wrap_election_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, swig_type_152 arg4, uintptr_t arg5);
+extern int _wrap_election_resign_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_149 arg3, uintptr_t arg4);
+extern int _wrap_election_resign_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_150 arg2, uintptr_t arg3);
+extern int _wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_151 arg3, swig_type_152 arg4, uintptr_t arg5);
+extern int _wrap_election_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_153 arg2, uintptr_t arg3);
+extern int _wrap_election_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, swig_type_155 arg4, uintptr_t arg5);
 extern int _wrap_election_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_election_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_153 arg2, uintptr_t arg3);
-extern int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_154 arg3, swig_type_155 arg4, uintptr_t arg5);
+extern int _wrap_election_set_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_156 arg2, uintptr_t arg3);
+extern int _wrap_election_set_value_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_157 arg3, swig_type_158 arg4, uintptr_t arg5);
 extern int _wrap_election_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_election_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_election_set_task_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_159 arg2, uintptr_t arg3);
 extern int _wrap_election_is_leader_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_156 _wrap_election_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_157 _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_158 _wrap_election_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_159 _wrap_election_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_160 _wrap_election_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_161 _wrap_election_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_162 _wrap_election_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_163 _wrap_election_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_election_query_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_election_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_160 arg2, uintptr_t arg3);
-extern int _wrap_election_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_161 arg3, uintptr_t arg4);
-extern int _wrap_election_observe_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_162 arg3, swig_type_163 arg4, uintptr_t arg5);
+extern int _wrap_election_force_release_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_164 arg2, uintptr_t arg3);
+extern int _wrap_election_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_165 arg3, uintptr_t arg4);
+extern int _wrap_election_observe_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_166 arg3, swig_type_167 arg4, uintptr_t arg5);
 extern uintptr_t _wrap_multi_new_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern void _wrap_multi_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_multi_add_lock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_reader_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
 extern int _wrap_multi_add_writer_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, uintptr_t arg3);
-extern int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_164 arg3, uintptr_t arg4);
+extern int _wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_168 arg3, uintptr_t arg4);
 extern int _wrap_multi_try_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_165 arg2, uintptr_t arg3);
+extern int _wrap_multi_acquire_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_169 arg2, uintptr_t arg3);
 extern int _wrap_multi_unlock_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
-extern int _wrap_multi_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_166 arg2, uintptr_t arg3);
+extern int _wrap_multi_extend_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_170 arg2, uintptr_t arg3);
 extern int _wrap_multi_interrupt_swig_a11ebd63180dd5c0(uintptr_t arg1, int arg2, uintptr_t arg3);
+extern int _wrap_multi_set_task_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_171 arg2, uintptr_t arg3);
 extern int _wrap_multi_progress_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_cancel_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2);
 extern int _wrap_multi_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_167 _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_168 _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_169 _wrap_multi_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_170 arg2, uintptr_t arg3);
-extern int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_171 arg3, swig_type_172 arg4, uintptr_t arg5);
-extern swig_type_173 _wrap_multi_member_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern int _wrap_multi_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_174 arg3, uintptr_t arg4);
-extern int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_175 arg3, swig_type_176 arg4, uintptr_t arg5);
-extern int _wrap_multi_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_177 arg3, uintptr_t arg4);
-extern int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_178 arg3, swig_type_179 arg4, uintptr_t arg5);
-extern int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_180 arg3, uintptr_t arg4);
-extern uintptr_t _wrap_hold_id_new_swig_a11ebd63180dd5c0(swig_type_181 arg1, uintptr_t arg2);
+extern swig_type_172 _wrap_multi_valid_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_173 _wrap_multi_deadline_ns_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_174 _wrap_multi_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_175 arg2, uintptr_t arg3);
+extern int _wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_176 arg3, swig_type_177 arg4, uintptr_t arg5);
+extern swig_type_178 _wrap_multi_member_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern int _wrap_multi_try_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_179 arg3, uintptr_t arg4);
+extern int _wrap_multi_acquire_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_180 arg3, swig_type_181 arg4, uintptr_t arg5);
+extern int _wrap_multi_watch_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_182 arg3, uintptr_t arg4);
+extern int _wrap_multi_extend_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_183 arg3, swig_type_184 arg4, uintptr_t arg5);
+extern int _wrap_multi_unlock_async_swig_a11ebd63180dd5c0(uintptr_t arg1, uintptr_t arg2, swig_type_185 arg3, uintptr_t arg4);
+extern uintptr_t _wrap_hold_id_new_swig_a11ebd63180dd5c0(swig_type_186 arg1, uintptr_t arg2);
 extern void _wrap_hold_id_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_hold_id_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_hold_id_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_182 _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_183 _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_187 _wrap_hold_id_capacity_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_188 _wrap_hold_id_valid_until_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_info_new_swig_a11ebd63180dd5c0(void);
 extern void _wrap_info_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_info_is_held_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_info_is_mine_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_184 _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_185 _wrap_info_latest_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_186 _wrap_info_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_187 _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_188 _wrap_info_permits_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_189 _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_190 _wrap_info_waiter_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_191 _wrap_info_entry_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_voidp _wrap_info_entry_owner_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_192 arg2);
-extern int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_193 arg2);
-extern int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_194 arg2);
-extern swig_type_195 _wrap_info_entry_permits_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_196 arg2);
-extern swig_voidp _wrap_info_entry_host_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_197 arg2);
-extern swig_type_198 _wrap_info_entry_pid_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_199 arg2);
-extern swig_voidp _wrap_info_entry_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_200 arg2);
-extern swig_voidp _wrap_info_entry_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_201 arg2);
-extern uintptr_t _wrap_queue_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_202 arg2, uintptr_t arg3);
+extern swig_type_189 _wrap_info_time_left_ms_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_190 _wrap_info_latest_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_191 _wrap_info_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_192 _wrap_info_shown_holder_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_193 _wrap_info_permits_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_194 _wrap_info_permits_in_use_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_195 _wrap_info_waiter_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_196 _wrap_info_entry_count_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_voidp _wrap_info_entry_owner_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_197 arg2);
+extern int _wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_198 arg2);
+extern int _wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_199 arg2);
+extern swig_type_200 _wrap_info_entry_permits_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_201 arg2);
+extern swig_voidp _wrap_info_entry_host_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_202 arg2);
+extern swig_type_203 _wrap_info_entry_pid_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_204 arg2);
+extern swig_voidp _wrap_info_entry_label_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_205 arg2);
+extern swig_voidp _wrap_info_entry_value_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_206 arg2);
+extern uintptr_t _wrap_queue_new_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_type_207 arg2, uintptr_t arg3);
 extern void _wrap_queue_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_queue_fd_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern void _wrap_queue_wake_swig_a11ebd63180dd5c0(uintptr_t arg1);
@@ -493,10 +503,10 @@ extern void _wrap_queue_shutdown_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern uintptr_t _wrap_event_new_swig_a11ebd63180dd5c0(void);
 extern void _wrap_event_free_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_203 _wrap_event_tag_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_208 _wrap_event_tag_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_status_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_204 _wrap_event_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_205 _wrap_event_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_209 _wrap_event_token_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_210 _wrap_event_hold_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_message_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_reason_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_name_swig_a11ebd63180dd5c0(uintptr_t arg1, swig_voidp arg2);
@@ -505,11 +515,11 @@ extern int _wrap_event_log_level_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_log_subject_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_log_level_text_swig_a11ebd63180dd5c0(int arg1);
 extern swig_voidp _wrap_log_subject_text_swig_a11ebd63180dd5c0(int arg1);
-extern swig_type_206 _wrap_event_dropped_records_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_211 _wrap_event_dropped_records_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_lock_kind_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_207 _wrap_event_handle_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_208 _wrap_event_time_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
-extern swig_type_209 _wrap_event_lasted_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_212 _wrap_event_handle_number_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_213 _wrap_event_time_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
+extern swig_type_214 _wrap_event_lasted_us_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern swig_voidp _wrap_event_server_text_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_is_retryable_swig_a11ebd63180dd5c0(uintptr_t arg1);
 extern int _wrap_event_is_ambiguous_swig_a11ebd63180dd5c0(uintptr_t arg1);
@@ -1322,6 +1332,15 @@ func Lock_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	return swig_r
 }
 
+func Lock_set_task(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_lock_set_task_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_63(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
 func Lock_is_held(arg1 uintptr) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
@@ -1362,7 +1381,7 @@ func Lock_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_67(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_68(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1373,7 +1392,7 @@ func Lock_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_68(_swig_i_2), C.swig_type_69(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_69(_swig_i_2), C.swig_type_70(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1391,7 +1410,7 @@ func Lock_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_lock_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_70)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_lock_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_71)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1404,7 +1423,7 @@ func Lock_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_71(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1415,7 +1434,7 @@ func Lock_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_72(_swig_i_2), C.swig_type_73(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_73(_swig_i_2), C.swig_type_74(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1425,7 +1444,7 @@ func Lock_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_74(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1436,7 +1455,7 @@ func Lock_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_75(_swig_i_2), C.swig_type_76(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_76(_swig_i_2), C.swig_type_77(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1447,7 +1466,7 @@ func Lock_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_lock_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_77(_swig_i_2), *(*C.swig_type_78)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_lock_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_78(_swig_i_2), *(*C.swig_type_79)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1460,7 +1479,7 @@ func Lock_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_lock_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_79(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_lock_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_80(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1470,7 +1489,7 @@ func Rw_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_ret ui
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_rw_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_80)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_rw_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_81)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1495,7 +1514,7 @@ func Rw_read_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_81(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1520,7 +1539,7 @@ func Rw_write_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_82(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1553,7 +1572,7 @@ func Rw_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_83(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1563,6 +1582,15 @@ func Rw_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_rw_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Rw_set_task(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_rw_set_task_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1579,7 +1607,7 @@ func Rw_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_rw_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_rw_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1588,7 +1616,7 @@ func Rw_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_85)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_87)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1650,7 +1678,7 @@ func Rw_read_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_90(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_92(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1661,7 +1689,7 @@ func Rw_read_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int6
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1670,7 +1698,7 @@ func Rw_write_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_93(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_95(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1681,7 +1709,7 @@ func Rw_write_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_94(_swig_i_2), C.swig_type_95(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_96(_swig_i_2), C.swig_type_97(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1699,7 +1727,7 @@ func Rw_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_96)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1712,7 +1740,7 @@ func Rw_read_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_97(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_99(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1723,7 +1751,7 @@ func Rw_read_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_read_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.swig_type_101(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1733,7 +1761,7 @@ func Rw_read_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) 
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_100(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_read_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1743,7 +1771,7 @@ func Rw_write_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_101(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_103(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1754,7 +1782,7 @@ func Rw_write_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_102(_swig_i_2), C.swig_type_103(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_write_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.swig_type_105(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1764,7 +1792,7 @@ func Rw_write_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_104(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_write_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1774,7 +1802,7 @@ func Rw_upgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_105(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_upgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_107(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1784,7 +1812,7 @@ func Rw_downgrade_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_106(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_downgrade_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_108(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1795,7 +1823,7 @@ func Rw_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 ui
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_107(_swig_i_2), C.swig_type_108(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_109(_swig_i_2), C.swig_type_110(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -1804,7 +1832,7 @@ func Rw_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_rw_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_109)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_rw_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_111)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1818,7 +1846,7 @@ func Rw_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 string, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_rw_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_110(_swig_i_2), *(*C.swig_type_111)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_rw_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -1831,7 +1859,7 @@ func Rw_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_ret i
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_rw_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_112(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_rw_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1842,7 +1870,7 @@ func Semaphore_new(arg1 uintptr, arg2 string, arg3 int64, arg4 uintptr, arg5 uin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_113)(unsafe.Pointer(&_swig_i_1)), C.swig_type_114(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (uintptr)(C._wrap_semaphore_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_115)(unsafe.Pointer(&_swig_i_1)), C.swig_type_116(_swig_i_2), C.uintptr_t(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1859,7 +1887,7 @@ func Semaphore_try(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_115(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_try_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_117(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1869,7 +1897,7 @@ func Semaphore_acquire(arg1 uintptr, arg2 int64, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_116(_swig_i_1), C.swig_type_117(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.swig_type_119(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -1886,7 +1914,7 @@ func Semaphore_resize(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_resize_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_118(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_resize_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1895,7 +1923,7 @@ func Semaphore_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_119(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_121(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1905,6 +1933,15 @@ func Semaphore_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int3
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Semaphore_set_task(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_semaphore_set_task_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_122(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1921,7 +1958,7 @@ func Semaphore_export(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_semaphore_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_120(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_semaphore_export_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_123(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1930,7 +1967,7 @@ func Semaphore_adopt(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int32) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_121)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_adopt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_124)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1985,7 +2022,7 @@ func Semaphore_release_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret i
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_126(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_129(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -1996,7 +2033,7 @@ func Semaphore_release_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 i
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_127(_swig_i_2), C.swig_type_128(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_release_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2014,7 +2051,7 @@ func Semaphore_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_129)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_132)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2028,7 +2065,7 @@ func Semaphore_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_130(_swig_i_2), C.swig_type_131(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_133(_swig_i_2), C.swig_type_134(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2040,7 +2077,7 @@ func Semaphore_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_132(_swig_i_2), C.swig_type_133(_swig_i_3), C.swig_type_134(_swig_i_4), C.uintptr_t(_swig_i_5)))
+	swig_r = (int32)(C._wrap_semaphore_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.swig_type_136(_swig_i_3), C.swig_type_137(_swig_i_4), C.uintptr_t(_swig_i_5)))
 	return swig_r
 }
 
@@ -2050,7 +2087,7 @@ func Semaphore_release_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintpt
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_135(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_release_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_138(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2061,7 +2098,7 @@ func Semaphore_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_136(_swig_i_2), C.swig_type_137(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), C.swig_type_140(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2070,7 +2107,7 @@ func Semaphore_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_semaphore_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_138)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_141)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2084,7 +2121,7 @@ func Semaphore_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 stri
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_139(_swig_i_2), *(*C.swig_type_140)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_semaphore_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_142(_swig_i_2), *(*C.swig_type_143)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2097,7 +2134,7 @@ func Semaphore_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_semaphore_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_141(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_semaphore_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_144(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2107,7 +2144,7 @@ func Election_new(arg1 uintptr, arg2 string, arg3 uintptr, arg4 uintptr) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (uintptr)(C._wrap_election_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_142)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (uintptr)(C._wrap_election_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_145)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2124,7 +2161,7 @@ func Election_campaign(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_campaign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_143(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_campaign_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_146(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2135,7 +2172,7 @@ func Election_campaign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_campaign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_144(_swig_i_2), C.swig_type_145(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_campaign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_147(_swig_i_2), C.swig_type_148(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2153,7 +2190,7 @@ func Election_resign_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_election_resign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_146(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_election_resign_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_149(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2162,7 +2199,7 @@ func Election_resign_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_resign_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_147(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_resign_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2173,7 +2210,7 @@ func Election_resign_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_148(_swig_i_2), C.swig_type_149(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_resign_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2182,7 +2219,7 @@ func Election_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_150(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_153(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2193,7 +2230,7 @@ func Election_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, a
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_151(_swig_i_2), C.swig_type_152(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), C.swig_type_155(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2210,7 +2247,7 @@ func Election_set_value(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret int3
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_153)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_set_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_156)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2224,7 +2261,7 @@ func Election_set_value_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 strin
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_154(_swig_i_2), *(*C.swig_type_155)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_set_value_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_157(_swig_i_2), *(*C.swig_type_158)(unsafe.Pointer(&_swig_i_3)), C.uintptr_t(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -2245,6 +2282,15 @@ func Election_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_election_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Election_set_task(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_election_set_task_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_159(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2297,7 +2343,7 @@ func Election_force_release(arg1 uintptr, arg2 string, arg3 uintptr) (_swig_ret 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_election_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_160)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_election_force_release_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), *(*C.swig_type_164)(unsafe.Pointer(&_swig_i_1)), C.uintptr_t(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -2310,7 +2356,7 @@ func Election_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_election_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_161(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_election_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_165(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2321,7 +2367,7 @@ func Election_observe(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5 u
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_election_observe_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_162(_swig_i_2), C.swig_type_163(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_election_observe_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_166(_swig_i_2), C.swig_type_167(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2371,7 +2417,7 @@ func Multi_add_semaphore(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_164(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_add_semaphore_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_168(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2388,7 +2434,7 @@ func Multi_acquire(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_165(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_acquire_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_169(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2405,7 +2451,7 @@ func Multi_extend(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_166(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_extend_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2415,6 +2461,15 @@ func Multi_interrupt(arg1 uintptr, arg2 int32, arg3 uintptr) (_swig_ret int32) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	swig_r = (int32)(C._wrap_multi_interrupt_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	return swig_r
+}
+
+func Multi_set_task(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32) {
+	var swig_r int32
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	swig_r = (int32)(C._wrap_multi_set_task_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_171(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2467,7 +2522,7 @@ func Multi_unlock_hold(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret int32)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_170(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_175(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 
@@ -2478,7 +2533,7 @@ func Multi_unlock_hold_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64,
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_171(_swig_i_2), C.swig_type_172(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_unlock_hold_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_176(_swig_i_2), C.swig_type_177(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2495,7 +2550,7 @@ func Multi_try_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swi
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_174(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_try_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_179(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2506,7 +2561,7 @@ func Multi_acquire_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_175(_swig_i_2), C.swig_type_176(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_acquire_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_180(_swig_i_2), C.swig_type_181(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2516,7 +2571,7 @@ func Multi_watch(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_swig_re
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_177(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_watch_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_182(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2527,7 +2582,7 @@ func Multi_extend_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 int64, arg5
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (int32)(C._wrap_multi_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_178(_swig_i_2), C.swig_type_179(_swig_i_3), C.uintptr_t(_swig_i_4)))
+	swig_r = (int32)(C._wrap_multi_extend_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_183(_swig_i_2), C.swig_type_184(_swig_i_3), C.uintptr_t(_swig_i_4)))
 	return swig_r
 }
 
@@ -2537,7 +2592,7 @@ func Multi_unlock_async(arg1 uintptr, arg2 uintptr, arg3 int64, arg4 uintptr) (_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_180(_swig_i_2), C.uintptr_t(_swig_i_3)))
+	swig_r = (int32)(C._wrap_multi_unlock_async_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.swig_type_185(_swig_i_2), C.uintptr_t(_swig_i_3)))
 	return swig_r
 }
 
@@ -2545,7 +2600,7 @@ func Hold_id_new(arg1 string, arg2 uintptr) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uintptr)(C._wrap_hold_id_new_swig_a11ebd63180dd5c0(*(*C.swig_type_181)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
+	swig_r = (uintptr)(C._wrap_hold_id_new_swig_a11ebd63180dd5c0(*(*C.swig_type_186)(unsafe.Pointer(&_swig_i_0)), C.uintptr_t(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -2677,7 +2732,7 @@ func Info_entry_owner(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_192(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_owner_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_197(_swig_i_1)))
 	return swig_r
 }
 
@@ -2685,7 +2740,7 @@ func Info_entry_is_exclusive(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_193(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_exclusive_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_198(_swig_i_1)))
 	return swig_r
 }
 
@@ -2693,7 +2748,7 @@ func Info_entry_is_retained(arg1 uintptr, arg2 int64) (_swig_ret int32) {
 	var swig_r int32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_194(_swig_i_1)))
+	swig_r = (int32)(C._wrap_info_entry_is_retained_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_199(_swig_i_1)))
 	return swig_r
 }
 
@@ -2701,7 +2756,7 @@ func Info_entry_permits(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_196(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_permits_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_201(_swig_i_1)))
 	return swig_r
 }
 
@@ -2709,7 +2764,7 @@ func Info_entry_host(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_host_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_197(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_host_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_202(_swig_i_1)))
 	return swig_r
 }
 
@@ -2717,7 +2772,7 @@ func Info_entry_pid(arg1 uintptr, arg2 int64) (_swig_ret int64) {
 	var swig_r int64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (int64)(C._wrap_info_entry_pid_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_199(_swig_i_1)))
+	swig_r = (int64)(C._wrap_info_entry_pid_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_204(_swig_i_1)))
 	return swig_r
 }
 
@@ -2725,7 +2780,7 @@ func Info_entry_label(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_200(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_label_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_205(_swig_i_1)))
 	return swig_r
 }
 
@@ -2733,7 +2788,7 @@ func Info_entry_value(arg1 uintptr, arg2 int64) (_swig_ret *byte) {
 	var swig_r *byte
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*byte)(C._wrap_info_entry_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_201(_swig_i_1)))
+	swig_r = (*byte)(C._wrap_info_entry_value_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_206(_swig_i_1)))
 	return swig_r
 }
 
@@ -2742,7 +2797,7 @@ func Queue_new(arg1 uintptr, arg2 int64, arg3 uintptr) (_swig_ret uintptr) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uintptr)(C._wrap_queue_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_202(_swig_i_1), C.uintptr_t(_swig_i_2)))
+	swig_r = (uintptr)(C._wrap_queue_new_swig_a11ebd63180dd5c0(C.uintptr_t(_swig_i_0), C.swig_type_207(_swig_i_1), C.uintptr_t(_swig_i_2)))
 	return swig_r
 }
 

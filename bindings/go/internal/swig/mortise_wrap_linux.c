@@ -1636,6 +1636,23 @@ int _wrap_lock_interrupt_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, int _sw
 }
 
 
+int _wrap_lock_set_task_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_lock *arg1 = (mortise_lock *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_lock *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_lock_set_task(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_lock_is_held_swig_a11ebd63180dd5c0(mortise_lock *_swig_go_0) {
   mortise_lock *arg1 = (mortise_lock *) 0 ;
   int32_t result;
@@ -2090,6 +2107,23 @@ int _wrap_rw_interrupt_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, int _swig_g
   arg3 = (mortise_error *)_swig_go_2; 
   
   result = (mortise_status)mortise_rw_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_rw_set_task_swig_a11ebd63180dd5c0(mortise_rw *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_rw *arg1 = (mortise_rw *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_rw *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_rw_set_task(arg1,arg2,arg3);
   _swig_go_result = result; 
   return _swig_go_result;
 }
@@ -2739,6 +2773,23 @@ int _wrap_semaphore_interrupt_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_
 }
 
 
+int _wrap_semaphore_set_task_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_semaphore *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_semaphore_set_task(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_semaphore_progress_swig_a11ebd63180dd5c0(mortise_semaphore *_swig_go_0, mortise_error *_swig_go_1) {
   mortise_semaphore *arg1 = (mortise_semaphore *) 0 ;
   mortise_error *arg2 = (mortise_error *) 0 ;
@@ -3378,6 +3429,23 @@ int _wrap_election_interrupt_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0,
 }
 
 
+int _wrap_election_set_task_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_election *arg1 = (mortise_election *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_election *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_election_set_task(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
 int _wrap_election_is_leader_swig_a11ebd63180dd5c0(mortise_election *_swig_go_0) {
   mortise_election *arg1 = (mortise_election *) 0 ;
   int32_t result;
@@ -3693,6 +3761,23 @@ int _wrap_multi_interrupt_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, int _
   arg3 = (mortise_error *)_swig_go_2; 
   
   result = (mortise_status)mortise_multi_interrupt(arg1,arg2,arg3);
+  _swig_go_result = result; 
+  return _swig_go_result;
+}
+
+
+int _wrap_multi_set_task_swig_a11ebd63180dd5c0(mortise_multi *_swig_go_0, long long _swig_go_1, mortise_error *_swig_go_2) {
+  mortise_multi *arg1 = (mortise_multi *) 0 ;
+  int64_t arg2 ;
+  mortise_error *arg3 = (mortise_error *) 0 ;
+  mortise_status result;
+  int _swig_go_result;
+  
+  arg1 = (mortise_multi *)_swig_go_0; 
+  arg2 = (int64_t)_swig_go_1; 
+  arg3 = (mortise_error *)_swig_go_2; 
+  
+  result = (mortise_status)mortise_multi_set_task(arg1,arg2,arg3);
   _swig_go_result = result; 
   return _swig_go_result;
 }

@@ -90,7 +90,7 @@ final class Constants {
   static final String OPTION_VALUE = "value";
   /** Whether a watch also reports that others wait for the lock: "on" or "off". */
   static final String OPTION_CONTENDED = "contended";
-  /** Whether the youngest blocking acquire of a deadlock fails, or all wait: "fail" or "wait". */
+  /** Whether the youngest wait of a deadlock fails, or all wait: "fail" or "wait". */
   static final String OPTION_DEADLOCK = "deadlock";
   /** How locks are stored at the server, such as "queued". */
   static final String OPTION_PROTOCOL = "protocol";

@@ -104,6 +104,7 @@ final class MortiseNative {
   public final static native int lock_adopt(long jarg1, byte[] jarg2);
   public final static native int lock_cancel(long jarg1);
   public final static native int lock_interrupt(long jarg1, int jarg2);
+  public final static native int lock_set_task(long jarg1, long jarg2);
   public final static native int lock_is_held(long jarg1);
   public final static native long lock_valid_ms(long jarg1);
   public final static native long lock_deadline_ns(long jarg1);
@@ -131,6 +132,7 @@ final class MortiseNative {
   public final static native int rw_downgrade(long jarg1);
   public final static native int rw_extend(long jarg1, long jarg2);
   public final static native int rw_interrupt(long jarg1, int jarg2);
+  public final static native int rw_set_task(long jarg1, long jarg2);
   public final static native int rw_progress(long jarg1);
   public final static native long rw_export(long jarg1, long jarg2);
   public final static native int rw_adopt(long jarg1, byte[] jarg2);
@@ -167,6 +169,7 @@ final class MortiseNative {
   public final static native int semaphore_resize(long jarg1, long jarg2);
   public final static native int semaphore_extend(long jarg1, long jarg2);
   public final static native int semaphore_interrupt(long jarg1, int jarg2);
+  public final static native int semaphore_set_task(long jarg1, long jarg2);
   public final static native int semaphore_progress(long jarg1);
   public final static native long semaphore_export(long jarg1, long jarg2);
   public final static native int semaphore_adopt(long jarg1, byte[] jarg2);
@@ -202,6 +205,7 @@ final class MortiseNative {
   public final static native int election_set_value_async(long jarg1, long jarg2, long jarg3, byte[] jarg4);
   public final static native int election_cancel(long jarg1);
   public final static native int election_interrupt(long jarg1, int jarg2);
+  public final static native int election_set_task(long jarg1, long jarg2);
   public final static native int election_is_leader(long jarg1);
   public final static native long election_valid_ms(long jarg1);
   public final static native long election_deadline_ns(long jarg1);
@@ -222,6 +226,7 @@ final class MortiseNative {
   public final static native int multi_unlock(long jarg1);
   public final static native int multi_extend(long jarg1, long jarg2);
   public final static native int multi_interrupt(long jarg1, int jarg2);
+  public final static native int multi_set_task(long jarg1, long jarg2);
   public final static native int multi_progress(long jarg1);
   public final static native int multi_cancel(long jarg1);
   public final static native int multi_is_held(long jarg1);
