@@ -43,6 +43,10 @@ std::vector<wait_graph::entry> entries_of(const listing& seen) {
   return entries;
 }
 
+std::string number_of(const protocol::lock_thread& thread) {
+  return (thread.is_task ? "task " : "") + std::to_string(thread.number);
+}
+
 // How long the youngest wait of the circle has lasted.
 int64_t lasted_ms(const wait_graph::deadlock& found) {
   return std::min_element(found.begin(), found.end(),
@@ -60,8 +64,8 @@ void print(const wait_graph& graph) {
     for (const auto& [thread, hold, wait] : found) {
       table.add({printable_of(graph.at(*hold).name), rough_text_of(hold->lasted_ms),
                  printable_of(graph.at(*wait).name), rough_text_of(wait->lasted_ms),
-                 printable_of(thread->host), std::to_string(thread->pid),
-                 std::to_string(thread->number), printable_of(thread->label)});
+                 printable_of(thread->host), std::to_string(thread->pid), number_of(*thread),
+                 printable_of(thread->label)});
     }
     table.print();
   }
@@ -90,6 +94,7 @@ nlohmann::json json_of(const wait_graph& graph, const listing& seen) {
                          {"host", thread->host},
                          {"pid", thread->pid},
                          {"thread", thread->number},
+                         {"is_task", thread->is_task},
                          {"label", thread->label},
                          {"holds", json_of(graph, *hold)},
                          {"waits_for", json_of(graph, *wait)}});

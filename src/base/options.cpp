@@ -218,7 +218,7 @@ constexpr option option_table[] = {
     {"contended", taker::every_lock, option::toggle{&settings::contended}, "off",
      "Whether a watch also reports that others wait for the lock"},
     {"deadlock", taker::every_lock, option::toggle{&settings::fails_in_deadlock, "fail", "wait"},
-     "wait", "Whether the youngest blocking acquire of a deadlock fails, or all wait"},
+     "wait", "Whether the youngest wait of a deadlock fails, or all wait"},
     {"protocol", taker::mutex_and_rw, option::choice{&settings::protocol, protocols}, "queued",
      "How locks are stored at the server"},
     {"poll_interval", taker::mutex_and_rw,

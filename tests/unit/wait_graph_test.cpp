@@ -206,6 +206,15 @@ TEST(wait_graph, a_thread_that_waits_for_itself_ends) {
   EXPECT_EQ(1U, graph.deadlocks()[0].size());
 }
 
+TEST(wait_graph, tasks_are_named_as_such) {
+  const auto graph = graph_of({lock("a", "holds:1:t7:exclusive:1:5000 " + waits(2)),
+                               lock("b", holds(2) + " waits:1:t7:exclusive:1:5000")});
+  ASSERT_EQ(1U, graph.deadlocks().size());
+  ASSERT_EQ((std::vector<int64_t>{7, 102}), members(graph.deadlocks()[0]));
+  EXPECT_TRUE(graph.deadlocks()[0][0].thread->is_task);
+  EXPECT_FALSE(graph.deadlocks()[0][1].thread->is_task);
+}
+
 TEST(wait_graph, only_a_capacity_that_decides_is_read) {
   std::multiset<std::string> read;
   const auto read_capacity = [&](const std::string& name) {
@@ -237,13 +246,26 @@ TEST(wait_graph, hazard_32_a_long_chain_needs_no_recursion) {
 // Any publisher may send a page (hazard 32).
 TEST(wait_graph, hazard_32_words_of_another_form_are_omitted) {
   const auto good = holds(1) + " ";
-  for (const auto* bad :
-       {"", ":", "waits", "waits:2", "waits:2:102:exclusive:1",
-        "waits:2:102:exclusive:1:", "waits:2:102:exclusive:1:x", "waits:2:102:exclusive:1:5000:x",
-        "waits:2:102:exclusive:1:5000:-1", "waits:2:102:exclusive:1:5000:1:1",
-        "holds:2:102:exclusive:1:5000:1", "waits:2:102:exclusive:-1:5000",
-        "waits:-2:102:exclusive:1:5000", "waits:2:102:exclusive:9999999999:5000",
-        "keeps:2:102:exclusive:1:5000", "waits:2:102:exclusive:1:99999999999999999999"}) {
+  for (const auto* bad : {"",
+                          ":",
+                          "waits",
+                          "waits:2",
+                          "waits:2:102:exclusive:1",
+                          "waits:2:102:exclusive:1:",
+                          "waits:2:102:exclusive:1:x",
+                          "waits:2:102:exclusive:1:5000:x",
+                          "waits:2:102:exclusive:1:5000:-1",
+                          "waits:2:102:exclusive:1:5000:1:1",
+                          "holds:2:102:exclusive:1:5000:1",
+                          "waits:2:102:exclusive:-1:5000",
+                          "waits:-2:102:exclusive:1:5000",
+                          "waits:2:102:exclusive:9999999999:5000",
+                          "keeps:2:102:exclusive:1:5000",
+                          "waits:2:t:exclusive:1:5000",
+                          "waits:t2:t:exclusive:1:5000",
+                          "waits:2:tt7:exclusive:1:5000",
+                          "waits:2:t-7:exclusive:1:5000",
+                          "waits:2:102:exclusive:1:99999999999999999999"}) {
     EXPECT_EQ(0U, graph_of({lock("a", good + bad)}).waiting()) << bad;
   }
   EXPECT_EQ(1U, graph_of({lock("a", good + waits(2))}).waiting());

@@ -1359,7 +1359,8 @@ MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is
  * - MORTISE_FORKED: called in a forked child.
  * - MORTISE_INVALID_ARGUMENT: an argument is NULL or out of range.
  */
-MORTISE_API mortise_status mortise_lock_set_task(mortise_lock *lock, int64_t task, mortise_error *error);
+MORTISE_API mortise_status mortise_lock_set_task(mortise_lock *lock, int64_t task,
+                                                 mortise_error *error);
 /**
  * The name that the handle was made with: any bytes, followed by a NUL. They are borrowed until the
  * handle is freed. "" for NULL.
@@ -2025,7 +2026,8 @@ MORTISE_API mortise_status mortise_semaphore_interrupt(mortise_semaphore *semaph
  * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
  * @return the statuses of `mortise_lock_set_task`.
  */
-MORTISE_API mortise_status mortise_semaphore_set_task(mortise_semaphore *semaphore, int64_t task, mortise_error *error);
+MORTISE_API mortise_status mortise_semaphore_set_task(mortise_semaphore *semaphore, int64_t task,
+                                                      mortise_error *error);
 /**
  * The name of the semaphore: any bytes, followed by a NUL. Borrowed until the handle is freed.
  * @param name_len receives the number of bytes. May be NULL.
@@ -2355,7 +2357,8 @@ MORTISE_API mortise_status mortise_election_interrupt(mortise_election *election
  * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
  * @return the statuses of `mortise_lock_set_task`.
  */
-MORTISE_API mortise_status mortise_election_set_task(mortise_election *election, int64_t task, mortise_error *error);
+MORTISE_API mortise_status mortise_election_set_task(mortise_election *election, int64_t task,
+                                                     mortise_error *error);
 /**
  * The name that the handle was made with, as `mortise_lock_name`.
  * @param name_len receives the number of bytes. May be NULL.
@@ -2562,7 +2565,8 @@ MORTISE_API mortise_status mortise_multi_interrupt(mortise_multi *multi, int32_t
  * @param task 1 to INT64_MAX, unique among the tasks of this process. 0 ends the task.
  * @return the statuses of `mortise_lock_set_task`.
  */
-MORTISE_API mortise_status mortise_multi_set_task(mortise_multi *multi, int64_t task, mortise_error *error);
+MORTISE_API mortise_status mortise_multi_set_task(mortise_multi *multi, int64_t task,
+                                                  mortise_error *error);
 /**
  * Reports that the work under all members goes on. The option `progress` of each member applies to
  * it. If a member is lost already, nothing is reported.

@@ -46,8 +46,8 @@ void multi_call::start(std::int64_t task_number) {
     const bool comes_back = !event || !event->is_watched_for;
     acquiring_.comes_back = comes_back;
     acquiring_.thread = caller_identity(task_number, !event);
-    if (event && task_number != 0 && fails_in_deadlock())
-      watched_.emplace(client_->deadlocks(), false);
+    const bool is_watched = event && task_number != 0 && fails_in_deadlock();
+    if (is_watched) watched_.emplace(client_->deadlocks(), false);
     for (auto& step : member_steps_) step.comes_back = comes_back;
   }
   advance();

@@ -23,7 +23,8 @@ class acquire_operation : public operation {
   thread_identity thread;  // that the call blocks, or the task that it belongs to
 
   [[nodiscard]] bool adopts() const noexcept { return !adopted.empty(); }
-  // Whether a thread or a task waits for its turn. A try and an adoption have no turn, and end soon.
+  // Whether a thread or a task waits for its turn. A try and an adoption have no turn, and end
+  // soon.
   [[nodiscard]] bool has_waiting_thread() const noexcept {
     return thread.id != 0 && !is_try && !adopts();
   }

@@ -1,10 +1,10 @@
 /* circle THREAD...: each thread acquires its first lock, waits for the file "go", and acquires the
  * others. A thread is a list of locks as in "a,b". "r=a" reads a, "w=a" writes it, "2=a" takes two
  * permits of a semaphore of three, "!4=a" gives it four. "m=a" acquires a multi with a member, and
- * "t=a" has the format of another program. "+a" acquires without blocking the thread, and "-a"
- * acquires and unlocks. "@" stands for a zero byte in a name. It prints "holds" for the first lock
- * of each thread, and "acquired" for all locks of one. After a deadlock it prints the message, and
- * ends. */
+ * "t=a" has the format of another program. "+a" acquires without blocking the thread, "7+a" does
+ * so for task 7, and "-a" acquires and unlocks. "@" stands for a zero byte in a name. It prints
+ * "holds" for the first lock of each thread, and "acquired" for all locks of one. After a deadlock
+ * it prints the message, and ends. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,13 @@ enum { forever_ms = 100000 };
 static mortise_client* client;
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 
-static mortise_status wait_for_event(mortise_lock* lock) {
+static mortise_status wait_for_event(mortise_lock* lock, int task) {
   mortise_queue* queue = mortise_queue_new(client, 0, NULL);
   mortise_event* event = mortise_event_new();
-  mortise_status status = mortise_lock_acquire_async(lock, queue, 1, forever_ms, NULL);
+  mortise_status status = mortise_lock_set_task(lock, task, NULL);
+  if (status == MORTISE_OK) {
+    status = mortise_lock_acquire_async(lock, queue, 1, forever_ms, NULL);
+  }
   if (status == MORTISE_OK) status = mortise_queue_next(queue, forever_ms, event, NULL);
   if (status == MORTISE_OK) status = mortise_event_status(event);
   mortise_event_free(event);
@@ -30,14 +33,15 @@ static mortise_status wait_for_event(mortise_lock* lock) {
 
 static mortise_status acquire(char* word, mortise_error* error) {
   char* equals = strchr(word, '=');
-  char* name = equals != NULL ? equals + 1 : word + (*word == '+' || *word == '-');
+  char* plus = strchr(word, '+');
+  char* name = equals != NULL ? equals + 1 : plus != NULL ? plus + 1 : word + (*word == '-');
   const size_t size = strlen(name);
   for (size_t i = 0; i < size; ++i) {
     if (name[i] == '@') name[i] = '\0';
   }
   if (equals == NULL) {
     mortise_lock* lock = mortise_lock_new(client, name, size, NULL, NULL);
-    if (*word == '+') return wait_for_event(lock);
+    if (plus != NULL) return wait_for_event(lock, atoi(word));
     mortise_status status = mortise_lock_acquire(lock, forever_ms, error);
     if (status == MORTISE_OK && *word == '-') status = mortise_lock_unlock(lock, NULL);
     return status;

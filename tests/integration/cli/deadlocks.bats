@@ -163,6 +163,23 @@ two_locks_have_waiters() {
   [ "$(mortise list --json | jq '[.entries[] | select(.waiters > 0)] | length')" = 2 ]
 }
 
+# The numbers are those of the program, and other processes may use the same ones.
+@test "doctor names a deadlock of tasks" {
+  threads 7+first,7+second
+  threads 7+second,7+first
+  all_wait 2
+  found 1
+  [ "$(jq -c '.deadlocks[0].threads | map([.thread, .is_task])' seen)" = '[[7,true],[7,true]]' ]
+  until_printed "1 deadlock among 2 waiting threads"
+  [ "$(grep -cE ' task 7$' text)" = 2 ]
+}
+
+@test "tasks that release what others wait for are in no deadlock" {
+  threads 1+a 2+b,2+a 3+c,3+b
+  all_wait 2
+  found 0
+}
+
 # found_on <start of servers>
 found_on() {
   ports=() buses=() control=()
