@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -115,9 +116,17 @@ int report_deadlocks(mortise_client* client, int64_t wait_ms, bool is_json, mort
   const auto taken =
       std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   // The server knows a change of the permits, and the clients may not.
+  int code_without_permits = exit_ok;
   const auto capacity_of = [&](const std::string& name) {
-    const named_lock semaphore(client, name, error);
-    return mortise_info_permits(semaphore.info());
+    try {
+      const named_lock semaphore(client, name, error);
+      return mortise_info_permits(semaphore.info());
+    } catch (const failure& why) {
+      complain("doctor", "waits for the permits of \"" + printable_of(name) +
+                             "\" are omitted: " + why.what());
+      code_without_permits = why.code();
+      return std::numeric_limits<int64_t>::max();
+    }
   };
   const wait_graph graph(entries_of(seen), taken.count(), capacity_of);
   if (is_json) {
@@ -127,8 +136,9 @@ int report_deadlocks(mortise_client* client, int64_t wait_ms, bool is_json, mort
     print(graph);
   }
   if (const auto gaps = seen.gaps(); !gaps.empty()) complain("doctor", gaps);
-  const auto code = exit_code_without(seen.missing(), "doctor");
-  return graph.deadlocks().empty() ? code : exit_deadlocks;
+  const auto code_without_servers = exit_code_without(seen.missing(), "doctor");
+  if (!graph.deadlocks().empty()) return exit_deadlocks;
+  return code_without_permits != exit_ok ? code_without_permits : code_without_servers;
 }
 
 }  // namespace mortise::cli

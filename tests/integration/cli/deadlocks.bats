@@ -255,6 +255,20 @@ ends_one_on() {
 @test "deadlock=fail ends a wait on shards" { ends_one_on start_shards; }
 @test "deadlock=fail ends a wait on a quorum" { ends_one_on start_quorum; }
 
+# A user that may ask the clients, and not read the semaphore.
+@test "doctor names the deadlocks that it can see if it cannot read a semaphore" {
+  threads 2=c,d d,2=c
+  threads e,f f,e
+  all_wait 4
+  found 2
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" ACL SETUSER some reset on '>some' '+@all' '&*' \
+    '~*:mortise:*' '~*{mortise:[def]}*'
+  MORTISE_URL=${MORTISE_URL/unix:\/\//unix://some:some@} run mortise doctor --deadlocks
+  fails_with 2
+  says 'waits for the permits of "c" are omitted: '
+  says "1 deadlock among 4 waiting threads"
+}
+
 @test "doctor names what is wrong with its arguments" {
   run mortise doctor --deadlocks --all
   fails_with 64
