@@ -31,7 +31,9 @@ class input_buffer {
     is_tight_ = count == room();
     end_ += count;
   }
+  // Frees the memory of a long reply, because a connection may never be idle.
   void make_room() {
+    if (capacity_ > roomy) release();
     if (begin_ > 0) {
       std::memmove(bytes_.get(), bytes_.get() + begin_, end_ - begin_);
       end_ -= begin_;
