@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Callable
+from typing import Any, Callable
 
 from mortise._loop import Call, Guard, Loop
 
@@ -41,6 +41,9 @@ class AsyncioLoop(Loop):
     def new_guard(self) -> Guard:
         """As in `Loop`."""
         return AsyncioGuard(self._loop)
+
+    def _current_task(self) -> asyncio.Task[Any] | None:
+        return asyncio.current_task(self._loop)
 
 
 class AsyncioCall(Call):

@@ -153,7 +153,8 @@ class LockOptions(TypedDict, total=False):
     value: str
     #: Whether a watch also reports that others wait for the lock: "on" or "off".
     contended: bool | str
-    #: Whether the youngest wait of a deadlock fails, or all wait: "fail" or "wait".
+    #: Whether the youngest wait of a deadlock raises `Deadlock`, or all wait: "fail" or "wait". An
+    #: acquire of asyncio or trio belongs to its task, and one that blocks to its thread.
     deadlock: str
     #: How locks are stored at the server, such as "queued".
     protocol: str

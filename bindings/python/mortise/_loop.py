@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import logging
 import sys
+import weakref
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from mortise._dispatcher import Event
 
 logger = logging.getLogger("mortise")
+
+# The number of each task that has acquired. All clients share it, because a deadlock may be of
+# locks of several clients. A number outlives its task in what the task holds, so none is reused.
+_task_numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_next_number = itertools.count(1)
 
 
 def run_each(calls: Iterable[Callable[[], object]]) -> None:
@@ -115,6 +122,17 @@ class Loop:
     def new_guard(self) -> Guard:
         """A guard of the running task."""
         raise NotImplementedError
+
+    def _current_task(self) -> Any:
+        """The running task, as its library has it, or None."""
+        raise NotImplementedError
+
+    def task_number(self) -> int:
+        """The number of the running task, which no other task of this process has, or 0."""
+        task = self._current_task()
+        if task is None:
+            return 0
+        return _task_numbers.get(task) or _task_numbers.setdefault(task, next(_next_number))
 
 
 def running_loop() -> Any:

@@ -26,6 +26,7 @@ class Calls:
         self.cancel = _call(kind, "cancel")
         self.interrupt = _call(kind, "interrupt")
         self.watch = _call(kind, "watch")
+        self.set_task = _call(kind, "set_task")
 
 
 class NamedCalls(Calls):

@@ -51,6 +51,8 @@ class Owner:
         self._handle = handle
         self._is_closed = False
         self._is_interrupted = False
+        # What the C layer has as the task of the next acquire.
+        self._task = 0
         # The latest acquire of a coroutine, until another acquire succeeds.
         self._acquiring: Call | None = None
         self._watching: tuple[Dispatcher, int] | None = None
@@ -155,6 +157,13 @@ class Owner:
 
     # ---- waiting --------------------------------------------------------------------------
 
+    def _set_task(self, number: int) -> None:
+        """Names the task of the next acquire, or the thread by 0, for the option `deadlock`."""
+        if number != self._task:
+            self._task = -1  # unknown, if the handler of a signal raises an exception here
+            self._calls.set_task(self._handle, number)
+            self._task = number
+
     def _wait(self, call: Callable[..., None], arguments: tuple[int, ...],
               limit_ms: int | None) -> None:
         """Makes a call that waits. A signal ends the wait, and its handler runs then.
@@ -188,6 +197,11 @@ class Owner:
 
     def _start(self, submit: Callable[[Any, int], None]) -> Call:
         return self._client._dispatchers.of_loop().start(submit)
+
+    def _start_acquire(self, submit: Callable[[Any, int], None]) -> Call:
+        dispatcher = self._client._dispatchers.of_loop()
+        self._set_task(dispatcher.loop.task_number())
+        return dispatcher.start(submit)
 
     async def _finish(self, submit: Callable[[Any, int], None]) -> None:
         """Makes a call and waits for its end, also if the task is cancelled meanwhile.
@@ -401,6 +415,7 @@ class LockOwner(NamedOwner):
         handle = self._handle
         grants = _core.grants(handle)
         try:
+            self._set_task(0)
             self._calls.adopt(handle, text)
             self._acquiring = None
             return self._adopted()

@@ -52,6 +52,9 @@ class TrioLoop(Loop):
         """As in `Loop`."""
         return TrioGuard()
 
+    def _current_task(self) -> trio.lowlevel.Task:
+        return trio.lowlevel.current_task()
+
 
 class TrioCall(Call):
     """A call of a task of trio."""

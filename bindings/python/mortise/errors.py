@@ -38,9 +38,10 @@ class Timeout(NotAcquired, TimeoutError):
 
 
 class Deadlock(NotAcquired):
-    """Threads waited for each other, and the option `deadlock` ended this wait. Nothing is held.
+    """Threads or tasks waited for each other, and the option `deadlock` ended this wait.
 
-    Release what this thread holds before it tries again.
+    Nothing is held. An acquire of asyncio or trio belongs to its task, and one that blocks to its
+    thread. Release what this task or thread holds before it tries again.
     """
 
     status = Status.DEADLOCK

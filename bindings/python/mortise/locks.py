@@ -107,6 +107,7 @@ class Acquirable(Generic[HoldType]):
         handle = owner._handle
         grants = _core.grants(handle)
         try:
+            owner._set_task(0)
             owner._wait(call, self._arguments, limit_ms)
             owner._acquiring = None
             return self._new_hold(owner, self._mode)  # type: ignore[no-any-return]
@@ -178,7 +179,8 @@ class Acquirable(Generic[HoldType]):
 
     async def _acquire_async_unreported(self, call: Any, arguments: tuple[int, ...]) -> HoldType:
         owner = self._owner_of_calls
-        acquiring = owner._start(lambda queue, tag: call(owner._handle, queue, tag, *arguments))
+        acquiring = owner._start_acquire(
+            lambda queue, tag: call(owner._handle, queue, tag, *arguments))
         owner._acquiring = acquiring
         try:
             try:

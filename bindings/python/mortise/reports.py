@@ -97,7 +97,7 @@ class ListingEntry(NamedTuple):
     waited_total: float
     #: 1 or more while the client only keeps the lock for its next acquire.
     retained: int
-    #: The threads that hold or wait by blocking calls; see docs/deadlocks.md.
+    #: The threads and tasks that hold or wait; see docs/deadlocks.md.
     threads: str
     #: "client", or "key" of a scan.
     source: str

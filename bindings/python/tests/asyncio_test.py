@@ -7,20 +7,11 @@ import contextlib
 import gc
 import sys
 import threading
-from collections.abc import Coroutine
 from typing import Any
 from unittest import mock
 
 import mortise
-from support import PATIENCE_S, Case, main, until
-
-
-class AsyncCase(Case):
-    def run_in_loop(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run(asyncio.wait_for(work, 2 * PATIENCE_S))
-
-    async def await_queue(self, count: int) -> None:
-        await asyncio.to_thread(self.await_waiters, count)
+from support import PATIENCE_S, AsyncCase, main, until
 
 
 class AsyncioTest(AsyncCase):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import textwrap
 import threading
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import mortise
@@ -17,6 +18,8 @@ import mortise
 URL = os.environ["MORTISE_TEST_URL"]
 TCP_URL = os.environ["MORTISE_TEST_TCP_URL"]
 PATIENCE_S = 20
+# A client looks for deadlocks once a wait has lasted 1 s.
+LOOKED_S = 2.5
 
 _numbers = itertools.count(1)
 
@@ -53,6 +56,19 @@ class Case(unittest.TestCase):
         with self.new_client().lock(self.name, timeout=PATIENCE_S):
             pass
         self.assertFalse(self.client.lock(self.name).query().is_held)
+
+
+class AsyncCase(Case):
+    """A test with an event loop of asyncio."""
+
+    @staticmethod
+    def run_in_loop(work: Coroutine[Any, Any, None]) -> None:
+        """Runs it in a loop of its own. Then it is a task."""
+        asyncio.run(asyncio.wait_for(work, 2 * PATIENCE_S))
+
+    async def await_queue(self, count: int) -> None:
+        """As `await_waiters`, without blocking the event loop."""
+        await asyncio.to_thread(self.await_waiters, count)
 
 
 def until(is_so: Callable[[], object]) -> None:

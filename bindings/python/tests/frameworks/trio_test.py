@@ -16,7 +16,7 @@ import trio.testing
 
 import mortise
 from mortise._trio import TrioCall
-from support import PATIENCE_S, Case, main, until
+from support import LOOKED_S, PATIENCE_S, Case, main, until
 
 Work = Callable[[], Awaitable[None]]
 
@@ -237,6 +237,90 @@ class TrioTest(TrioCase):
 
         asyncio.run(host())
         self.assert_free()
+
+
+class DeadlockTest(TrioCase):
+    def test_one_wait_of_a_circle_raises_and_the_other_continues(self) -> None:
+        client = self.new_client(deadlock="fail")
+        names = self.name, "2" + self.name
+        both_hold = [trio.Event(), trio.Event()]
+        results: list[str] = []
+
+        async def cross(number: int) -> None:
+            async with client.lock(names[number]):
+                both_hold[number].set()
+                await both_hold[1 - number].wait()
+                try:
+                    async with client.lock(names[1 - number], timeout=PATIENCE_S) as hold:
+                        results.append("held" if hold.is_held else "lost")
+                except mortise.Deadlock as error:
+                    self.assertIn("which this task holds", str(error))
+                    results.append("deadlock")
+
+        async def work() -> None:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(cross, 0)
+                nursery.start_soon(cross, 1)
+
+        self.run_trio(work)
+        self.assertEqual(sorted(results), ["deadlock", "held"])
+        self.assert_free()
+
+    def test_a_wait_for_a_lock_of_the_same_task_raises(self) -> None:
+        client = self.new_client(deadlock="fail")
+
+        async def work() -> None:
+            async with client.lock(self.name) as hold:
+                with self.assertRaises(mortise.Deadlock):
+                    await client.lock(self.name).acquire_async(timeout=PATIENCE_S)
+                self.assertTrue(hold.is_held)
+
+        self.run_trio(work)
+
+    def test_the_acquires_of_a_nursery_belong_to_no_holder(self) -> None:
+        client = self.new_client(deadlock="fail")
+        granted: list[mortise.Hold] = []
+
+        async def wait(name: str) -> None:
+            granted.append(await client.lock(name).acquire_async(timeout=PATIENCE_S))
+
+        async def work() -> None:
+            holds = [await client.lock(name).acquire_async() for name in names]
+            async with trio.open_nursery() as nursery:
+                for name in names:
+                    nursery.start_soon(wait, name)
+                await trio.sleep(LOOKED_S)
+                for hold in holds:
+                    await hold.release_async()
+
+        names = self.name, "2" + self.name
+        self.run_trio(work)
+        self.assertEqual(len(granted), 2)
+
+    def test_a_guest_run_and_its_host_have_different_tasks(self) -> None:
+        import asyncio
+
+        numbers: list[int] = []
+
+        async def note() -> None:
+            lock = self.client.lock(self.name, timeout=PATIENCE_S)
+            for _ in range(2):
+                async with lock:
+                    numbers.append(lock._task)
+
+        async def host() -> None:
+            loop = asyncio.get_running_loop()
+            ended = loop.create_future()
+            trio.lowlevel.start_guest_run(
+                note, run_sync_soon_threadsafe=loop.call_soon_threadsafe,
+                done_callback=ended.set_result)
+            await note()
+            (await ended).unwrap()
+
+        asyncio.run(host())
+        self.assertEqual(len(numbers), 4)
+        self.assertEqual(len({*numbers}), 2)
+        self.assertGreater(min(numbers), 0)
 
 
 class LossTest(TrioCase):

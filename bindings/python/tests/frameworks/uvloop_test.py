@@ -1,4 +1,4 @@
-"""The tests of asyncio, with the event loop of uvloop."""
+"""The tests of asyncio and of deadlocks, with the event loop of uvloop."""
 
 from __future__ import annotations
 
@@ -17,4 +17,9 @@ asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
 if asyncio.run(module_of_loop()) != "uvloop":
     raise AssertionError("the event loop is not that of uvloop")
 tests = pathlib.Path(__file__).resolve().parent.parent
-runpy.run_path(str(tests / "asyncio_test.py"), run_name="__main__")
+for name in ("asyncio_test.py", "deadlock_test.py"):
+    try:
+        runpy.run_path(str(tests / name), run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
