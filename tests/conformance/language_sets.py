@@ -8,7 +8,7 @@ CANNOT = {
              "tasks"},
     "lua5.4": {"threads", "tasks"},
     "luajit": {"threads", "tasks"},
-    "python": {"queue", "text_of_not_acquired", "tasks"},
+    "python": {"queue", "text_of_not_acquired"},
 }
 
 

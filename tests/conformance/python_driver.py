@@ -33,6 +33,7 @@ class Handle:
         self.kind = kind
         self.lock = lock
         self.holds = []  # the newest last
+        self.task = 0
 
 
 class Run:
@@ -44,6 +45,7 @@ class Run:
         self.holds = {}
         self.made = []
         self.listeners = {}
+        self.tasks = {}
 
 
 run = Run()
@@ -400,6 +402,9 @@ def call_handle(handle, method, given):
     fact = look(handle, method)
     if fact is not None:
         return fields(mortise.Status.OK, value=fact)
+    if method == "set_task":
+        handle.task = int(given["task"])
+        return fields(mortise.Status.OK)
     mode, rest = split(method)
     lock = handle.lock
     if rest == "try":
@@ -501,14 +506,32 @@ async def report(line_id, handle, method, given):
     say(f"done {line_id} {answer}")
 
 
+class Task:
+    """A task that makes its calls one after the other."""
+
+    def __init__(self):
+        self.calls = asyncio.Queue()
+        self.task = loop.create_task(self.work())
+
+    async def work(self):
+        while (waiting := await self.calls.get()) is not None:
+            await waiting
+
+
 tasks = set()
 
 
 async def begin(line_id, handle, method, given):
-    """Returns when the call is with the C library."""
-    task = loop.create_task(report(line_id, handle, method, given))
-    tasks.add(task)
-    task.add_done_callback(tasks.discard)
+    """Returns when the call is with the C library, unless its task still makes another."""
+    waiting = report(line_id, handle, method, given)
+    if handle.task:
+        if handle.task not in run.tasks:
+            run.tasks[handle.task] = Task()
+        run.tasks[handle.task].calls.put_nowait(waiting)
+    else:
+        task = loop.create_task(waiting)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
     await asyncio.sleep(0)
 
 
@@ -523,9 +546,11 @@ def start(line_id, on, method, given):
 def reset():
     """Frees everything, so that the next run finds a driver as if it had just started."""
     global run
-    made, run = run.made, Run()
-    while made:
-        made.pop().close()
+    old, run = run, Run()
+    while old.made:
+        old.made.pop().close()
+    for task in old.tasks.values():
+        loop.call_soon_threadsafe(task.calls.put_nowait, None)
     gc.collect()
     return fields(mortise.Status.OK)
 
