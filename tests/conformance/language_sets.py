@@ -6,8 +6,8 @@ CANNOT = {
            "listing_timeout", "blocking_calls"},
     "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member",
              "tasks"},
-    "lua5.4": {"threads", "tasks"},
-    "luajit": {"threads", "tasks"},
+    "lua5.4": {"threads"},
+    "luajit": {"threads"},
     "python": {"queue", "text_of_not_acquired"},
 }
 

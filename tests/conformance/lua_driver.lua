@@ -108,6 +108,7 @@ local function arguments(kind, method, given)
   if method:find("acquire$") or method == "campaign" then list[#list + 1] = timeout_ms end
   if method == "extend" then list[#list + 1] = tonumber(given.lease_ms) end
   if method == "set_value" then list[#list + 1] = given.value end
+  if method == "set_task" then list[#list + 1] = tonumber(given.task) end
   if method == "interrupt" then list[#list + 1] = (given.is_on or "1") == "1" end
   if method == "set_credentials" then
     list[#list + 1] = given.user

@@ -13,7 +13,7 @@ local locks = {}
 locks.lock = owner.class(
   "lock", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"unlock", "extend", "progress", "set_value", "cancel", "interrupt"})
+  {"unlock", "extend", "progress", "set_value", "cancel", "interrupt", "set_task"})
 
 --- Read-write lock. It has the methods of a mutex for reading and for writing.
 locks.rw = owner.class(
@@ -23,7 +23,8 @@ locks.rw = owner.class(
   },
   {with_read = "read_acquire", with_write = "write_acquire"},
   {"is_reading", "is_writing", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"read_unlock", "write_unlock", "extend", "progress", "set_value", "cancel", "interrupt"})
+  {"read_unlock", "write_unlock", "extend", "progress", "set_value", "cancel", "interrupt",
+   "set_task"})
 
 -- These return the current hold, which they change.
 change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unlock_hold"})
@@ -33,14 +34,14 @@ change.add(locks.rw, "rw", {upgrade = "write_unlock_hold", downgrade = "read_unl
 locks.semaphore = owner.class(
   "semaphore", {try = "release_hold", acquire = "release_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"release", "resize", "extend", "progress", "set_value", "cancel", "interrupt"})
+  {"release", "resize", "extend", "progress", "set_value", "cancel", "interrupt", "set_task"})
 
 --- Candidate of an election. campaign([timeout_ms]) waits until it leads and returns a hold.
 -- with(fn [, timeout_ms]) runs fn while it leads.
 locks.election = owner.class(
   "election", {campaign = "resign_hold"}, {with = "campaign"},
   {"is_leader", "valid_ms", "deadline_ns", "token", "hold_number", "name"},
-  {"resign", "extend", "progress", "set_value", "cancel", "interrupt"})
+  {"resign", "extend", "progress", "set_value", "cancel", "interrupt", "set_task"})
 
 --- leader(): asks the server for the leader. Returns a table with owner, host, pid, label and
 -- value, or false if nobody leads.
@@ -68,7 +69,7 @@ end
 locks.multi = owner.class(
   "multi", {try = "unlock_hold", acquire = "unlock_hold"}, {with = "acquire"},
   {"is_held", "valid_ms", "deadline_ns", "hold_number", "member_count"},
-  {"unlock", "extend", "progress", "cancel", "interrupt"})
+  {"unlock", "extend", "progress", "cancel", "interrupt", "set_task"})
 
 for _, name in ipairs {"add_lock", "add_reader", "add_writer", "add_semaphore"} do
   local add = core["multi_" .. name]
