@@ -163,15 +163,17 @@ static void mortise_java_throw_this(JNIEnv *env, const mortise_error *error) {
   if (failure != NULL) (*env)->Throw(env, failure);
 }
 
+// Whether the status becomes an exception: after a deadlock the caller must release what it holds.
+static int mortise_java_is_thrown(mortise_status status) {
+  return status < MORTISE_OK || status == MORTISE_DEADLOCK;
+}
+
 static void mortise_java_throw(JNIEnv *env, const mortise_error *error) {
   if (error == NULL) {
     SWIG_JavaThrowException(env, SWIG_JavaOutOfMemoryError, "native memory");
     return;
   }
-  const mortise_status status = mortise_error_status(error);
-  /* The thread must release what it holds, so this outcome is thrown. */
-  if (status >= MORTISE_OK && status != MORTISE_DEADLOCK) return;
-  mortise_java_throw_this(env, error);
+  if (mortise_java_is_thrown(mortise_error_status(error))) mortise_java_throw_this(env, error);
 }
 
 // Also an outcome of normal life, but for a queue's end: a failed extension says what it was about.
@@ -228,7 +230,8 @@ static int mortise_java_put_event(JNIEnv *env, const mortise_event *event, jsize
   if ((*env)->ExceptionCheck(env)) return 0;
   const int is_line = mortise_event_kind(event) == MORTISE_EVENT_LOG;
   const int is_extension = mortise_event_kind(event) == MORTISE_EVENT_EXTENDED;
-  if (!is_line && (status == MORTISE_OK || (status > MORTISE_OK && !is_extension))) return 1;
+  const int is_failure = mortise_java_is_thrown(status) || (status > MORTISE_OK && is_extension);
+  if (!is_line && !is_failure) return 1;
   size_t name_len = 0;
   const char *const name = mortise_event_lock_name(event, &name_len);
   const jobject detail =

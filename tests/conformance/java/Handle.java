@@ -259,6 +259,9 @@ final class Handle implements LossListener {
       case "interrupt":
         owner.interrupt(line.number("is_on", 1) == 1);
         return Result.OK;
+      case "set_task":
+        owner.setTask(line.number("task", 0));
+        return Result.OK;
       case "name":
         return Result.text(owner.name());
       case "watch":

@@ -33,6 +33,7 @@ public final class Election extends Owner {
           MortiseNative::election_set_value_async,
           MortiseNative::election_cancel,
           MortiseNative::election_interrupt,
+          MortiseNative::election_set_task,
           MortiseNative::election_query,
           MortiseNative::election_force_release,
           (it, lease) -> noId(),

@@ -9,9 +9,9 @@ import java.util.function.Function;
  * the acquire up.
  */
 final class FutureAcquire<T> extends Pending {
-  /** Asks for the lock, within a time. */
+  /** Asks for the lock for a task, within a time. */
   interface Question {
-    CompletableFuture<Event> ask(long timeoutMillis);
+    CompletableFuture<Event> ask(long task, long timeoutMillis);
   }
 
   private enum State {
@@ -29,6 +29,8 @@ final class FutureAcquire<T> extends Pending {
   private final Owner owner;
   private final Mode mode;
   private final Question question;
+  /** That of the call, also when it has to wait for an earlier one. */
+  private final long task;
   private final Function<Event, T> result;
   private final CompletableFuture<T> told = new CompletableFuture<>();
   /** Null if no listener follows this wait. */
@@ -43,6 +45,7 @@ final class FutureAcquire<T> extends Pending {
     this.owner = owner;
     this.mode = mode;
     this.question = question;
+    this.task = owner.task();
     this.result = result;
   }
 
@@ -90,7 +93,7 @@ final class FutureAcquire<T> extends Pending {
     synchronized (this) {
       state = State.ASKED;
     }
-    question.ask(timeoutMillis).whenComplete(this::onEnd);
+    question.ask(task, timeoutMillis).whenComplete(this::onEnd);
     // Given up before there was anything to cancel.
     if (isGivenUp()) end();
   }

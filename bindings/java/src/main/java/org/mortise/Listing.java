@@ -45,7 +45,8 @@ public record Listing(
    *     {@code 0.0005:12 0.01:3}
    * @param retained 1 or more while the client keeps the lock for its next acquire, otherwise 0;
    *     see {@link MortiseOptions#withRetain}
-   * @param threads the threads that hold or wait by blocking calls; see docs/deadlocks.md
+   * @param threads the threads and tasks that hold or wait; see {@link Owner#setTask} and
+   *     docs/deadlocks.md
    * @param source {@code client}, or {@code key} for an entry that was read from a key of a server
    */
   public record Entry(

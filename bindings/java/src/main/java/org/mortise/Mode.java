@@ -265,12 +265,17 @@ final class Mode implements Acquirable {
 
   private Event tryHere() {
     if (!Threads.mustNotBlock()) return owner.acquire(calls.tryNow);
-    return Threads.join(owner.start(calls.tryLater));
+    return Threads.join(owner.startAcquire(owner.callerTask(), calls.tryLater));
   }
 
   private CompletableFuture<Event> waitFor(long timeoutMillis) {
+    return waitFor(owner.callerTask(), timeoutMillis);
+  }
+
+  private CompletableFuture<Event> waitFor(long task, long timeoutMillis) {
     OwnerCalls.Wait call = calls.acquireLater;
-    return owner.start((handle, queue, tag) -> call.start(handle, queue, tag, timeoutMillis));
+    return owner.startAcquire(
+        task, (handle, queue, tag) -> call.start(handle, queue, tag, timeoutMillis));
   }
 
   /** The same event, or null when the lock was not to be had; any other outcome is thrown. */
@@ -307,7 +312,8 @@ final class Mode implements Acquirable {
 
   @Override
   public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-    return later(timeout -> owner.start(calls.tryLater), this::leaseIfAcquired, 0);
+    return later(
+        (task, timeout) -> owner.startAcquire(task, calls.tryLater), this::leaseIfAcquired, 0);
   }
 
   @Override

@@ -197,8 +197,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * For how long other programs respect a read, in the protocol {@code "hash"} of the read-write
-   * lock.
+   * How long other programs respect a read, in the protocol {@code "hash"} of read-write locks.
    *
    * @param lifetime 1 ms to 366 days; the lease unless set
    * @return options with that value
@@ -249,9 +248,9 @@ public final class MortiseOptions {
   }
 
   /**
-   * Whether the youngest waiting call of a deadlock fails: it throws a {@link MortiseException}
-   * with {@link Status#DEADLOCK}. The calls of virtual threads, futures and a {@link Multi} block
-   * no thread of the system, and wait on.
+   * Whether the youngest wait of a deadlock fails: it throws a {@link MortiseException} with {@link
+   * Status#DEADLOCK}. That works for platform threads and virtual threads. Futures, and a {@link
+   * Multi} in a platform thread, need a task: see {@link Owner#setTask}. Otherwise they wait on.
    *
    * @param isOn false is the default
    * @return options with that value
@@ -324,8 +323,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * Makes a waiting native call spin for as long as this pays, which is the default. For clients
-   * only.
+   * Makes a waiting native call spin as long as this pays: the default. For clients only.
    *
    * @return options with that value
    */
@@ -401,8 +399,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * The file with the client's certificate. The client reads it again at each connect. For clients
-   * only.
+   * The file with the client's certificate, which is read at each connect. For clients only.
    *
    * @param path an absolute path; the client has no certificate unless set
    * @return options with that value
@@ -529,8 +526,7 @@ public final class MortiseOptions {
   }
 
   /**
-   * Where the server and the acknowledging replicas store a hold before it counts. For clients
-   * only.
+   * Where servers and acknowledging replicas store a hold before it counts. For clients only.
    *
    * @param where {@code memory} is the default; {@code fsync} is on disk
    * @return options with that value
@@ -574,9 +570,7 @@ public final class MortiseOptions {
     }
   }
 
-  /**
-   * What a client of this URL, which comes before these options, is called; empty when nobody said.
-   */
+  /** The name of a client: that in the URL, otherwise that of these options, or empty. */
   String clientName(byte[] url) {
     String text = url == null ? System.getenv("MORTISE_URL") : new String(url, UTF_8);
     if (text == null) text = "";

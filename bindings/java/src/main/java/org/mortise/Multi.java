@@ -28,6 +28,7 @@ public final class Multi extends LeasingOwner {
           (it, queue, tag, value) -> unsupported(),
           MortiseNative::multi_cancel,
           MortiseNative::multi_interrupt,
+          MortiseNative::multi_set_task,
           (it, info) -> unsupported(),
           (it, owner) -> unsupported(),
           (it, lease) -> noId(),

@@ -21,6 +21,7 @@ public final class Mutex extends LeasingOwner {
           MortiseNative::lock_set_value_async,
           MortiseNative::lock_cancel,
           MortiseNative::lock_interrupt,
+          MortiseNative::lock_set_task,
           MortiseNative::lock_query,
           MortiseNative::lock_force_release,
           MortiseNative::lock_export,

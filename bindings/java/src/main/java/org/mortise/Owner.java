@@ -39,6 +39,10 @@ public abstract class Owner implements AutoCloseable {
   private final Turn turn;
   /** As the user wants it; guarded by the turn. */
   private boolean isInterrupted;
+  /** Set by the user, 0 for none; written under the turn. */
+  private volatile long task;
+  /** The task that the native object has; guarded by the turn. */
+  private long nativeTask;
   /** The tag of the watch, for the cleaner, which must not know this object. */
   private final AtomicLong watchTag;
   /** Null without a {@link LockListener}. */
@@ -191,6 +195,54 @@ public abstract class Owner implements AutoCloseable {
     synchronized (turn) {
       call(it -> calls.interrupt().interrupt(it, isOn ? 1 : 0));
       isInterrupted = isOn;
+    }
+  }
+
+  /**
+   * Names the task that later acquires of this owner belong to: work that acquires, waits and
+   * releases one after the other, such as a chain of futures. {@link
+   * MortiseOptions#withDeadlockFailure} and the command {@code mortise doctor --deadlocks} find
+   * deadlocks of tasks. Without a task they find no deadlock of a future, nor of a {@link Multi} in
+   * a platform thread. All other calls then belong to their thread, which may be virtual.
+   *
+   * <p>Give the number to the owners of one task only, and not to work that runs at the same time.
+   * Otherwise a wait counts as the wait of a holder that does not wait. A hold, and an acquire that
+   * waits, keep their task.
+   *
+   * @param task unique among the tasks of this process: 1 to 8 999 999 999 999 999; 0 for no task
+   * @throws MortiseException with {@link Status#INVALID_ARGUMENT} for another number, and {@link
+   *     Status#CLOSED}
+   */
+  public void setTask(long task) {
+    if (task < 0 || task >= Threads.FIRST_TASK) {
+      throw new MortiseException(
+          Status.INVALID_ARGUMENT,
+          "task: " + task + " is out of range; give 0 to " + (Threads.FIRST_TASK - 1));
+    }
+    synchronized (turn) {
+      call(it -> calls.setTask().set(it, task));
+      nativeTask = task;
+      this.task = task;
+    }
+  }
+
+  /** The task of an acquire by a future. */
+  long task() {
+    return task;
+  }
+
+  /** The task of an acquire that this thread waits for: the user's, or the thread's own. */
+  long callerTask() {
+    long set = task;
+    return set != 0 ? set : Threads.task();
+  }
+
+  /** For the acquire that has the turn, because the next one may be of another thread. */
+  private void useTask(long address, long acquiring) {
+    synchronized (turn) {
+      if (acquiring == nativeTask) return;
+      calls.setTask().set(address, acquiring);
+      nativeTask = acquiring;
     }
   }
 
@@ -363,8 +415,13 @@ public abstract class Owner implements AutoCloseable {
 
   /** An acquire of this thread. The number of what it has got cannot be that of a later hold. */
   Event acquire(LongToIntFunction acquire) {
+    return acquire(callerTask(), acquire);
+  }
+
+  private Event acquire(long acquiring, LongToIntFunction acquire) {
     long address = handle.enter();
     try {
+      useTask(address, acquiring);
       int code = acquire.applyAsInt(address);
       if (code != Status.OK.code()) return Event.of(code);
       long holdNumber = calls.holdNumber().applyAsLong(address);
@@ -377,6 +434,15 @@ public abstract class Owner implements AutoCloseable {
 
   CompletableFuture<Event> start(OwnerCalls.Start start) {
     return core().submit((queue, tag) -> call(it -> start.start(it, queue, tag)));
+  }
+
+  /** Begins an acquire of this task. */
+  CompletableFuture<Event> startAcquire(long acquiring, OwnerCalls.Start start) {
+    return start(
+        (it, queue, tag) -> {
+          useTask(it, acquiring);
+          return start.start(it, queue, tag);
+        });
   }
 
   void cancelQuietly() {
@@ -437,7 +503,8 @@ public abstract class Owner implements AutoCloseable {
 
   /** The native call that continues an exported hold. */
   Event adopt(byte[] id) {
-    return Threads.compute(() -> acquire(it -> calls.adopt().adopt(it, id)));
+    long acquiring = callerTask();
+    return Threads.compute(() -> acquire(acquiring, it -> calls.adopt().adopt(it, id)));
   }
 
   void requireExtended(int code) {

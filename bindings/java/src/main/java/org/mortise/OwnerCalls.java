@@ -20,6 +20,7 @@ record OwnerCalls(
     SetValueLater setValueLater,
     LongToIntFunction cancel,
     Interrupt interrupt,
+    SetTask setTask,
     Query query,
     Force force,
     Export export,
@@ -69,6 +70,10 @@ record OwnerCalls(
 
   interface Interrupt {
     int interrupt(long handle, int isOn);
+  }
+
+  interface SetTask {
+    int set(long handle, long task);
   }
 
   interface Query {

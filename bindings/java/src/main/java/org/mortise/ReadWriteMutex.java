@@ -24,6 +24,7 @@ public final class ReadWriteMutex extends Owner {
           MortiseNative::rw_set_value_async,
           MortiseNative::rw_cancel,
           MortiseNative::rw_interrupt,
+          MortiseNative::rw_set_task,
           MortiseNative::rw_query,
           MortiseNative::rw_force_release,
           MortiseNative::rw_export,

@@ -22,6 +22,7 @@ public final class Semaphore extends LeasingOwner {
           MortiseNative::semaphore_set_value_async,
           MortiseNative::semaphore_cancel,
           MortiseNative::semaphore_interrupt,
+          MortiseNative::semaphore_set_task,
           MortiseNative::semaphore_query,
           MortiseNative::semaphore_force_release,
           MortiseNative::semaphore_export,

@@ -17,6 +17,12 @@ final class Threads {
   /** Thread.isVirtual of Java 21, or null. */
   private static final MethodHandle IS_VIRTUAL = findIsVirtual();
 
+  /**
+   * The task of a virtual thread is this plus the number of the thread, such as 9000000000000042.
+   * The user's tasks are smaller. A reader of a listing can store all tasks in a double.
+   */
+  static final long FIRST_TASK = 9_000_000_000_000_000L;
+
   private static final AtomicLong NUMBERS = new AtomicLong();
   private static final int HELPERS = 4;
   private static final long HELPER_IDLE_SECONDS = 5;
@@ -68,6 +74,11 @@ final class Threads {
     } catch (Throwable impossible) {
       throw new AssertionError(impossible);
     }
+  }
+
+  /** The task of this thread if it is virtual, otherwise 0. */
+  static long task() {
+    return mustNotBlock() ? FIRST_TASK + Thread.currentThread().getId() : 0;
   }
 
   /** Makes a native call that blocks: here, or in a helper when this thread is virtual. */

@@ -26,7 +26,7 @@ class VirtualThreadsTest {
   private static final int CROWD = 10_000;
 
   /** A virtual thread, whose failure is the future's. */
-  private static CompletableFuture<Thread> start(Executable work) throws Exception {
+  static CompletableFuture<Thread> start(Executable work) throws Exception {
     Method startVirtualThread = Thread.class.getMethod("startVirtualThread", Runnable.class);
     var end = new CompletableFuture<Thread>();
     startVirtualThread.invoke(
