@@ -41,6 +41,9 @@
 // ErrUnreachable or ErrUnknown, and context.DeadlineExceeded. An acquire that a hold's context
 // ended thus reports why the hold ended.
 //
+// A goroutine that waits for a lock while it holds another can be in a deadlock. WithTask names the
+// task of a context, and with WithDeadlockFailure one wait of a deadlock fails with ErrDeadlock.
+//
 // # Errors
 //
 // Every error is an *Error. With errors.Is it is one of the sentinels: ErrNotAcquired, ErrTimedOut,
