@@ -112,10 +112,20 @@ func (s *stress) isOver() bool {
 	return time.Now().After(s.until) && (haveBoth || time.Now().After(s.until.Add(patience)))
 }
 
+// longest is the bound of the contexts. It grows on a machine with much other load, where all
+// acquires outlast a short one, until both ends have been seen.
+func (s *stress) longest() time.Duration {
+	longest := 8 * time.Millisecond
+	for over := time.Since(s.until); over > 0 && longest < time.Minute; over -= time.Second {
+		longest *= 2
+	}
+	return longest
+}
+
 // run goes through cycles of acquire and unlock, each under a context that ends soon.
 func (s *stress) run(kind int, cycle func(ctx context.Context) error, chance *rand.Rand) {
 	for !s.isOver() {
-		patience := time.Duration(chance.Int63n(int64(8 * time.Millisecond)))
+		patience := time.Duration(chance.Int63n(int64(s.longest())))
 		ctx, cancel := context.WithCancel(context.Background())
 		if chance.Intn(2) == 0 {
 			ctx, cancel = context.WithTimeout(ctx, patience)
