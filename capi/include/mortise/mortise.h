@@ -1348,9 +1348,9 @@ MORTISE_API mortise_status mortise_lock_interrupt(mortise_lock *lock, int32_t is
  * find its deadlocks. They do not find those of an asynchronous acquire without a task. A blocking
  * acquire without a task belongs to its thread.
  *
- * Give the number to the handles of one task only, and not to work that runs beside it. Otherwise
- * a wait counts as the wait of a holder that does not wait. A task that starts now does not affect
- * a hold, nor an acquire that waits. The call sends no request.
+ * Give the number to the handles of one task only, and not to work that runs at the same time.
+ * Otherwise a wait counts as the wait of a holder that does not wait. The call sends no request. It
+ * affects neither a hold nor an acquire that waits. Any thread may call it.
  * @param task a number of the caller's choice, unique among the tasks of this process: 1 to
  * INT64_MAX. 0 ends the task.
  * @return
