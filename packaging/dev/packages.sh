@@ -54,6 +54,8 @@ packages_crossed=(clang dpkg-dev g++-aarch64-linux-gnu libc6-arm64-cross llvm mu
 # What packaging/debian/control asks for, and what makes packages of it and tests them.
 packages_debian=(build-essential debhelper dpkg-dev python3 systemtap-sdt-dev "${packages_library[@]}"
   "${packages_bindings[@]}" "${packages_command[@]}")
+packages_release=("${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}"
+  "${packages_docs[@]}" "${packages_signing[@]}")
 # The recipes for other package managers.
 packages_recipes=(cpio python3-pip rpm ruby)
 # Python's packages: what installs them, and what compiles a Python for musl and one without the GIL.

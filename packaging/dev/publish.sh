@@ -16,7 +16,6 @@ command_docs() {
 
 command_release() {
   if (($# != 1)); then misuse "release: give a new folder"; fi
-  need "${packages_library[@]}" "${packages_crossed[@]}" "${packages_debian[@]}" "${packages_docs[@]}" \
-    "${packages_signing[@]}"
+  need "${packages_release[@]}"
   packaging/release "$1"
 }
