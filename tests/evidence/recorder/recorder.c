@@ -19,7 +19,7 @@
 #include "evidence/recorder/guarded_cell.h"
 #include "evidence/recorder/history_file.h"
 
-enum { most_names = 64, most_clients = 64, capacity = 3, forked_process = 1000000 };
+enum { most_names = 512, most_clients = 64, capacity = 3, forked_process = 1000000 };
 static const int64_t stop_interval_ns = 4000000000;
 
 enum kind { mutex, reentrant, rw, semaphore, kinds };
@@ -44,7 +44,7 @@ struct client {
   mortise_client* client;
   mortise_queue* losses;
   mortise_event* event;
-  mortise_multi* multi; /* of the first two mutexes, if there are two */
+  mortise_multi* multi; /* of two neighbouring mutexes, if there are two */
   struct owner* members[2];
   struct owner owners[most_names];
   struct guarded_cells cells;
@@ -385,11 +385,13 @@ static void open_owner(struct client* self, int number, mortise_error* error) {
 }
 
 static void open_multi(struct client* self, mortise_error* error) {
+  struct owner* mutexes[most_names];
   int count = 0;
-  for (int i = 0; i < setup.name_count && count < 2; ++i) {
-    if (self->owners[i].kind == mutex) self->members[count++] = &self->owners[i];
+  for (int i = 0; i < setup.name_count; ++i) {
+    if (self->owners[i].kind == mutex) mutexes[count++] = &self->owners[i];
   }
   if (count < 2) return;
+  for (int i = 0; i < 2; ++i) self->members[i] = mutexes[(self->number + i) % count];
   self->multi = mortise_multi_new(self->client, error);
   require(self->multi != NULL, error, "multi");
   for (int i = 0; i < 2; ++i) {
@@ -520,7 +522,7 @@ int main(int count, char** arguments) {
   read_names(arguments[4]);
   const unsigned seed = (unsigned)strtoul(arguments[5], NULL, 10);
   if (client_count < 1 || client_count > most_clients || setup.name_count < 1) {
-    fputs("recorder: CLIENTS and NAMES are 1 to 64\n", stderr);
+    fputs("recorder: CLIENTS and NAMES are 1 to 512\n", stderr);
     return 2;
   }
   snprintf(path, sizeof path, "%s/%d.jsonl", arguments[6], setup.process);
