@@ -372,8 +372,8 @@ def run_all(jobs, workers, function):
         raise
 
 
-def run_mutants(mutants, root, workers):
-    """Runs all; true when each was caught."""
+def run_mutants(mutants, root, workers, note):
+    """Runs all, and calls note(name, result) after each; true when each was caught."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     workers = min(workers, len(mutants))
@@ -396,6 +396,7 @@ def run_mutants(mutants, root, workers):
         result, text = worker.try_mutant(mutant, sources, tests, baseline)
         seconds[mutant.name] = time.monotonic() - start
         results.setdefault(result, []).append(mutant.name)
+        note(mutant.name, result)
         parts = " ".join(f"{name} {value:.1f}" for name, value in worker.seconds.items())
         print(f"{result:<9} {mutant.name}: {seconds[mutant.name]:.1f} s ({parts}), by {text}"
               if result == "caught" else
