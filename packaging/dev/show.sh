@@ -16,7 +16,15 @@ command_demo() {
   exec build/release/demo "$@"
 }
 
+# The tests in C and C++ with instrumented sources.
+evidence_coverage() {
+  if (($# > 0)); then misuse "evidence: --coverage takes no argument"; fi
+  need "${packages_library[@]}" "${packages_server[@]}" "${packages_test[@]}" gcovr
+  exec tests/evidence/coverage
+}
+
 command_evidence() {
+  if [[ ${1:-} == --coverage ]]; then evidence_coverage "${@:2}"; fi
   need "${packages_library[@]}" "${packages_server[@]}" "${packages_go[@]}" "${packages_bindings[@]}" \
     iproute2 libgtest-dev luajit nlohmann-json3-dev python3 util-linux
   need_porcupine
