@@ -60,9 +60,13 @@ def text(fault, lock, found):
     return "; ".join(parts(fault, lock, found)) or "as expected"
 
 
+def locks_of(cells):
+    return sorted({lock for row in cells.values() for lock in row},
+                  key=lambda lock: (not lock.startswith("mortise"), lock))
+
+
 def of(cells):
-    locks = sorted({lock for row in cells.values() for lock in row},
-                   key=lambda lock: (not lock.startswith("mortise"), lock))
+    locks = locks_of(cells)
     lines = ["| fault | " + " | ".join(locks) + " |", "|---" * (len(locks) + 1) + "|"]
     for fault, title in TITLES.items():
         if fault in cells:
