@@ -58,10 +58,8 @@ lock::lock_event event_of(event_words words) noexcept {
 
 }  // namespace
 
-// An event fills one cache line, and the counter another, so no member of the client waits for the
-// writers of events. The pages get memory when they are first written.
+// An event fills one cache line. The pages get memory when they are first written.
 struct lock_history::ring {
-  std::atomic<std::uint64_t> next{0};
   alignas(64) std::array<event_words, capacity> events;
 
   event_words& at(std::uint64_t number) noexcept { return events[number % capacity]; }
@@ -78,13 +76,11 @@ lock_history::lock_history() : ring_(ring::create()) {}
 
 lock_history::~lock_history() { ::munmap(&ring_, sizeof(ring)); }
 
-std::uint64_t lock_history::end() const noexcept { return ring_.next.load(); }
-
 // Two threads write to one place if one of them was stopped for a whole round of the ring. Then the
 // checksum is wrong, and the event is lost.
 void lock_history::add(std::uint64_t lock_name, const lock::lock_event& event) noexcept {
   auto words = words_of(lock_name, event);
-  const auto number = ring_.next.fetch_add(1, std::memory_order_relaxed);
+  const auto number = next_.fetch_add(1, std::memory_order_relaxed);
   of(words, word::checksum) = checksum_of(words, number);
   auto& target = ring_.at(number);
   for (std::size_t i = 0; i < word_count; ++i) {

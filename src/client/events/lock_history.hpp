@@ -32,7 +32,7 @@ class lock_history final {
     const auto next = end();
     return next > capacity ? next - capacity : 0;
   }
-  [[nodiscard]] std::uint64_t end() const noexcept;
+  [[nodiscard]] std::uint64_t end() const noexcept { return next_.load(); }
   // The event of this number if it is about this lock, or if `name` is 0. Nothing for an event that
   // was replaced, or that is being written.
   [[nodiscard]] std::optional<lock::lock_event> read(std::uint64_t number,
@@ -41,8 +41,10 @@ class lock_history final {
  private:
   struct ring;
 
+  // Of its own cache line, so no member of the client waits for the writers of events.
+  alignas(64) std::atomic<std::uint64_t> next_{0};
+  alignas(64) std::atomic<std::uint64_t> handles_{0};
   ring& ring_;
-  std::atomic<std::uint64_t> handles_{0};
 };
 
 }  // namespace mortise::client
