@@ -72,6 +72,17 @@ TEST_F(adopt_scripts, hazard_15_an_adoption_by_a_reader_can_be_undone_without_a_
   EXPECT_TRUE(write(carol, "try"));
 }
 
+// A key that lost its counter would be refused as that of another program.
+TEST_F(adopt_scripts, hazard_15_an_adoption_is_undone_again_in_the_last_ms_of_the_lease) {
+  ASSERT_TRUE(read(exported));
+  ASSERT_TRUE(adopt_rw(id, "1", exported, "500", "set"));
+  pass_ms(500);
+  EXPECT_TRUE(adopt_rw(id, "1", bob, "0"));
+  EXPECT_EQ(in_use(), 1);
+  pass_ms(2);
+  EXPECT_TRUE(write(carol, "try"));
+}
+
 // The id may have been adopted and exported again for longer in the meantime.
 TEST_F(adopt_scripts, hazard_15_a_repeated_export_ends_no_lease_earlier) {
   acquire_mutex(exported, "try");

@@ -41,9 +41,10 @@ local function lease_end(entry)
   return ends and ends >= NOW and ends or nil
 end
 
--- The key lasts as long as the last lease, and so does the use of the number of permits.
+-- The key lasts as long as the last lease, and so does the use of the number of permits. A lease in
+-- its last ms is still in force, and PEXPIRE with 0 deletes the key.
 local function last_until(ends)
-  redis.call('PEXPIRE', KEYS[1], ends - NOW)
+  redis.call('PEXPIRE', KEYS[1], math.max(ends - NOW, 1))
   if KEYS[4] then redis.call('PEXPIRE', KEYS[4], ends - NOW + PERMITS_LIFE) end
 end
 
