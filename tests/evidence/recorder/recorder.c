@@ -522,7 +522,7 @@ int main(int count, char** arguments) {
   read_names(arguments[4]);
   const unsigned seed = (unsigned)strtoul(arguments[5], NULL, 10);
   if (client_count < 1 || client_count > most_clients || setup.name_count < 1) {
-    fputs("recorder: CLIENTS and NAMES are 1 to 512\n", stderr);
+    fputs("recorder: CLIENTS are 1 to 64, and NAMES 1 to 512\n", stderr);
     return 2;
   }
   snprintf(path, sizeof path, "%s/%d.jsonl", arguments[6], setup.process);
