@@ -1,4 +1,5 @@
 """The two judges of a history: builds them, and returns their results."""
+import concurrent.futures
 import gzip
 import json
 import os
@@ -70,6 +71,13 @@ def judge(build, name, chunks, options=()):
         result.setdefault("reason", f"ended with {process.returncode}")
         return UNKNOWN, result
     return process.returncode, result
+
+
+def judge_file(build, path):
+    """(exit code, result) by judge. They work at the same time."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        found = pool.map(lambda name: judge(build, name, read_chunks(path)), NAMES)
+        return dict(zip(NAMES, found))
 
 
 def worst(codes):

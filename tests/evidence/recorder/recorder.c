@@ -44,7 +44,7 @@ struct client {
   mortise_client* client;
   mortise_queue* losses;
   mortise_event* event;
-  mortise_multi* multi; /* of two neighbouring mutexes, if there are two */
+  mortise_multi* multi; /* of two neighboring mutexes, if there are two */
   struct owner* members[2];
   struct owner owners[most_names];
   struct guarded_cells cells;
@@ -391,7 +391,8 @@ static void open_multi(struct client* self, mortise_error* error) {
     if (self->owners[i].kind == mutex) mutexes[count++] = &self->owners[i];
   }
   if (count < 2) return;
-  for (int i = 0; i < 2; ++i) self->members[i] = mutexes[(self->number + i) % count];
+  const int first = (int)chance(self, (unsigned)count);
+  for (int i = 0; i < 2; ++i) self->members[i] = mutexes[(first + i) % count];
   self->multi = mortise_multi_new(self->client, error);
   require(self->multi != NULL, error, "multi");
   for (int i = 0; i < 2; ++i) {
