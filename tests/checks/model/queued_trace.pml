@@ -3,7 +3,7 @@
    commands and then compares the replies, the messages and the keys. It refuses a hold that no
    rule allows. So the searched model and the shipped scripts follow the same rules.
 
-   replay.h reads the trace, which `replay` has translated into numbers, and prints the result. */
+   queued.h reads the trace, which queued.py has translated into numbers, and prints the result. */
 
 #define TIME int
 #define OWNER short
@@ -92,7 +92,7 @@ hidden int option;       /* the mode, or how many tokens to draw, or a deadline 
 hidden int fence_before; /* all locks of a server share the counter */
 
 c_code {
-\#include "replay.h"
+\#include "queued.h"
 }
 
 inline execute() {

@@ -1,5 +1,5 @@
 /* The fencing tokens of a quorum: each grant's token is above those of all earlier grants. The
-   servers are src/protocol/scripts/ballot_*.lua, the clients
+   servers are src/protocol/scripts/ballot/ballot_*.lua, the clients
    src/deployment/redlock/votes/acquisition.cpp and src/deployment/redlock/votes.
 
    The network is as bad as it can be: a request is executed at any moment after it was sent, at
@@ -34,9 +34,10 @@
 #endif
 #define COUNT(set) (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1))
 
-/* A server: the client with its vote (0: none), and the highest proposal that it has voted for. */
-byte owner[SERVERS];
-byte ballot[SERVERS];
+#define OWNER byte
+#define PROPOSAL byte
+#define HIGHEST(server) ballot[server]
+#include "ballot_rules.pml"
 
 /* A client, from 1 on. */
 byte proposal[CLIENTS + 1]; /* the latest; 0: none yet */
@@ -90,31 +91,21 @@ byte top_up[CLIENTS + 1];   /* the proposal of one that is on its way; 0: none i
 
 /* ---- a server -------------------------------------------------------------------------------- */
 
-#ifdef ANY_PROPOSAL_WILL_DO
-#define IS_HIGH_ENOUGH(client, server, number) true
-#else
-#define IS_HIGH_ENOUGH(client, server, number) \
-  ((number) > ballot[server] || \
-   (owner[server] == client && (number) == ballot[server] && !IS_LIFTED(server)))
-#endif
-
 #ifdef OLD_DATA
 #define IS_LIFTED(server) (server == 0 && is_lifted)
 #else
 #define IS_LIFTED(server) false
 #endif
 
-/* ballot_take.lua: `held and held ~= ARGV[1]`, and then `proposal == highest and not is_given`. */
-#define MAY_VOTE(client, server, number)              \
-  ((owner[server] == 0 || owner[server] == client) && \
-   CAN_HEAR(client, server, number) && IS_HIGH_ENOUGH(client, server, number))
+#define MAY_VOTE(client, server, number) \
+  (IS_FREE_FOR(client, server) && CAN_HEAR(client, server, number) && \
+   IS_HIGH_ENOUGH(client, server, number))
 
 inline vote(number) {
-  owner[server] = client;
 #ifdef TOKENS_ARE_COUNTED
-  ballot[server]++
+  give_vote(client, server, ballot[server] + 1)
 #else
-  ballot[server] = number
+  give_vote(client, server, number)
 #endif
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
   ;
@@ -159,7 +150,7 @@ end:
   /* ballot_release.lua releases a vote for its own proposal and for lower ones, and so does the
      end of a lease. A client that counts on a vote has sent no such release. */
   :: d_step { owner[server] == client && (!IS_COUNTED_ON(client, ballot[server]) ||
-       IS_RELEASED_BY(client, ballot[server])) -> owner[server] = 0 }
+       IS_RELEASED_BY(client, ballot[server])) -> take_back(server) }
 #ifdef TOP_UP_HAS_THE_OLD_PROPOSAL
   :: d_step { server == 0 && granted[client] != 0 && top_up[client] == 0 ->
        top_up[client] = granted[client] }
@@ -172,10 +163,7 @@ end:
   /* ballot_renew.lua, for a higher proposal. */
   :: d_step { granted[client] != 0 && proposal[client] > granted[client] &&
        owner[server] == client && CAN_HEAR(client, server, proposal[client]) ->
-       if
-       :: proposal[client] > ballot[server] -> ballot[server] = proposal[client]
-       :: else
-       fi;
+       raise_ballot(server, proposal[client]);
        votes[client] = votes[client] | (1 << server) }
 #endif
   od

@@ -206,9 +206,9 @@ void run::check_keys() {
 int main(int argc, char** argv) {
   using namespace mortise::cluster_simulation;
   return mortise::process_simulation::run_seeds(
-      argc, argv, "cluster_simulation", 80,
-      [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
-        run one(make_plan(seed), is_verbose);
+      argc, argv, "cluster_simulation", 80, false,
+      [](const mortise::process_simulation::request& made) -> mortise::process_simulation::result {
+        run one(make_plan(made.seed), made.is_verbose);
         const auto violations = one.go();
         return {violations, one.grants()};
       });

@@ -1,11 +1,7 @@
 #include "simulation/lock/lock_trace.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "base/text/json.hpp"
 #include "lock/lease.hpp"
-#include "protocol/scripts/scripts.hpp"
 #include "protocol/table.hpp"
 #include "simulation/lock/simulated_server.hpp"
 #include "simulation/lock/world.hpp"
@@ -19,38 +15,6 @@ constexpr std::string_view inbox_prefix = "mortise:inbox:";
 constexpr std::int64_t fence_life_ms = 7'776'000'000;
 constexpr std::int64_t longest_grace_ms = 5000;
 
-std::string field(std::string_view name, std::int64_t value) {
-  return ", \"" + std::string(name) + "\": " + std::to_string(value);
-}
-
-std::string field(std::string_view name, std::string_view text) {
-  std::string made = ", \"" + std::string(name) + "\": ";
-  append_json(made, text);
-  return made;
-}
-
-void append_reply(std::string& out, const reply& from) {
-  switch (from.type) {
-    case reply::form::nil:
-      out += "null";
-      return;
-    case reply::form::integer:
-      out += std::to_string(from.integer);
-      return;
-    case reply::form::array:
-    case reply::form::push:
-      out += '[';
-      for (const auto& item : from.items) {
-        if (out.back() != '[') out += ", ";
-        append_reply(out, item);
-      }
-      out += ']';
-      return;
-    default:
-      append_json(out, (from.is_error() ? "ERROR " : "") + from.text);
-  }
-}
-
 std::string list_of(const auto& texts) {
   std::string out = "[";
   for (const auto& text : texts) {
@@ -60,27 +24,17 @@ std::string list_of(const auto& texts) {
   return out + ']';
 }
 
-const redis::script* find_script(const arguments& command) {
-  if (command.size() < 3 || !command[0].starts_with("EVAL")) return nullptr;
-  const auto all = scripts::all();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto* script) {
-    return command[1] == (command[0] == "EVAL" ? script->text : script->sha1);
-  });
-  return found == all.end() ? nullptr : *found;
-}
-
 }  // namespace
 
 lock_trace::lock_trace(const world& around, simulated_server& server, const std::string& file)
-    : world_(around), server_(server), file_(std::fopen(file.c_str(), "w")) {
-  if (!file_) throw std::runtime_error("cannot write " + file);
-  run_id_ = server_.redis.run_id;
+    : world_(around),
+      server_(server),
+      file_(file, field("simulation", "lock") +
+                      field("seed", static_cast<std::int64_t>(around.plan.seed)) +
+                      ", \"exclusive\": " + (around.plan.is_exclusive ? "true" : "false") +
+                      field("start_us", server.redis.now_us())),
+      run_id_(server.redis.run_id) {
   server_.redis.on_published = [this](const std::string& text) { messages_.push_back(text); };
-  const auto base = server_.redis.now_us();
-  std::fprintf(file_.get(),
-               "{\"format\": \"mortise-trace-1\", \"simulation\": \"lock\", \"seed\": %lu, "
-               "\"exclusive\": %s, \"start_us\": %ld}\n",
-               world_.plan.seed, world_.plan.is_exclusive ? "true" : "false", base);
 }
 
 lock_trace::~lock_trace() { server_.redis.on_published = nullptr; }
@@ -97,8 +51,7 @@ lock_trace::step lock_trace::read(const session& from, const arguments& command)
   if (command[0] == "DELIFEQ") return {"delete", command[1], command[2], {}};
   const auto* const script = find_script(command);
   if (script == nullptr) return {};
-  const auto keys = static_cast<std::size_t>(std::stoi(command[2]));
-  const auto argument = [&](std::size_t number) { return command.at(2 + keys + number); };
+  const auto argument = [&](std::size_t number) { return script_argument(command, number); };
   if (script->name == "seed") {
     return {"seed", {}, {}, field("known", argument(1)) + field("lowest", argument(2))};
   }
@@ -129,9 +82,8 @@ void lock_trace::execute(session& from, const arguments& command) {
   if (taken.event == "renew_many") return note_renewals(command, now_us, fence_before);
   std::string fields = taken.arguments + field("server_us", now_us);
   if (!taken.lock_key.empty()) fields += field("key", taken.lock_key) + field("owner", taken.owner);
-  fields += field("fence_before", fence_before) + ", \"reply\": ";
-  append_reply(fields, server_.redis.last_reply());
-  fields += ", \"messages\": " + list_of(messages_);
+  fields += field("fence_before", fence_before) + field("reply", server_.redis.last_reply()) +
+            ", \"messages\": " + list_of(messages_);
   write(taken.event, world_.time.now(), fields + keys_of(taken.lock_key));
 }
 
@@ -218,8 +170,7 @@ std::int64_t lock_trace::server_ms(time_ns truth) const {
 }
 
 void lock_trace::write(std::string_view event, time_ns at, const std::string& fields) {
-  std::fprintf(file_.get(), "{\"ns\": %ld, \"ms\": %ld, \"event\": \"%s\"%s}\n", at, server_ms(at),
-               std::string(event).c_str(), fields.c_str());
+  file_.write(event, at, field("ms", server_ms(at)) + fields);
 }
 
 }  // namespace mortise::simulation

@@ -4,15 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
-#include "simulation/harness/simulated_redis.hpp"
+#include "simulation/harness/trace_file.hpp"
 
 namespace mortise::simulation {
 
@@ -36,9 +34,6 @@ class lock_trace {
   void note_end(const std::string& name, std::string_view owner, time_ns at);
 
  private:
-  struct file_closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   struct step {
     std::string event;  // empty: no concern of the trace
     std::string lock_key;
@@ -55,7 +50,7 @@ class lock_trace {
 
   const world& world_;
   simulated_server& server_;
-  std::unique_ptr<std::FILE, file_closer> file_;
+  trace_file file_;
   std::set<std::string> listeners_;  // the inboxes that have a subscriber
   std::string run_id_;
   std::vector<std::string> messages_;  // of the present command

@@ -78,30 +78,34 @@ void run::check_end() {
   for (const auto& problem : testing::check_history(world_.history, rules)) world_.violate(problem);
 }
 
-int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-              const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed) {
-  std::uint64_t first = 1, seed = 0;
-  bool is_verbose = false;
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds, bool has_traces,
+              const std::function<result(const request&)>& run_seed) {
+  std::uint64_t first = 1;
+  request one;
   CLI::App line("Runs histories, each made from a seed, until one breaks a promise.", program);
   line.add_option("--seeds", seeds, "how many; default " + std::to_string(seeds));
   line.add_option("--first-seed", first, "where to begin; default 1");
-  auto* single = line.add_option("--seed", seed, "this one again");
-  line.add_flag("--verbose", is_verbose, "tell all that happens");
+  auto* single = line.add_option("--seed", one.seed, "this one again");
+  line.add_flag("--verbose", one.is_verbose, "tell all that happens");
+  if (has_traces) {
+    line.add_option("--trace", one.trace, "write what happens to the mutexes to this file")
+        ->needs(single);
+  }
   CLI11_PARSE(line, argc, argv);
   if (!single->empty()) {
-    first = seed;
+    first = one.seed;
     seeds = 1;
   }
   static_cast<void>(process_mark());  // it draws a number, once: before the first run
   std::size_t grants = 0;
-  for (auto each = first; each < first + seeds; ++each) {
-    const auto came = run_seed(each, is_verbose);
+  for (one.seed = first; one.seed < first + seeds; ++one.seed) {
+    const auto came = run_seed(one);
     grants += came.grants;
     if (came.violations.empty()) continue;
-    std::printf("seed %llu failed:\n", static_cast<unsigned long long>(each));
+    std::printf("seed %llu failed:\n", static_cast<unsigned long long>(one.seed));
     for (const auto& what : came.violations) std::printf("  %s\n", what.c_str());
     std::printf("  again: %s --seed %llu --verbose\n", program,
-                static_cast<unsigned long long>(each));
+                static_cast<unsigned long long>(one.seed));
     return 1;
   }
   std::printf("%llu runs, %zu grants\n", static_cast<unsigned long long>(seeds), grants);

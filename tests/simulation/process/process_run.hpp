@@ -70,8 +70,14 @@ struct result {
   std::size_t grants = 0;
 };
 
+struct request {
+  std::uint64_t seed = 0;
+  bool is_verbose = false;
+  std::string trace;  // a file; empty: none
+};
+
 // Runs seeds until one fails; the command line selects them. Returns the exit code of main().
-int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
-              const std::function<result(std::uint64_t seed, bool is_verbose)>& run_seed);
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds, bool has_traces,
+              const std::function<result(const request&)>& run_seed);
 
 }  // namespace mortise::process_simulation

@@ -55,7 +55,10 @@ auto user::enter(Step&& step) {
 // What the gate_driver does after each step: the deadline of the hold, the channel, the timer.
 void user::settle() {
   const auto now = of_.now();
-  if (is_holding_ && gate_.is_held(owner_, now)) valid_until_ = gate_.valid_until(owner_);
+  if (is_holding_ && gate_.is_held(owner_, now)) {
+    valid_until_ = gate_.valid_until(owner_);
+    trace_deadline();
+  }
   listen_while_queued();
   const auto next = gate_.next_timer();
   if (next >= time_never) return;
@@ -145,8 +148,17 @@ void user::end_hold(time_ns at) {
   if (std::exchange(is_holding_, false)) record_hold(at);
 }
 
+void user::trace_deadline() {
+  auto* const trace = of_.around().trace;
+  if (trace == nullptr || is_rw()) return;
+  const auto until = of_.clock.truth_of(valid_until_);
+  if (std::exchange(is_traced_, true)) return trace->note_deadline(name_, owner_token_, until);
+  trace->note_hold(name_, owner_token_, token_, until);
+}
+
 void user::record_hold(time_ns end) {
   end = std::max(held_from_, std::min(end, of_.clock.truth_of(valid_until_)));
+  if (std::exchange(is_traced_, false)) of_.around().trace->note_end(name_, owner_token_, end);
   of_.around().history.push_back(
       {name_, of_.id(), token_, held_from_, end, amount.permits, owner_.capacity});
 }
@@ -258,7 +270,8 @@ void user::on_result(deployment::lock_request& answered, const lock::step_result
 
 std::string user::new_owner_token(std::string_view label, std::int64_t grant_ttl_ms,
                                   lock::claim_reuse reuse) {
-  return rules_.owner_token({of_.id(), number_, ++attempts_, label, grant_ttl_ms, reuse});
+  owner_token_ = rules_.owner_token({of_.id(), number_, ++attempts_, label, grant_ttl_ms, reuse});
+  return owner_token_;
 }
 
 lock::grant_secret user::new_grant_secret() noexcept {

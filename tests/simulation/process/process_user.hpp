@@ -58,6 +58,7 @@ class user final : public deployment::lock_requester,
   // The hold continues with this amount.
   void hold_as(const lock::amount& changed);
   void record_hold(time_ns end);
+  void trace_deadline();
   [[nodiscard]] bool is_rw() const { return owner_.capacity > 1; }
   void later(time_ns delay, void (user::*what)());
   void note_token(std::int64_t token);
@@ -85,12 +86,14 @@ class user final : public deployment::lock_requester,
   std::vector<std::unique_ptr<deployment::lock_request>> requests_;
   std::vector<deployment::lock_request*> idle_;
   std::uint64_t attempts_ = 0;
+  std::string owner_token_;  // of the latest attempt
   mode_change change_{*this};
   bool is_acquiring_ = false, is_holding_ = false, is_retired_ = false, is_listening_ = false;
   bool is_changing_ = false;
   time_ns timer_at_ = time_never;  // true time
   time_ns held_from_ = 0;
   time_ns valid_until_ = 0;  // local
+  bool is_traced_ = false;   // this hold
   std::int64_t token_ = 0;
   std::int64_t granted_before_ = 0;  // the highest token when it began to acquire or to upgrade
   std::int64_t seen_ = 0;            // the highest that it has had

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.hpp"
@@ -25,6 +26,16 @@ struct grants {
   time_ns last = 0;
 };
 
+// Records the holds of mutexes. True times.
+struct hold_trace {
+  virtual ~hold_trace() = default;
+  virtual void note_hold(const std::string& name, std::string_view owner, std::int64_t token,
+                         time_ns deadline) = 0;
+  // It has a later deadline, or is over.
+  virtual void note_deadline(const std::string& name, std::string_view owner, time_ns deadline) = 0;
+  virtual void note_end(const std::string& name, std::string_view owner, time_ns at) = 0;
+};
+
 struct world {
   explicit world(std::uint64_t seed) : dice(seed) {}
   virtual_time time;
@@ -38,6 +49,7 @@ struct world {
   std::vector<testing::hold_record> history;
   std::int64_t lost = 0;  // holds that were
   std::vector<std::string> violations;
+  hold_trace* trace = nullptr;  // none, unless a file was asked for
 
   void violate(const std::string& what);
   void log(const std::string& what);

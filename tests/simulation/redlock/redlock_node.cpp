@@ -4,6 +4,7 @@
 
 #include "protocol/wire.hpp"
 #include "redis/resp/resp.hpp"
+#include "simulation/redlock/vote_trace.hpp"
 
 namespace mortise::redlock_simulation {
 
@@ -120,7 +121,7 @@ void connection::receive(std::uint64_t era, std::uint64_t process, const std::st
     return;
   }
   const auto words = commands_of(bytes).front();
-  const auto answer = node_.redis.call(words);
+  const auto answer = execute(words);
   std::string message;
   answer.write(message, 3);
   if (world_.is_verbose)
@@ -182,8 +183,13 @@ void connection::connect() {
 std::string connection::call(const protocol::command& command) {
   std::string bytes, answer;
   command.write(bytes, true);
-  node_.redis.call(commands_of(bytes).front()).write(answer, 3);
+  execute(commands_of(bytes).front()).write(answer, 3);
   return answer;
+}
+
+simulation::reply connection::execute(const simulation::arguments& words) {
+  if (world_.votes == nullptr) return node_.redis.call(words);
+  return world_.votes->execute(static_cast<std::size_t>(as_.number), words);
 }
 
 void connection::come_up() {

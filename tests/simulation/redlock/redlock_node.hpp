@@ -18,8 +18,11 @@ using process_simulation::chance;
 using process_simulation::drifting_clock;
 using simulation::simulated_redis;
 
+class vote_trace;
+
 struct world : process_simulation::world {
   using process_simulation::world::world;
+  vote_trace* votes = nullptr;        // the same as `trace`
   std::int64_t repeat_per_mille = 0;  // the part of replies that are delivered twice
 };
 
@@ -78,6 +81,7 @@ class connection final : public testing::quiet_deployment {
   void connect();
   void come_up();
   std::string call(const protocol::command& command);
+  simulation::reply execute(const simulation::arguments& words);
   void check_top_up(const lock::step_request& request);
 
   world& world_;

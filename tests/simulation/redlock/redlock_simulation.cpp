@@ -10,6 +10,7 @@
 #include "lock/lease.hpp"
 #include "simulation/process/process_run.hpp"
 #include "simulation/redlock/redlock_node.hpp"
+#include "simulation/redlock/vote_trace.hpp"
 
 namespace mortise::redlock_simulation {
 namespace {
@@ -69,9 +70,9 @@ plan make_plan(std::uint64_t seed) {
 
 class run final : public process_simulation::run {
  public:
-  run(const plan& made, bool is_verbose)
+  run(const plan& made, const process_simulation::request& wanted)
       : process_simulation::run(world_, plan_), plan_(made), world_(made.seed * 2 + 1) {
-    world_.is_verbose = is_verbose;
+    world_.is_verbose = wanted.is_verbose;
     world_.latency_ns = made.latency_ns;
     world_.repeat_per_mille = made.repeat_per_mille;
     for (int i = 0; i < made.nodes; ++i) {
@@ -79,6 +80,10 @@ class run final : public process_simulation::run {
       const auto apart = to_ns(made.longest_ms) / 10 * 9;
       const auto ahead = apart * world_.dice.below(3) + world_.dice.below(apart / 10);
       nodes_.push_back(std::make_unique<node>(world_, ahead, made.drift_ppm));
+    }
+    if (!wanted.trace.empty()) {
+      trace_ = std::make_unique<vote_trace>(world_, nodes_, made.quarantine_ms, wanted.trace);
+      world_.trace = world_.votes = trace_.get();
     }
     for (int i = 0; i < made.processes; ++i) add_process();
   }
@@ -105,7 +110,8 @@ class run final : public process_simulation::run {
 
   const plan plan_;
   world world_;
-  std::vector<std::unique_ptr<node>> nodes_;
+  vote_trace::nodes nodes_;
+  std::unique_ptr<vote_trace> trace_;
   std::map<process*, std::vector<connection*>> connections_;
 };
 
@@ -158,8 +164,9 @@ void run::restart() {
                          : " restarts with old data"));
   ++one.era;
   one.up_at = world_.time.now() + world_.dice.spread(3 * ns_per_s);
-  if (is_empty) one.snapshot.clear();
+  if (forgets && is_empty) one.snapshot.clear();
   one.redis.restart(forgets ? one.snapshot : one.redis.all_data());
+  if (trace_) trace_->note_restart(which, !forgets ? "data" : is_empty ? "nothing" : "snapshot");
   for (const auto& each : processes()) cut(*each, which);
 }
 
@@ -169,8 +176,9 @@ const std::vector<std::string>& run::go() {
   plan_fault(plan_.hangs, [this] { hang(); });
   plan_fault(plan_.restarts, [this] { restart(); });
   plan_fault(plan_.snapshots, [this] {
-    auto& one = *nodes_[some_node()];
-    one.snapshot = one.redis.all_data();
+    const auto which = some_node();
+    nodes_[which]->snapshot = nodes_[which]->redis.all_data();
+    if (trace_) trace_->note_snapshot(which);
   });
   plan_fault(plan_.crashes, [this] { crash(); });
   plan_fault(plan_.pauses, [this] { pause(); });
@@ -201,9 +209,9 @@ void run::check_votes() {
 int main(int argc, char** argv) {
   using namespace mortise::redlock_simulation;
   return mortise::process_simulation::run_seeds(
-      argc, argv, "redlock_simulation", 40,
-      [](std::uint64_t seed, bool is_verbose) -> mortise::process_simulation::result {
-        run one(make_plan(seed), is_verbose);
+      argc, argv, "redlock_simulation", 40, true,
+      [](const mortise::process_simulation::request& made) -> mortise::process_simulation::result {
+        run one(make_plan(made.seed), made);
         const auto violations = one.go();
         return {violations, one.grants()};
       });

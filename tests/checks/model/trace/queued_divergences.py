@@ -1,42 +1,13 @@
-"""Divergences that are planted into the trace of one lock. Each changes one event or two, at the
-first place where it can, as a defect of a script or of a client would. The model has to refuse
-all. The changes of HARMLESS are none, and the model has to accept these."""
-import copy
+"""Divergences of the mutex of one server, as defects of a script or of a client would cause."""
+from planted import Changes, change_first, where
 
-DIVERGENCES = []
-HARMLESS = []
-
-
-def divergence(change):
-    DIVERGENCES.append(change)
-    return change
-
-
-def harmless(change):
-    HARMLESS.append(change)
-    return change
-
-
-def plant(change, events):
-    """The changed events; None if the trace has no place for the change."""
-    changed = copy.deepcopy(events)
-    return changed if change(changed) else None
-
-
-def where(events, condition):
-    """The index of the first event that fits; None without one."""
-    return next((i for i, event in enumerate(events) if condition(event, i)), None)
+CHANGES = Changes()
+divergence = CHANGES.divergence
+harmless = CHANGES.no_divergence
 
 
 def is_handover(event):
     return event['event'] in ('release', 'cancel') and event['reply'] == 2 and event['value'] != ''
-
-
-def change_first(events, condition, **fields):
-    i = where(events, lambda event, _: condition(event))
-    if i is not None:
-        events[i].update(fields)
-    return i is not None
 
 
 def owner_of(value):
@@ -71,7 +42,7 @@ def a_grant_goes_to_a_dead_client(events):
         return False
     dead = client_of(owner_of(events[i]['value']))
     events.insert(i, {'ns': events[i]['ns'], 'ms': events[i]['ms'], 'event': 'leaves',
-                      'client': dead, 'base': events[i]['base']})
+                      'client': dead})
     return True
 
 
@@ -275,8 +246,8 @@ def a_waiter_holds_without_a_grant(events):
     if i is None:
         return False
     event = events[i]
-    events.insert(i + 1, {'ns': event['ns'], 'ms': event['ms'], 'event': 'hold', 'base':
-                          event['base'], 'owner': event['owner'], 'token': event['fence'],
+    events.insert(i + 1, {'ns': event['ns'], 'ms': event['ms'], 'event': 'hold',
+                          'owner': event['owner'], 'token': event['fence'],
                           'deadline_ms': event['ms'] + 1})
     return True
 

@@ -1,8 +1,6 @@
-/* Reads the numbers that `traces` makes of a trace, and compares the state of queued_trace.pml
-   with them after each event. Prints the first difference. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* Compares the state of queued_trace.pml with a trace after each event. Prints the first
+   difference. */
+#include "numbers.h"
 
 #define MOST_QUEUED 250
 #define MOST_MESSAGES 4
@@ -16,7 +14,6 @@ struct expectation {
 };
 
 static struct expectation* trace;
-static int events;
 
 /* What `broken` in queued_trace.pml stands for. */
 static const char* const rules[] = {
@@ -31,29 +28,6 @@ static const char* const rules[] = {
     "the lease of a holder ended before its deadline, or went to another owner",
     "a hold lasts beyond its deadline",
 };
-
-static void refuse(int line, const char* format, ...) {
-  va_list values;
-  printf("refused at event %d: ", line + 1);
-  va_start(values, format);
-  vprintf(format, values);
-  va_end(values);
-  printf("\n");
-  exit(1);
-}
-
-static int next_number(FILE* from) {
-  int number;
-  if (fscanf(from, "%d", &number) != 1) {
-    printf("unreadable: a number is missing\n");
-    exit(3);
-  }
-  return number;
-}
-
-static void read_numbers(FILE* from, int* into, int count) {
-  for (int i = 0; i < count; ++i) into[i] = next_number(from);
-}
 
 static void read_event(FILE* from, struct expectation* e) {
   read_numbers(from, &e->event, 6);
@@ -72,14 +46,8 @@ static void read_event(FILE* from, struct expectation* e) {
 
 /* The file begins with the owners: the client and the lease of a grant of each. */
 static void read_trace(void) {
-  const char* const name = getenv("REPLAY_TRACE");
-  FILE* const from = name ? fopen(name, "r") : NULL;
-  int owners;
-  if (!from) {
-    printf("unreadable: REPLAY_TRACE names no file\n");
-    exit(3);
-  }
-  owners = next_number(from);
+  FILE* const from = open_numbers();
+  const int owners = next_number(from);
   for (int i = 1; i <= owners; ++i) {
     client_of[i] = (unsigned char)next_number(from);
     grant_of[i] = next_number(from);
@@ -98,12 +66,6 @@ static void load_event(int line) {
   number = e->number;
   option = e->option;
   fence_before = e->fence_before;
-}
-
-static void same(int line, const char* what, int in_model, int in_trace) {
-  if (in_model != in_trace) {
-    refuse(line, "%s is %d in the model and %d in the trace", what, in_model, in_trace);
-  }
 }
 
 static void compare_reply(int line, const struct expectation* e) {
@@ -144,9 +106,4 @@ static void compare_event(int line) {
   compare_reply(line, e);
   compare_keys(line, e);
   compare_messages(line, e);
-}
-
-static void accept_trace(void) {
-  printf("accepted: %d events\n", events);
-  exit(0);
 }
