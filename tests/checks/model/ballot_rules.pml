@@ -5,9 +5,9 @@
    replays the commands that the scripts executed in a simulation, and compares the keys and the
    replies after each. So a rule in this file cannot differ from the scripts without a notice.
 
-   An includer defines SERVERS, the types OWNER and PROPOSAL, HIGHEST(server), which is the highest
-   proposal that the server knows, and IS_LIFTED(server): whether that is the end of a quarantine,
-   which is no vote. */
+   An includer defines SERVERS, the types OWNER and PROPOSAL, HIGHEST_PROPOSAL(server), which is
+   the highest that the server knows, and IS_LIFTED(server): whether that is the end of a
+   quarantine, which is no vote. */
 
 /* A server: the owner of its vote (0: none), and the highest proposal that it has voted for. */
 OWNER owner[SERVERS];
@@ -21,8 +21,8 @@ PROPOSAL ballot[SERVERS];
 #define IS_HIGH_ENOUGH(me, server, number) true
 #else
 #define IS_HIGH_ENOUGH(me, server, number) \
-  ((number) > HIGHEST(server) || \
-   (owner[server] == (me) && (number) == HIGHEST(server) && !IS_LIFTED(server)))
+  ((number) > HIGHEST_PROPOSAL(server) || \
+   (owner[server] == (me) && (number) == HIGHEST_PROPOSAL(server) && !IS_LIFTED(server)))
 #endif
 
 inline give_vote(me, server, number) {

@@ -36,7 +36,7 @@
 
 #define OWNER byte
 #define PROPOSAL byte
-#define HIGHEST(server) ballot[server]
+#define HIGHEST_PROPOSAL(server) ballot[server]
 #include "ballot_rules.pml"
 
 /* A client, from 1 on. */

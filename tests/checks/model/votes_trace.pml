@@ -27,11 +27,11 @@
 #define KNOWN(server) (ballot[server] != 0 -> ballot[server] : fence[server])
 #endif
 #ifdef WITHOUT_END_OF_QUARANTINE
-#define HIGHEST(server) KNOWN(server)
+#define HIGHEST_PROPOSAL(server) KNOWN(server)
 #define IS_LIFTED(server) false
 #else
-#define HIGHEST(server) MAX(KNOWN(server), quarantine[server])
-#define IS_LIFTED(server) (HIGHEST(server) == quarantine[server])
+#define HIGHEST_PROPOSAL(server) MAX(KNOWN(server), quarantine[server])
+#define IS_LIFTED(server) (HIGHEST_PROPOSAL(server) == quarantine[server])
 #endif
 
 #include "ballot_rules.pml"
@@ -133,7 +133,7 @@ inline pass_time() {
 /* ballot_take.lua. A vote is never shortened: the owner may have renewed it meanwhile. */
 inline take() {
   rest = (quarantine[at] > now_us -> (quarantine[at] - now_us + 999) / 1000 : 0);
-  highest = HIGHEST(at);
+  highest = HIGHEST_PROPOSAL(at);
   if
 #ifndef WITHOUT_QUARANTINE
   :: rest > 0 -> answer(QUARANTINED, rest, 0)
@@ -148,7 +148,8 @@ inline take() {
        :: else ->
             granted_ms = option;
             if
-            :: owner[at] == by && vote_end[at] - now_ms > granted_ms -> granted_ms = vote_end[at] - now_ms
+            :: owner[at] == by && vote_end[at] - now_ms > granted_ms ->
+                 granted_ms = vote_end[at] - now_ms
             :: else
             fi;
             give_vote(by, at, proposal);
@@ -199,13 +200,13 @@ inline seed() {
 
 /* member.lua. A server that has run for longer than any lease forgets nothing. */
 inline member() {
-  granted_ms = quarantine_ms + SECOND - option * 1000;
+  rest = quarantine_ms + SECOND - option * 1000;
   if
-  :: quarantine_ms != 0 && granted_ms > -2 * AHEAD && now_us + granted_ms * 1000 > quarantine[at] ->
+  :: quarantine_ms != 0 && rest > -2 * AHEAD && now_us + rest * 1000 > quarantine[at] ->
 #ifdef WITHOUT_QUARANTINE_AFTER_RESTART
        skip
 #else
-       quarantine[at] = now_us + granted_ms * 1000
+       quarantine[at] = now_us + rest * 1000
 #endif
   :: else
   fi;
@@ -251,13 +252,13 @@ inline execute() {
 #define QUORUM (servers / 2 + 1)
 /* Until the deadline the server votes for nobody else, and then for no lower proposal. A client
    meets a server that has restarted before it asks for a vote. */
-#define EXCLUDES(server)                                                       \
-  ((owner[server] == holder && vote_end[server] >= holder_end[server] &&       \
-    HIGHEST(server) >= last_token) ||                                          \
+#define EXCLUDES(server)                                                                   \
+  ((owner[server] == holder && vote_end[server] >= holder_end[server] &&                   \
+    HIGHEST_PROPOSAL(server) >= last_token) ||                                             \
    (quarantine[server] >= last_token && quarantine[server] / 1000 >= holder_end[server]) || \
    (is_new[server] && quarantine_ms != 0))
-#define IS_EXCLUSIVE                                                        \
-  (EXCLUDES(0) + (servers > 1 && EXCLUDES(1)) + (servers > 2 && EXCLUDES(2)) + \
+#define IS_EXCLUSIVE                                                            \
+  (EXCLUDES(0) + (servers > 1 && EXCLUDES(1)) + (servers > 2 && EXCLUDES(2)) +  \
    (servers > 3 && EXCLUDES(3)) + (servers > 4 && EXCLUDES(4)) >= QUORUM)
 
 inline check_exclusion(which) {

@@ -127,9 +127,12 @@ void lock_trace::note_listeners() {
 
 // ---- the keys -------------------------------------------------------------------------------
 
+// 0 also of a value that is no number, which a run outside the promise may have.
 std::int64_t lock_trace::fence() const {
   const auto* const found = server_.redis.find("mortise:fence");
-  return found == nullptr ? 0 : std::stoll(found->text);
+  const bool is_number = found != nullptr && !found->text.empty() &&
+                         found->text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(found->text) : 0;
 }
 
 std::string lock_trace::keys_of(const std::string& lock_key) const {
