@@ -2,7 +2,8 @@
  * watched [--tolerance MS] COMMAND…: runs a test, and watches how long the machine keeps threads
  * from running meanwhile. A test that fails is repeated, at most twice, if a thread woke up later
  * than due by more than the tolerance, 150 ms unless given. Without such a stall a failure is
- * final. Each repetition is a line of the file that MORTISE_TEST_REPEATS names.
+ * final, and so is a crash or the report of a sanitizer. Each repetition is a line of the file that
+ * MORTISE_TEST_REPEATS names.
  *
  * On each processor a thread sleeps for 20 ms and again. The longest delay is the stall.
  */
@@ -12,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +120,12 @@ static int exit_code(int state) {
   return 128 + WTERMSIG(state);
 }
 
+/* A stall explains a failed comparison, but no crash. 66 and 23 are the exit codes of sanitizers;
+ * AddressSanitizer gets the first one below. */
+static bool is_crash(int state) {
+  return WIFSIGNALED(state) || WEXITSTATUS(state) == 66 || WEXITSTATUS(state) == 23;
+}
+
 static void report_repeat(char **command, long long stall_ms, long long tolerance_ms) {
   char line[512];
   const char *slash = strrchr(command[0], '/');
@@ -144,12 +152,15 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: watched [--tolerance MS] COMMAND…\n");
     return 2;
   }
+  setenv("ASAN_OPTIONS", "exitcode=66", 0);
+  setenv("UBSAN_OPTIONS", "exitcode=66", 0);
   start_watching();
   for (int repeats = 0;; ++repeats) {
     atomic_store(&longest_stall_ns, 0);
     const int state = run(command);
     const int code = exit_code(state);
-    if (code == 0 || code == 77 || code == not_started || repeats == most_repeats) return code;
+    if (code == 0 || code == 77 || code == not_started || is_crash(state)) return code;
+    if (repeats == most_repeats) return code;
     const int64_t stall_ms = longest_stall_ms();
     if (stall_ms <= tolerance_ms) return code;
     report_repeat(command, stall_ms, tolerance_ms);

@@ -59,6 +59,14 @@ class Watched(unittest.TestCase):
     def test_a_signal_is_a_failure(self):
         self.assertEqual((128 + 9, 1, []), self.run_it(NO_STALL_MS, "kill -KILL $$"))
 
+    def test_a_crash_is_not_repeated(self):
+        self.assertEqual((128 + 6, 1, []), self.run_it(SHORT_MS, STALL + "kill -ABRT $$"))
+
+    def test_the_report_of_a_sanitizer_is_not_repeated(self):
+        for code in (66, 23):
+            (self.folder / "runs").unlink(missing_ok=True)
+            self.assertEqual((code, 1, []), self.run_it(SHORT_MS, STALL + f"exit {code}"))
+
     def test_a_skipped_test_is_not_repeated(self):
         self.assertEqual((77, 1, []), self.run_it(SHORT_MS, STALL + "exit 77"))
 
