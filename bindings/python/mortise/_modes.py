@@ -25,7 +25,6 @@ class Calls:
         self.progress = _call(kind, "progress")
         self.cancel = _call(kind, "cancel")
         self.interrupt = _call(kind, "interrupt")
-        self.watch = _call(kind, "watch")
         self.set_task = _call(kind, "set_task")
 
 
@@ -35,6 +34,7 @@ class NamedCalls(Calls):
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
         self.token = _call(kind, "token")
+        self.watch = _call(kind, "watch")
         self.set_value = _call(kind, "set_value")
         self.set_value_async = _call(kind, "set_value_async")
         self.query = _call(kind, "query")

@@ -55,11 +55,12 @@ class Owner:
         self._task = 0
         # The latest acquire of a coroutine, until another acquire succeeds.
         self._acquiring: Call | None = None
-        self._watching: tuple[Dispatcher, int] | None = None
         self._on_notice: Callable[[Notice], object] | None = None
         self._watched: list[Hold] = []
-        # The number of the hold that others wait for, of a multi by the names of its members.
-        self._contended: dict[bytes, int] = {}
+        # The number of the latest hold that others are known to wait for.
+        self._contended_number = 0
+        # The multis that also receive the notices of this object, as a member.
+        self._multis: list[weakref.ref[Owner]] = []
         # The latest hold that was released without the object of the hold.
         self._released_number = 0
         # For the listener of the client.
@@ -229,57 +230,34 @@ class Owner:
 
     def _begin_watch(self) -> None:
         """A loop that no longer runs reports nothing, so the watch follows its user."""
-        watching = self._watching
-        dispatchers = self._client._dispatchers
-        dispatchers.check()
-        dispatcher: Dispatcher
-        if running_loop() is None:
-            dispatcher = dispatchers.of_thread()
-        elif watching is not None and isinstance(watching[0], ThreadDispatcher):
-            return
-        else:
-            dispatcher = dispatchers.of_loop()
-        if watching is not None and watching[0] is dispatcher:
-            return
-        tags: list[int] = []
-
-        def forget(_: object) -> None:
-            for tag in tags:
-                dispatcher.forget(tag)
-
-        this = weakref.ref(self, forget)
-
-        def notify(event: Event) -> None:
-            owner = this()
-            if owner is not None:
-                owner._notify(event)
-
-        tag = dispatcher.submit(
-            lambda queue, tag: self._calls.watch(self._handle, queue, tag), notify)
-        tags.append(tag)
-        self._watching = (dispatcher, tag)
-        if watching is not None:
-            watching[0].forget(watching[1])
-            # Its queue may still have the loss of one of them.
-            run_each(functools.partial(hold._note_own_loss, LossReason.UNKNOWN)
-                     for hold in [*self._watched] if hold._is_lost())
+        raise NotImplementedError
 
     def _notify(self, event: Event) -> None:
         details = event.details
-        reason = reason_of(details.reason) if details else LossReason.UNKNOWN
-        name = details.lock_name if details else b""
+        notice = Notice(
+            event.kind == EVENT_LOST, event.token, event.hold_number,
+            reason_of(details.reason) if details else LossReason.UNKNOWN,
+            details.message if details else "", details.lock_name if details else b"",
+            event.kind == EVENT_CONTENDED)
+        if notice.is_contended:
+            self._contended_number = event.hold_number
+        run_each(call for owner in self._watchers() for call in owner._calls_of(notice))
+
+    def _watchers(self) -> list[Owner]:
+        """This object and the multis that receive its notices."""
+        multis = [multi() for multi in [*self._multis]]
+        return [self, *(multi for multi in multis if multi is not None)]
+
+    def _calls_of(self, notice: Notice) -> list[Callable[[], object]]:
         calls: list[Callable[[], object]] = []
-        if event.kind == EVENT_LOST:
-            calls += [functools.partial(hold._note_loss, event.hold_number, reason)
+        if notice.is_loss:
+            calls += [functools.partial(hold._note_loss, notice.hold_number, notice.reason)
                       for hold in self._watched]
-        elif event.kind == EVENT_CONTENDED:
-            self._contended[name] = event.hold_number
+        elif notice.is_contended:
             calls += [hold._note_contention for hold in self._watched]
         if self._on_notice is not None:
-            calls.append(functools.partial(self._on_notice, Notice(
-                event.kind == EVENT_LOST, event.token, event.hold_number, reason,
-                details.message if details else "", name, event.kind == EVENT_CONTENDED)))
-        run_each(calls)
+            calls.append(functools.partial(self._on_notice, notice))
+        return calls
 
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
         """Whether the loss of the hold with this number is that of this hold."""
@@ -287,7 +265,7 @@ class Owner:
 
     def _is_contended(self, hold: Hold) -> bool:
         """Whether it is known that others wait for the lock of this hold."""
-        return hold._number in self._contended.values()
+        return hold._number == self._contended_number
 
     def _drop_watched(self, hold: Hold) -> None:
         with contextlib.suppress(ValueError):  # another thread was faster
@@ -326,6 +304,7 @@ class NamedOwner(Owner):
     def __init__(self, client: Client, handle: Any, name: str | bytes) -> None:
         super().__init__(client, handle)
         self._name = name
+        self._watching: tuple[Dispatcher, int] | None = None
 
     def __repr__(self) -> str:
         state = " (closed)" if self._is_closed else ""
@@ -370,6 +349,52 @@ class NamedOwner(Owner):
         """Ends the hold of another owner, whose owner token `query` shows. For operators only."""
         token = owner.encode("utf-8", "surrogateescape") if isinstance(owner, str) else owner
         self._calls.force_release(self._handle, name_bytes(token, "owner"))
+
+    # ---- losses ---------------------------------------------------------------------------
+
+    def _begin_watch(self) -> None:
+        watching = self._watching
+        dispatchers = self._client._dispatchers
+        dispatchers.check()
+        dispatcher: Dispatcher
+        if running_loop() is None:
+            dispatcher = dispatchers.of_thread()
+        elif watching is not None and isinstance(watching[0], ThreadDispatcher):
+            return
+        else:
+            dispatcher = dispatchers.of_loop()
+        if watching is not None and watching[0] is dispatcher:
+            return
+        tags: list[int] = []
+
+        def forget(_: object) -> None:
+            for tag in tags:
+                dispatcher.forget(tag)
+
+        this = weakref.ref(self, forget)
+
+        def notify(event: Event) -> None:
+            owner = this()
+            if owner is not None:
+                owner._notify(event)
+
+        tag = dispatcher.submit(
+            lambda queue, tag: self._calls.watch(self._handle, queue, tag), notify)
+        tags.append(tag)
+        self._watching = (dispatcher, tag)
+        if watching is not None:
+            watching[0].forget(watching[1])
+            # Its queue may still have the loss of one of them.
+            run_each(functools.partial(hold._note_own_loss, LossReason.UNKNOWN)
+                     for owner in self._watchers()
+                     for hold in [*owner._watched] if hold._is_lost())
+
+    def _notify_multi(self, multi: Owner) -> None:
+        """Passes later notices of this member on. The watch of a multi in C would replace its own.
+        """
+        if not any(one() is multi for one in [*self._multis]):
+            self._multis.append(weakref.ref(multi, self._multis.remove))
+        self._begin_watch()
 
 
 class LockOwner(NamedOwner):

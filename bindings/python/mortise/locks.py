@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union
 
 from mortise import _core, _modes
-from mortise._arguments import Seconds, count, name_bytes, name_text, timeout_ms
+from mortise._arguments import Seconds, count, name_text, timeout_ms
 from mortise._constants import LossReason
 from mortise._loop import Call, loop_of, running_loop
 from mortise._modes import Mode
@@ -414,9 +414,7 @@ class Multi(Owner, Acquirable[Hold]):
         return f"<mortise.Multi of {len(self._members)}>"
 
     def _title(self) -> str:
-        owners = [member._owner_of_calls for member in self._members]
-        return "multi of " + ", ".join(
-            f'"{name_text(owner.name)}"' for owner in owners if isinstance(owner, NamedOwner))
+        return "multi of " + ", ".join(f'"{name_text(owner.name)}"' for owner in self._owners())
 
     def __len__(self) -> int:
         """The number of members."""
@@ -440,13 +438,19 @@ class Multi(Owner, Acquirable[Hold]):
                             f"not {type(member).__name__}")
         self._members.append(member)
 
+    def _begin_watch(self) -> None:
+        for owner in self._owners():
+            owner._notify_multi(self)
+
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
         # The number is that of the member's hold.
         return hold._is_lost()
 
     def _is_contended(self, hold: Hold) -> bool:
-        owners = [member._owner_of_calls for member in self._members]
         return hold._is_latest() and any(
-            isinstance(owner, NamedOwner)
-            and self._contended.get(name_bytes(owner.name)) == owner.hold_number
-            for owner in owners)
+            owner._contended_number and owner._contended_number == owner.hold_number
+            for owner in self._owners())
+
+    def _owners(self) -> list[NamedOwner]:
+        owners = (member._owner_of_calls for member in self._members)
+        return [owner for owner in owners if isinstance(owner, NamedOwner)]

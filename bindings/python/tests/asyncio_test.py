@@ -457,5 +457,43 @@ class LossTest(AsyncCase):
         self.assertEqual(lost[0].reason, mortise.LossReason.FORCED)
         self.assertFalse(notices[0].is_loss)
 
+    def test_a_lock_and_its_multis_keep_their_watches(self) -> None:
+        lock, other = self.client.lock(self.name), self.client.lock("2" + self.name)
+        both = self.client.multi(lock, other)
+        again = self.client.multi(lock)
+
+        async def lose_in(block: mortise.Lock | mortise.Multi) -> None:
+            reasons: list[mortise.LossReason] = []
+            with self.assertRaises(mortise.LockLost):
+                async with block as hold:
+                    hold.on_lost(reasons.append)
+                    await asyncio.to_thread(self.lose)
+                    await asyncio.sleep(2 * PATIENCE_S)
+            self.assertEqual(reasons, [mortise.LossReason.FORCED])
+
+        async def work() -> None:
+            for block in (lock, both, lock, again, both, again, lock):
+                async with block:
+                    pass
+                await lose_in(block)
+
+        self.run_in_loop(work())
+
+    def test_callbacks_of_a_lock_and_of_its_multi_get_the_notices(self) -> None:
+        notices: list[tuple[str, mortise.Notice]] = []
+        lock = self.client.lock(self.name)
+        both = self.client.multi(lock, self.client.lock("2" + self.name))
+        watches: list[tuple[str, mortise.Lock | mortise.Multi]] = [("lock", lock), ("multi", both)]
+        for order in (watches, watches[::-1]):
+            for name, owner in order:
+                owner.watch(lambda one, name=name: notices.append((name, one)))  # type: ignore[misc]
+            for acquirable in (lock, both):
+                notices.clear()
+                with self.assertRaises(mortise.LockLost), acquirable:
+                    self.lose()
+                    until(lambda: len([one for _, one in notices if one.is_loss]) == 2)
+                self.assertEqual({name for name, _ in notices}, {"lock", "multi"})
+                self.assertEqual({one.lock_name for _, one in notices}, {self.name.encode()})
+
 
 main()

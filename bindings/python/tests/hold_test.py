@@ -177,6 +177,19 @@ class ContendedTest(Case):
         asyncio.run(asyncio.wait_for(work(), PATIENCE_S))
         self.assertEqual(reports, ["second"])
 
+    def test_a_lock_is_notified_after_its_multi(self) -> None:
+        client = self.new_client(contended=True)
+        lock = client.lock(self.name)
+        reports: list[str] = []
+        for block in (lock, client.multi(lock), lock):
+            with block as hold:
+                hold.on_contended(lambda: reports.append("x"))
+                end = Background(self.use(self.blocker()))
+                until(lambda: reports)
+            end.result()
+            self.assertEqual(reports, ["x"])
+            reports.clear()
+
     def test_a_watch_that_failed_is_set_by_the_next_callback(self) -> None:
         reports: list[mortise.LossReason] = []
         with self.assertRaises(mortise.LockLost), self.client.lock(self.name) as hold:

@@ -114,6 +114,15 @@ class ListenerTest(Case):
         self.assertEqual([call[0] for call in listener.take()], ["granted", "ended"])
         self.assertEqual(reasons, [mortise.LossReason.FORCED])
 
+    def test_a_loss_is_reported_after_a_multi_of_the_lock(self) -> None:
+        lock = self.traced.lock(self.name)
+        for block in (lock, self.traced.multi(lock), lock):
+            with self.assertRaises(mortise.LockLost), block:
+                other = self.client.lock(self.name)
+                other.force_release(other.query().holders[0].owner)
+                until(lambda: len(self.recorder.calls) == 3)
+            self.assertEqual(self.recorder.take()[2:], [("ended", mortise.LockLost)])
+
     def test_a_hold_changes_its_kind(self) -> None:
         lock = self.traced.rw_lock(self.name)
         with lock.reader() as hold:
