@@ -49,9 +49,10 @@ function dispatcher.new(client, loop_park)
   if not new_queue then error("client has to be of type client, not " .. type(client), 2) end
   local queue, message, code, details = new_queue(client)
   if not queue then return nil, message, code, details end
+  -- An owner keeps its watchers. A callback may mention its owner, and must not keep it from being
+  -- collected.
   return setmetatable({queue = queue, park = loop_park or park, last_tag = 0, sleepers = {},
-                       watchers = {}, watched = setmetatable({}, {__mode = "k"}),
-                       observed = setmetatable({}, {__mode = "k"})}, dispatcher)
+                       watchers = setmetatable({}, {__mode = "v"})}, dispatcher)
 end
 
 --- Returns a descriptor that is readable while there are events to dispatch.
@@ -113,9 +114,19 @@ function dispatcher:await(object, method, ...)
   end)
 end
 
+-- Replaces what an owner watches. `kind` is the name of the method.
+local function replace_watcher(self, kind, owner, tag, fn)
+  owner.watchers = owner.watchers or {}
+  local earlier = owner.watchers[kind]
+  -- A queue may still have events of it.
+  if earlier then earlier.fn = nil end
+  local watcher = fn and {fn = fn}
+  owner.watchers[kind], self.watchers[tag] = watcher, watcher
+end
+
 --- Calls fn with each event about a loss or a risk of this lock, and with the option `contended`
--- about waiters. Replaces an earlier watch. Without
--- fn it only ends the earlier watch.
+-- about waiters. Replaces an earlier watch. Without fn it only ends the earlier watch. A closed or
+-- collected lock reports nothing.
 function dispatcher:watch(owner, fn)
   local watch = type(owner) == "table" and owner.calls and owner.calls.watch
   if not watch then error("cannot watch " .. tostring(owner) .. "; give a lock", 2) end
@@ -126,8 +137,7 @@ function dispatcher:watch(owner, fn)
   local is_ok, message, code, details = watch(owner.handle, fn and self.queue.handle, tag)
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   if not is_ok then return nil, message, code, details end
-  self.watchers[self.watched[owner] or tag] = nil
-  self.watched[owner], self.watchers[tag] = tag, fn
+  replace_watcher(self, "watch", owner, tag, fn)
   return true
 end
 
@@ -143,8 +153,7 @@ function dispatcher:observe(election, fn, interval_ms)
   local tag = new_tag(self)
   local is_ok, message, code, details = observe(election, fn and self.queue, tag, interval_ms)
   if not is_ok then return nil, message, code, details end
-  self.watchers[self.observed[election] or tag] = nil
-  self.observed[election], self.watchers[tag] = tag, fn
+  replace_watcher(self, "observe", election, tag, fn)
   return true
 end
 
@@ -164,7 +173,7 @@ end
 
 local function serve(self, event)
   local sleeper, watcher = self.sleepers[event.tag], self.watchers[event.tag]
-  if watcher then watcher(event) end
+  if watcher and watcher.fn then watcher.fn(event) end
   if not sleeper then return end
   self.sleepers[event.tag] = nil
   sleeper.event = event

@@ -57,6 +57,8 @@ function handle.class(name, free)
     local _, message = free(unwrap(self))
     if message then error(message, 2) end
     self.is_closed = true
+    -- The callbacks of a dispatcher.
+    for _, watcher in pairs(self.watchers or {}) do watcher.fn = nil end
   end
   -- Runs at the end of a block. It also receives the error that ended the block.
   function class.__close(self)

@@ -342,6 +342,53 @@ check.case("a watch is replaced and ended", function(name)
   check.equal(#kinds, 2)
 end)
 
+check.case("a watched lock is collected with its callback", function(name)
+  local client = check.client()
+  local dispatcher = assert(new_dispatcher(client))
+  local function use()
+    local lock, election = client:lock(name), client:election(name .. "e")
+    assert(dispatcher:watch(lock, function() return lock end))
+    assert(dispatcher:observe(election, function() return election end))
+    assert(lock:try())
+  end
+  use()
+  collectgarbage()
+  collectgarbage()
+  check.eventually(function() return client:lock(name):try() end)
+  check.equal(next(dispatcher.watchers), nil, "what the dispatcher keeps")
+
+  local lock, dropped = client:lock(name .. "c"), setmetatable({}, {__mode = "k"})
+  local function watch()
+    local seen = {}
+    dropped[seen] = true
+    assert(dispatcher:watch(lock, function() return seen end))
+  end
+  watch()
+  collectgarbage()
+  collectgarbage()
+  check.equal(next(dropped) ~= nil, true)
+  lock:close()
+  collectgarbage()
+  collectgarbage()
+  check.equal(next(dropped), nil, "what a closed lock keeps")
+end)
+
+check.case("a watch that is replaced on another dispatcher is quiet", function(name)
+  local client = check.client()
+  local first, second = assert(new_dispatcher(client)), assert(new_dispatcher(client))
+  local lock = client:lock(name, {lease = 90, renewal = false})
+  local early, lost = 0, false
+  assert(first:watch(lock, function() early = early + 1 end))
+  assert(lock:acquire(20000))
+  check.eventually(function() return not lock:is_held() end)
+  check.outcome(mortise.LOST, lock:unlock())
+  assert(second:watch(lock, function(event) lost = event.kind == mortise.EVENT_LOST end))
+  assert(lock:acquire(20000))
+  check.dispatch_until(second, function() return lost end)
+  first:dispatch()
+  check.equal(early, 0)
+end)
+
 check.case("dispatch leaves the rest for later when there is much", function(name)
   local client = check.client()
   local dispatcher, ended = assert(new_dispatcher(client)), 0
