@@ -168,7 +168,10 @@ end
 -- Releases a grant without a waiting coroutine.
 local function give_back(self, sleeper)
   local unwanted = sleeper.object:hold_of(sleeper.method, sleeper.event)
-  if unwanted then unwanted:begin("unlock", self.queue, UNREAD) end
+  if not unwanted then return end
+  unwanted:begin("unlock", self.queue, UNREAD)
+  -- A queue that is full or shut down accepts no call. Unlock without it.
+  if not unwanted.is_over and not unwanted.owner.is_closed then unwanted:unlock() end
 end
 
 local function serve(self, event)
