@@ -366,13 +366,14 @@ static void mortise_set_failure(PyObject *make) {
   mortise_python_failure = make;
 }
 
-/* From now on no call uses this handle. The last one that does frees its object. */
+/* From now on no call uses this handle. Returns whether its object is freed. Otherwise the last call
+   that uses it frees it. */
 static PyObject *mortise_close(PyObject *capsule) {
   mortise_python_handle *handle = mortise_python_any(capsule);
   if (handle == NULL) return NULL;
   handle->is_closed = 1;
   mortise_python_end(handle);
-  return SWIG_Py_Void();
+  return PyBool_FromLong(handle->object == NULL);
 }
 
 /* How many calls have acquired with this handle, or 0 if another thread made the latest of them. */

@@ -65,6 +65,7 @@ class Owner:
         self._released_number = 0
         # For the listener of the client.
         self._reports = client._new_reports(self)
+        client._note_owner(self)
 
     def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} belongs to one process; make one in each")

@@ -74,9 +74,9 @@ class Client:
         self._handle = _core.client_new(text, options_of(options))
         self._dispatchers = Dispatchers(self._handle)
         self._listener = listener
-        self._all_reports: weakref.WeakSet[Reports] = weakref.WeakSet()
+        self._owners: weakref.WeakValueDictionary[int, Owner] = weakref.WeakValueDictionary()
         self._finalizer = weakref.finalize(
-            self, _close, self._handle, self._dispatchers, self._all_reports)
+            self, _close, self._handle, self._owners, self._dispatchers)
         # At the end of the interpreter, daemon threads may still work under their locks.
         self._finalizer.atexit = False
         self._log_tag = 0
@@ -90,16 +90,21 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<mortise.Client{'' if self._finalizer.alive else ' (closed)'}>"
+        return f"<mortise.Client{' (closed)' if self._is_closed else ''}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a Client belongs to one process; open one in each process")
 
+    @property
+    def _is_closed(self) -> bool:
+        return not self._finalizer.alive
+
     def close(self) -> None:
         """Closes the client. Waiting calls raise `Closed`, and its holds are released.
 
-        It sends the releases for at most 100 ms and does not wait for the answers. The garbage
-        collector also closes a client.
+        It sends the releases for at most 100 ms and does not wait for the answers. A call such as
+        `ping` or `list_locks` in another thread goes on until its end. The garbage collector also
+        closes a client.
         """
         self._finalizer()
 
@@ -287,19 +292,31 @@ class Client:
             self._dispatchers.of_thread().forget(old_tag)
         return tag
 
+    def _note_owner(self, owner: Owner) -> None:
+        """A new lock object ends with the client."""
+        self._owners[id(owner)] = owner
+        if self._is_closed:
+            owner.close()
 
     def _new_reports(self, owner: Owner) -> Reports | None:
         """What a new lock object reports to the listener."""
         if self._listener is None:
             return None
         reports = Reports(self._listener)
-        self._all_reports.add(reports)
         weakref.finalize(owner, reports.close).atexit = False
         return reports
 
 
-def _close(handle: Any, dispatchers: Dispatchers, reports: weakref.WeakSet[Reports]) -> None:
-    _core.close(handle)
-    for one in [*reports]:
-        one.close()
+def _close(handle: Any, owners: weakref.WeakValueDictionary[int, Owner],
+           dispatchers: Dispatchers) -> None:
+    is_freed = _core.close(handle)
+    for reference in owners.valuerefs():
+        owner = reference()
+        if owner is None:
+            continue
+        if not is_freed:
+            # A call on the client uses it, perhaps for long. Its holds and waits end before that.
+            owner.close()
+        elif owner._reports is not None:
+            owner._reports.close()
     dispatchers.close()

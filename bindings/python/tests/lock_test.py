@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
+import socket
+import threading
 from datetime import timedelta
 from fractions import Fraction
 
 import mortise
-from support import PATIENCE_S, Background, Case, main, until
+from support import PATIENCE_S, URL, Background, Case, main, until
 
 
 class LockTest(Case):
@@ -183,6 +186,36 @@ class LockTest(Case):
             self.assertFalse(hold.is_held)
             with self.client.lock("held" + self.name, timeout=PATIENCE_S):
                 pass
+
+    def test_a_client_closes_while_a_call_on_it_runs(self) -> None:
+        client = self.new_client()
+        locks = [client.lock("held" + self.name), client.lock(self.name)]
+        hold = locks[0].acquire()
+        second = self.client.lock("2" + self.name)
+        # A client that does not answer, so that the call lasts. Its thread ends with the program.
+        silent = socket.socket(socket.AF_UNIX)
+        self.addCleanup(silent.close)
+        silent.connect(URL.replace("unix://", ""))
+        silent.sendall(b"SUBSCRIBE mortise:inbox:silent\r\n")
+        self.assertIn(b"subscribe", silent.recv(100))
+        threading.Thread(target=client.list_locks, args=(60,), daemon=True).start()
+
+        async def wait() -> None:
+            await client.lock("2" + self.name).acquire_async()
+
+        with self.blocker(), second:
+            waits = [Background(locks[1].acquire), Background(lambda: asyncio.run(wait()))]
+            self.await_waiters(1)
+            until(lambda: second.query().waiter_count == 1)
+            client.close()
+            for one in waits:
+                with self.assertRaises(mortise.Closed):
+                    one.result()
+            self.assertFalse(hold.is_held)
+            with self.client.lock("held" + self.name, timeout=PATIENCE_S):
+                pass
+            with self.assertRaises(mortise.Closed):
+                locks[0].acquire()
 
 
 class KindsTest(Case):
