@@ -232,15 +232,23 @@ class Hold:
 
         The hold lasts for `lease` seconds at the server, or for the lock's lease, and no client
         renews it. Another lock object, process or host continues it: `Lock.adopt`. If the hold was
-        adopted, its id stays the same. After an exception the hold continues if `is_held` is true.
-        Otherwise its lease ends it. A multi has no id, so the call raises `Unsupported`.
+        adopted, its id stays the same. After an exception the hold continues if `deadline_ns` of
+        the lock object is not 0. Otherwise its lease ends it. A multi has no id, so the call raises
+        `Unsupported`.
         """
         self._check_latest()
         try:
             return self._owner.export(lease)
         finally:
-            if not self.is_held:
+            if not self._lasts():
                 self._end()
+
+    def _lasts(self) -> bool:
+        """Whether it has not ended. With the option `acks` that is not `is_held`."""
+        with contextlib.suppress(Closed):
+            return (self._owner._calls.deadline_ns(self._owner._handle) != 0
+                    and self._is_latest())
+        return False
 
     def release(self) -> None:
         """Ends the hold and lets the next waiter in. It never ends a later hold.

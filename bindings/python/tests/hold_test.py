@@ -89,6 +89,17 @@ class IdTest(Case):
             lock.adopt(hold_id).release()
         self.assertEqual(reasons, [])
 
+    def test_a_failed_export_does_not_end_a_hold_without_acknowledgement(self) -> None:
+        lock = self.client.lock(self.name)
+        hold = lock.acquire()
+        # As after a failover with the option `acks`.
+        with mock.patch.object(hold._mode, "is_held", return_value=False), \
+                self.assertRaises(mortise.InvalidArgument):
+            hold.export(10**9)
+        self.assertTrue(hold.is_held)
+        hold.release()
+        self.assertFalse(lock.is_held)
+
     def test_readers_writers_and_permits_have_ids(self) -> None:
         rw = self.client.rw_lock(self.name)
         for side in (rw.reader(), rw.writer()):

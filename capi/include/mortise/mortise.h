@@ -1263,7 +1263,7 @@ MORTISE_API mortise_status mortise_lock_set_value(mortise_lock *lock, const char
  *   MORTISE_MAX_MS, or 0 for the handle's lease. An adopted hold then has at least the rest of the
  *   time that it had before the adoption.
  * @return the id, or NULL. Free it with `mortise_hold_id_free`. After a failure the hold continues
- *   if `mortise_lock_is_held` is 1. Otherwise its lease ends it. NULL has these causes:
+ *   if `mortise_lock_deadline_ns` is not 0. Otherwise its lease ends it. NULL has these causes:
  * - MORTISE_LOST: the hold was lost.
  * - MORTISE_NOT_OWNER: there is no hold.
  * - MORTISE_ALREADY_HELD: this handle was acquired more than once. Unlock all but one first.
