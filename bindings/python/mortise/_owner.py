@@ -84,6 +84,11 @@ class Owner:
         if self._reports is not None:
             self._reports.close()
 
+    def _check_open(self) -> None:
+        """A grant may come together with a close, which has released it then."""
+        if self._is_closed or self._client._is_closed:
+            raise Closed("this object or its client was closed while the call waited")
+
     # ---- facts by the local clock, without a request --------------------------------------
 
     @property

@@ -110,6 +110,7 @@ class Acquirable(Generic[HoldType]):
             owner._set_task(0)
             owner._wait(call, self._arguments, limit_ms)
             owner._acquiring = None
+            owner._check_open()
             return self._new_hold(owner, self._mode)  # type: ignore[no-any-return]
         except BaseException:
             # The handler of a signal raised an exception between the grant and here. Nobody would
@@ -197,6 +198,7 @@ class Acquirable(Generic[HoldType]):
         if event.status and owner._is_closed:
             raise Closed("this object was closed while the call waited")
         event.check()
+        owner._check_open()
         return self._new_hold(owner, self._mode, event)  # type: ignore[no-any-return]
 
     async def _give_up(self, call: Call) -> None:

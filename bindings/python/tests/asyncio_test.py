@@ -7,6 +7,7 @@ import contextlib
 import gc
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -204,6 +205,23 @@ class AsyncioTest(AsyncCase):
                     await client.lock(self.name).acquire_async()
 
         self.run_in_loop(work())
+
+    def test_a_grant_that_comes_with_the_close_is_no_hold(self) -> None:
+        async def work(client: mortise.Client, close: Callable[[mortise.Lock], None]) -> None:
+            lock = client.lock(self.name)
+            blocker = self.blocker().acquire()
+            task = asyncio.create_task(lock.acquire_async())
+            await self.await_queue(1)
+            blocker.release()
+            until(lambda: lock.is_held)  # the loop does not read the grant meanwhile
+            close(lock)
+            with self.assertRaises(mortise.Closed):
+                await task
+
+        client = self.new_client()
+        self.run_in_loop(work(client, lambda lock: lock.close()))
+        self.run_in_loop(work(client, lambda _: client.close()))
+        self.assert_free()
 
     def test_a_client_serves_several_loops(self) -> None:
         async def work() -> None:
