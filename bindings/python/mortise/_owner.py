@@ -63,6 +63,8 @@ class Owner:
         self._multis: list[weakref.ref[Owner]] = []
         # The latest hold that was released without the object of the hold.
         self._released_number = 0
+        # A release or an export runs, so what ends now is not lost.
+        self._is_ending = False
         # For the listener of the client.
         self._reports = client._new_reports(self)
         client._note_owner(self)
@@ -391,9 +393,8 @@ class NamedOwner(Owner):
         if watching is not None:
             watching[0].forget(watching[1])
             # Its queue may still have the loss of one of them.
-            run_each(functools.partial(hold._note_own_loss, LossReason.UNKNOWN)
-                     for owner in self._watchers()
-                     for hold in [*owner._watched] if hold._is_lost())
+            run_each(hold._note_missed_loss
+                     for owner in self._watchers() for hold in [*owner._watched])
 
     def _notify_multi(self, multi: Owner) -> None:
         """Passes later notices of this member on. The watch of a multi in C would replace its own.
@@ -412,12 +413,16 @@ class LockOwner(NamedOwner):
         """Ends the hold here without a release, and returns its id. See `Hold.export`."""
         number = self._number_to_report()
         try:
+            self._is_ending = True
             exported = self._calls.export(self._handle, lease_ms(lease))
         except Error as error:
             if number and not self._lasts():
                 self._report_end(number, error)
             raise
-        self._note_release()
+        else:
+            self._note_release()
+        finally:
+            self._is_ending = False
         self._report_end(number)
         return _core.hold_id_text(exported)  # type: ignore[no-any-return]
 

@@ -140,8 +140,7 @@ class Hold:
             return
         self._callbacks.append(in_its_loop(callback))
         self._begin_watch()
-        if self._is_lost():
-            self._note_own_loss(LossReason.UNKNOWN)
+        self._note_missed_loss()
 
     def on_contended(self, callback: Callable[[], object]) -> None:
         """Calls `callback()` once when others wait for the lock. It needs the option `contended`.
@@ -170,6 +169,15 @@ class Hold:
         """The owner has lost the hold with this number."""
         if self._owner._is_loss_of(self, number):
             self._note_own_loss(reason)
+
+    def _note_missed_loss(self) -> None:
+        """Reports a loss whose notice may have come before the watch."""
+        # In this order: another thread may release the hold meanwhile.
+        is_lost = self._is_lost() and not self._owner._is_ending
+        if self._is_over:
+            self._drop_callbacks()
+        elif is_lost:
+            self._note_own_loss(LossReason.UNKNOWN)
 
     def _note_own_loss(self, reason: LossReason) -> None:
         self._owner._drop_watched(self)
@@ -259,6 +267,7 @@ class Hold:
         """
         self._check_open()
         try:
+            self._owner._is_ending = True
             try:
                 self._mode.release_hold(self._owner._handle, self._number)
             except NotOwner:
@@ -270,12 +279,16 @@ class Hold:
         except BaseException as error:
             self._end(error)
             raise
-        self._end()
+        else:
+            self._end()
+        finally:
+            self._owner._is_ending = False
 
     async def release_async(self) -> None:
         """As `release`, without blocking the event loop."""
         self._check_open()
         try:
+            self._owner._is_ending = True
             try:
                 await self._owner._finish(self._begin_release)
             except NotOwner:
@@ -287,7 +300,10 @@ class Hold:
         except BaseException as error:
             self._end(error)
             raise
-        self._end()
+        else:
+            self._end()
+        finally:
+            self._owner._is_ending = False
 
     def _begin_release(self, queue: Any, tag: int) -> None:
         self._mode.release_hold_async(self._owner._handle, queue, tag, self._number)
@@ -295,6 +311,9 @@ class Hold:
     def _end(self, error: BaseException | None = None) -> None:
         self._has_ended = True
         self._owner._report_end(self._number, error)
+        self._drop_callbacks()
+
+    def _drop_callbacks(self) -> None:
         self._callbacks.clear()
         self._contention_callbacks.clear()
         self._owner._drop_watched(self)

@@ -71,11 +71,15 @@ class Acquirable(Generic[HoldType]):
         owner = self._owner_of_calls
         number = owner._number_to_report()
         try:
+            owner._is_ending = True
             self._mode.release(owner._handle)
         except BaseException as error:
             owner._report_end(number, error)
             raise
-        owner._note_release()
+        else:
+            owner._note_release()
+        finally:
+            owner._is_ending = False
         owner._report_end(number)
 
     @property
@@ -142,12 +146,16 @@ class Acquirable(Generic[HoldType]):
         owner = self._owner_of_calls
         number = owner._number_to_report()
         try:
+            owner._is_ending = True
             await owner._finish(
                 lambda queue, tag: self._mode.release_async(owner._handle, queue, tag))
         except BaseException as error:
             owner._report_end(number, error)
             raise
-        owner._note_release()
+        else:
+            owner._note_release()
+        finally:
+            owner._is_ending = False
         owner._report_end(number)
 
     async def __aenter__(self) -> HoldType:
@@ -445,8 +453,8 @@ class Multi(Owner, Acquirable[Hold]):
             owner._notify_multi(self)
 
     def _is_loss_of(self, hold: Hold, number: int) -> bool:
-        # The number is that of the member's hold.
-        return hold._is_lost()
+        # The number is that of the member's hold, perhaps an earlier one.
+        return hold._is_lost() and not self._is_ending
 
     def _is_contended(self, hold: Hold) -> bool:
         return hold._is_latest() and any(

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 import mortise
-from support import PATIENCE_S, AsyncCase, main, until
+from support import PATIENCE_S, AsyncCase, Background, main, until
 
 
 class AsyncioTest(AsyncCase):
@@ -460,6 +460,26 @@ class LossTest(AsyncCase):
             until(lambda: reasons)
             self.assertFalse(second.is_held)
         self.assertEqual(reasons, [mortise.LossReason.FORCED])
+
+    def test_a_callback_that_is_set_during_a_release_gets_no_loss(self) -> None:
+        reasons: list[mortise.LossReason] = []
+        lock = self.client.lock(self.name)
+
+        def check(function: str, release: Callable[[mortise.Hold], object]) -> None:
+            hold = lock.acquire()
+            original = getattr(hold._mode, function)
+
+            def call(*arguments: Any) -> None:
+                original(*arguments)
+                Background(lambda: hold.on_lost(reasons.append)).result()
+
+            with mock.patch.object(hold._mode, function, call):
+                release(hold)
+            self.assertEqual(reasons, [])
+            self.assertEqual(lock._watched, [])
+
+        check("release_hold", lambda hold: hold.release())
+        check("release", lambda _: lock.release())
 
     def test_a_watch_reports_losses_of_members(self) -> None:
         notices: list[mortise.Notice] = []
