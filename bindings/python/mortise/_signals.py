@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
+from types import FrameType
 from typing import Callable
 
 
@@ -22,11 +24,16 @@ class Wait:
         # The handler of a signal may wait itself, while this thread is at the end of a wait.
         self._lock = threading.RLock()
         self._is_over = False
+        self._is_paused = False
+        self._frame: FrameType | None = None
+        #: The wait that the handler of a signal has left for this one.
+        self.outer: Wait | None = None
         self.is_interrupted = False
 
     def begin(self) -> None:
-        """From now on a signal interrupts the wait."""
+        """From now on a signal interrupts the wait, until its caller ends it."""
         if threading.current_thread() is threading.main_thread():
+            self._frame = sys._getframe(1)
             _watcher_of_process().begin(self)
 
     def end(self) -> None:
@@ -38,16 +45,36 @@ class Wait:
     def strike(self) -> None:
         """A signal has arrived, perhaps before the call waits or after its end."""
         with self._lock:
-            if not self._is_over:
+            if not self._is_over and not self._is_paused:
                 self.is_interrupted = True
                 self._interrupt(True)
+
+    def pause(self) -> None:
+        """A handler waits, perhaps for the same lock object. It runs, so no other is missed."""
+        with self._lock:
+            self._is_paused = True
+            if self.is_interrupted and not self._is_over:
+                self._interrupt(False)
+
+    def resume(self) -> None:
+        """The handler no longer waits."""
+        with self._lock:
+            self._is_paused = False
 
     def finish(self) -> None:
         """The call has ended."""
         with self._lock:
             self._is_over = True
+            self._frame = None
             if self.is_interrupted:
                 self._interrupt(False)
+
+    def is_left(self) -> bool:
+        """Whether its caller has returned without an end: a handler raised in it."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self._frame:
+            frame = frame.f_back
+        return frame is None
 
 
 class _Watcher:
@@ -72,19 +99,26 @@ class _Watcher:
                 wait.strike()
 
     def begin(self, wait: Wait) -> None:
-        # The handler of a signal may have raised an exception at the end of an earlier wait, or
-        # waits itself after an interrupted wait. That one is over.
         earlier = self.wait
-        if earlier is not None:
+        while earlier is not None and earlier.is_left():
             earlier.finish()
+            earlier = earlier.outer
+        # In this order: the end of the new wait resumes the earlier one.
+        wait.outer = earlier
         self.wait = wait
+        if earlier is not None:
+            earlier.pause()
         previous = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         if previous != self._writer:
             self._previous = previous
 
     def end(self) -> None:
-        signal.set_wakeup_fd(self._previous, warn_on_full_buffer=False)
-        self.wait = None
+        outer = self.wait.outer if self.wait is not None else None
+        if outer is not None:
+            outer.resume()
+        else:
+            signal.set_wakeup_fd(self._previous, warn_on_full_buffer=False)
+        self.wait = outer
 
     def forget(self) -> None:
         """In a forked child, which has no thread of the parent."""

@@ -186,6 +186,53 @@ class SignalTest(Case):
                 self.client.lock(self.name).acquire(timeout=0.5)
         self.assertEqual(sent, [signal.SIGUSR2])
 
+    def test_a_wait_is_interrupted_after_a_handler_that_waited_before_it(self) -> None:
+        taken: list[int] = []
+
+        def take(_: int, __: FrameType | None) -> None:
+            with self.client.lock("handler" + self.name) as hold:
+                taken.append(hold.token)
+
+        self.addCleanup(signal.signal, signal.SIGUSR1, signal.signal(signal.SIGUSR1, take))
+        begin = _signals._Watcher.begin
+        sent: list[int] = []
+
+        def begin_and_send(watcher: _signals._Watcher, wait: _signals.Wait) -> None:
+            begin(watcher, wait)
+            if not sent:
+                sent.append(signal.SIGUSR1)
+                send(signal.SIGUSR1)
+
+        lock = self.client.lock(self.name)
+        ended: list[bool] = []
+
+        def stop() -> None:
+            self.await_waiters(1)
+            send(signal.SIGINT)
+            try:
+                until(lambda: ended)
+            finally:
+                lock.cancel()  # so that the test ends
+
+        with self.blocker():
+            stopping = Background(stop)
+            with mock.patch.object(_signals._Watcher, "begin", begin_and_send), \
+                    self.assertRaises(KeyboardInterrupt):
+                lock.acquire()
+            ended.append(True)
+            stopping.result()
+        self.assertEqual(len(taken), 1)
+
+    def test_a_wait_whose_end_failed_is_not_watched_later(self) -> None:
+        with mock.patch.object(_signals.Wait, "end", side_effect=Alarm), \
+                self.assertRaises(Alarm):
+            self.client.lock("other" + self.name).acquire()
+        watcher = _signals._watcher
+        assert watcher is not None
+        self.assertIsNotNone(watcher.wait)
+        with self.client.lock(self.name):
+            self.assertIsNone(watcher.wait)
+
     def test_an_event_loop_still_gets_its_signals(self) -> None:
         async def work() -> None:
             came = asyncio.Event()
