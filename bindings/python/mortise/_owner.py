@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
@@ -51,6 +52,11 @@ class Owner:
         self._handle = handle
         self._is_closed = False
         self._is_interrupted = False
+        self._is_stopped = False
+        # How many calls of `cancel` have ended a wait.
+        self._cancels = 0
+        # The handler of a signal may cancel, too.
+        self._cancel_lock = threading.RLock()
         # What the C layer has as the task of the next acquire.
         self._task = 0
         # The latest acquire of a coroutine, until another acquire succeeds.
@@ -147,11 +153,17 @@ class Owner:
 
         Returns whether a call was waiting.
         """
-        try:
-            self._calls.cancel(self._handle)
-        except NotWaiting:
-            return False
-        return True
+        with self._cancel_lock:
+            try:
+                self._calls.cancel(self._handle)
+            except NotWaiting:
+                return False
+            self._cancels += 1
+            return True
+
+    def _cancel_count(self) -> int:
+        with self._cancel_lock:
+            return self._cancels
 
     def interrupt(self, is_on: bool = True) -> None:
         """As `cancel`, and blocks later acquires until a call with False."""
@@ -180,6 +192,7 @@ class Owner:
         The limit is the last argument of the call, or None of a call that does not have it.
         """
         begin = time.monotonic()
+        cancels = self._cancel_count()
         limits = () if limit_ms is None else (limit_ms,)
         while True:
             wait = _signals.Wait(self._interrupt)
@@ -190,7 +203,8 @@ class Owner:
             except Cancelled:
                 if self._is_closed:
                     raise Closed("this object was closed while the call waited") from None
-                if self._is_interrupted or not wait.is_interrupted:
+                if (self._is_interrupted or not wait.is_interrupted
+                        or self._cancel_count() != cancels):
                     raise
             finally:
                 try:

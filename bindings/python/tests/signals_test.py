@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from types import FrameType
+from typing import Any
 from unittest import mock
 
 import mortise
@@ -232,6 +233,37 @@ class SignalTest(Case):
         self.assertIsNotNone(watcher.wait)
         with self.client.lock(self.name):
             self.assertIsNone(watcher.wait)
+
+    def test_a_cancel_that_comes_with_a_signal_ends_the_wait(self) -> None:
+        def note(number: int, _: FrameType | None) -> None:
+            pass
+
+        self.addCleanup(signal.signal, signal.SIGUSR1, signal.signal(signal.SIGUSR1, note))
+        lock = self.client.lock(self.name)
+        acquire = lock._mode.acquire
+
+        def acquire_and_send(*arguments: Any) -> None:
+            try:
+                acquire(*arguments)
+            except mortise.Cancelled:
+                watcher = _signals._watcher
+                assert watcher is not None
+                wait = watcher.wait
+                assert wait is not None
+                send(signal.SIGUSR1)
+                until(lambda: wait.is_interrupted)
+                raise
+
+        def cancel() -> bool:
+            self.await_waiters(1)
+            return lock.cancel()
+
+        with self.blocker():
+            end = Background(cancel)
+            with mock.patch.object(lock._mode, "acquire", acquire_and_send), \
+                    self.assertRaises(mortise.Cancelled):
+                lock.acquire(timeout=PATIENCE_S)
+            self.assertTrue(end.result())
 
     def test_an_event_loop_still_gets_its_signals(self) -> None:
         async def work() -> None:
