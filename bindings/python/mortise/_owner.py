@@ -167,14 +167,24 @@ class Owner:
 
     def interrupt(self, is_on: bool = True) -> None:
         """As `cancel`, and blocks later acquires until a call with False."""
-        self._calls.interrupt(self._handle, 1 if is_on else 0)
         self._is_interrupted = is_on
+        self._apply_interrupts()
 
     def _interrupt(self, is_on: bool) -> None:
         """Ends a wait for a signal or a close. Afterwards the program's own setting counts."""
-        wanted = is_on or self._is_interrupted or self._is_closed
+        self._is_stopped = is_on
         with contextlib.suppress(Closed, Forked):
+            self._apply_interrupts()
+
+    def _apply_interrupts(self) -> None:
+        """The last call decides, so each thread repeats its own until nothing has changed."""
+        applied = None
+        while applied != (wanted := self._is_to_stop()):
             self._calls.interrupt(self._handle, 1 if wanted else 0)
+            applied = wanted
+
+    def _is_to_stop(self) -> bool:
+        return bool(self._is_interrupted or self._is_stopped or self._is_closed)
 
     # ---- waiting --------------------------------------------------------------------------
 

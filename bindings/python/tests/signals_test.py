@@ -265,6 +265,26 @@ class SignalTest(Case):
                 lock.acquire(timeout=PATIENCE_S)
             self.assertTrue(end.result())
 
+    def test_an_interrupt_by_the_program_stays_when_that_of_a_signal_ends(self) -> None:
+        lock = self.client.lock(self.name)
+        interrupt = lock._calls.interrupt
+        ends: list[Background] = []
+
+        def interrupt_first(handle: object, is_on: int) -> None:
+            if not is_on and not ends:
+                ends.append(Background(lock.interrupt))
+                ends[0].result()
+            interrupt(handle, is_on)
+
+        with mock.patch.object(lock._calls, "interrupt", interrupt_first):
+            lock._interrupt(True)
+            lock._interrupt(False)
+        with self.assertRaises(mortise.Cancelled):
+            lock.acquire(timeout=PATIENCE_S)
+        lock.interrupt(False)
+        with lock:
+            pass
+
     def test_an_event_loop_still_gets_its_signals(self) -> None:
         async def work() -> None:
             came = asyncio.Event()
