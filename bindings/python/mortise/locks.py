@@ -89,12 +89,21 @@ class Acquirable(Generic[HoldType]):
 
     def __enter__(self) -> HoldType:
         hold = self.acquire()
-        self._entered.append((hold, None))
-        return hold
+        try:
+            self._entered.append((hold, None))
+            return hold
+        except BaseException:  # the handler of a signal raised it
+            self._forget_entered(hold)
+            hold._leave(has_failed=True)
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         self._entered.pop()[0]._leave(has_failed=kind is not None)
+
+    def _forget_entered(self, hold: HoldType) -> None:
+        """Its block does not begin."""
+        self._entered = [one for one in self._entered if one[0] is not hold]
 
     def _limit(self, timeout: Limit) -> int:
         return self._timeout_ms if isinstance(timeout, _Default) else timeout_ms(timeout)
@@ -162,10 +171,11 @@ class Acquirable(Generic[HoldType]):
         hold = await self.acquire_async()
         try:
             guard = _LossGuard(hold) if self._cancel_on_loss else None
+            self._entered.append((hold, guard))
         except BaseException:
+            self._forget_entered(hold)
             await hold._leave_async(has_failed=True)
             raise
-        self._entered.append((hold, guard))
         if guard is not None:
             guard.begin()
         return hold

@@ -285,6 +285,25 @@ class SignalTest(Case):
         with lock:
             pass
 
+    def test_a_handler_may_raise_at_the_begin_of_a_block(self) -> None:
+        class Entered(list[Any]):
+            def append(self, item: Any) -> None:
+                super().append(item)
+                raise Alarm
+
+        lock = self.client.lock(self.name)
+
+        async def work() -> None:
+            async with lock:
+                pass
+
+        for enter in (lock.__enter__, lambda: asyncio.run(work())):
+            lock._entered = Entered()
+            with self.assertRaises(Alarm):
+                enter()
+            self.assertFalse(lock.is_held)
+            self.assertEqual(lock._entered, [])
+
     def test_an_event_loop_still_gets_its_signals(self) -> None:
         async def work() -> None:
             came = asyncio.Event()
