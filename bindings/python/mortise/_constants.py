@@ -107,6 +107,8 @@ class LogLevel(enum.IntEnum):
 class LogSubject(enum.IntEnum):
     """The subject of a log record."""
 
+    #: The subject is not known.
+    UNKNOWN = 0
     #: A server is connected again. INFO.
     RECONNECTED = 1
     #: The client uses a different server: a promoted master, or a moved slot. INFO.

@@ -16,11 +16,11 @@ from mortise._arguments import (
     name_bytes,
     options_of,
 )
-from mortise._constants import LogLevel, LogSubject
+from mortise._constants import LogLevel
 from mortise._dispatcher import Dispatchers, Event
 from mortise._loop import logger
 from mortise.election import Election
-from mortise.errors import Closed, reason_of
+from mortise.errors import Closed
 from mortise.listener import Listener, Reports
 from mortise.locks import Lock, Member, Multi, ReadWriteLock, Semaphore
 from mortise.reports import (
@@ -32,6 +32,7 @@ from mortise.reports import (
     read_health,
     read_history,
     read_listing,
+    read_log_record,
     read_stats,
 )
 
@@ -231,10 +232,7 @@ class Client:
 
         def report(event: Event) -> None:
             if callback is not None and event.details is not None:
-                details = event.details
-                callback(LogRecord(
-                    LogLevel(details.level), LogSubject(details.subject), details.message,
-                    details.lock_name, reason_of(details.reason), details.dropped))
+                callback(read_log_record(event.details))
 
         self._log_tag = self._watch(self._log_tag, callback, submit, report)
 

@@ -5,10 +5,20 @@ All durations are in seconds.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NamedTuple
 
 from mortise import _core
 from mortise._constants import LogLevel, LogSubject, LossReason, Severity
+from mortise.errors import Details, reason_of
+
+
+def _severity(number: int) -> Severity:
+    """A severity that a later version adds is unknown."""
+    try:
+        return Severity(number)
+    except ValueError:
+        return Severity.UNKNOWN
 
 
 class LockUser(NamedTuple):
@@ -231,11 +241,11 @@ def read_health(health: Any) -> Health:
     """Copies what the C layer has."""
     findings = tuple(
         Finding(
-            _core.health_name(health, index), Severity(_core.health_severity(health, index)),
+            _core.health_name(health, index), _severity(_core.health_severity(health, index)),
             _core.health_server(health, index), _core.health_value(health, index),
             _core.health_consequence(health, index), _core.health_remedy(health, index))
         for index in range(_core.health_count(health)))
-    return Health(Severity(_core.health_worst(health)), findings, _core.health_json(health))
+    return Health(_severity(_core.health_worst(health)), findings, _core.health_json(health))
 
 
 class Sample(NamedTuple):
@@ -291,3 +301,14 @@ class LogRecord(NamedTuple):
     reason: LossReason
     #: How many records were dropped just before this one.
     dropped: int
+
+
+def read_log_record(details: Details) -> LogRecord:
+    """Copies what the C layer has. A later version may add levels and subjects."""
+    level, subject = LogLevel.INFO, LogSubject.UNKNOWN
+    with contextlib.suppress(ValueError):
+        level = LogLevel(details.level)
+    with contextlib.suppress(ValueError):
+        subject = LogSubject(details.subject)
+    return LogRecord(level, subject, details.message, details.lock_name,
+                     reason_of(details.reason), details.dropped)

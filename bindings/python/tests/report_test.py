@@ -6,8 +6,12 @@ import logging
 import os
 import sys
 import time
+from unittest import mock
 
 import mortise
+from mortise import _core
+from mortise._dispatcher import Event
+from mortise.errors import Details
 from support import Case, main, until
 
 
@@ -39,6 +43,20 @@ class ReportTest(Case):
         self.assertEqual(records[0].reason, mortise.LossReason.FORCED)
         self.client.watch_log(None)
         self.client.log_to(None)
+
+    def test_what_a_newer_library_reports_is_unknown(self) -> None:
+        records: list[mortise.LogRecord] = []
+        self.client.watch_log(records.append)
+        details = Details("new", level=99, subject=99)
+        for tag, report in [*self.client._dispatchers.of_thread()._callbacks.items()]:
+            report(Event(0, tag, 0, 0, 0, details, None))
+        self.assertEqual([(record.text, record.level, record.subject) for record in records],
+                         [("new", mortise.LogLevel.INFO, mortise.LogSubject.UNKNOWN)])
+        with mock.patch.object(_core, "health_severity", return_value=99), \
+                mock.patch.object(_core, "health_worst", return_value=99):
+            health = self.client.check_health()
+        self.assertEqual({health.worst, *(finding.severity for finding in health.findings)},
+                         {mortise.Severity.UNKNOWN})
 
     def test_statistics_come_at_an_interval(self) -> None:
         counted: list[mortise.Stats] = []

@@ -40,6 +40,8 @@ ${log_levels}
 class LogSubject(enum.IntEnum):
     """The subject of a log record."""
 
+    #: The subject is not known.
+    UNKNOWN = ${MORTISE_LOG_NONE}
 ${log_subjects}
 
 
