@@ -22,7 +22,8 @@ const (
 	ErrDeadlock Status = 8
 	// ErrInvalidArgument: an argument is wrong. The message has its name, its value and the remedy.
 	ErrInvalidArgument Status = -1
-	// ErrUnreachable: no server answered, and the request was never sent. It is safe to try again.
+	// ErrUnreachable: no connection in time, and the request was not sent. Or too few servers of a
+	// quorum answered, or too few replicas with the option acks. It is safe to try again.
 	ErrUnreachable Status = -2
 	// ErrUnknown: the request was sent and no answer arrived. The server may have executed it.
 	ErrUnknown Status = -3

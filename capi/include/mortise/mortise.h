@@ -226,7 +226,10 @@ enum mortise_status_code {
   MORTISE_DEADLOCK = 8,
   /** An argument is wrong. The message has its name, its value and the remedy. */
   MORTISE_INVALID_ARGUMENT = -1,
-  /** No server answered, and the request was never sent. It is safe to try again. */
+  /**
+   * No connection in time, and the request was not sent. Or too few servers of a quorum answered,
+   * or too few replicas with the option `acks`. It is safe to try again.
+   */
   MORTISE_UNREACHABLE = -2,
   /** The request was sent and no answer arrived. The server may have executed it. */
   MORTISE_UNKNOWN = -3,

@@ -23,7 +23,10 @@ public enum Status {
   DEADLOCK(8),
   /** An argument is wrong. The message has its name, its value and the remedy. */
   INVALID_ARGUMENT(-1),
-  /** No server answered, and the request was never sent. It is safe to try again. */
+  /**
+   * No connection in time, and the request was not sent. Or too few servers of a quorum answered,
+   * or too few replicas with the option {@code acks}. It is safe to try again.
+   */
   UNREACHABLE(-2),
   /** The request was sent and no answer arrived. The server may have executed it. */
   UNKNOWN(-3),
