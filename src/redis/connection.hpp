@@ -37,9 +37,9 @@ class connection final : private session_listener, private net::timer, private n
   ~connection() override;
 
   // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
-  // no right to the socket. An unreachable server, LOADING, BUSY or a replica is tried again until
-  // the deadline. A failure closes the connection. Call this or begin() once, before all other
-  // functions.
+  // no right to the socket. An unreachable server, LOADING, BUSY, a replica or a server that
+  // refuses writes is tried again until the deadline. A failure closes the connection. Call this or
+  // begin() once, before all other functions.
   [[nodiscard]] outcome open(time_ns deadline);
   // Connects in the background without a deadline, as after a broken connection. Fails only without
   // a descriptor, and then rests for good. Never blocks.

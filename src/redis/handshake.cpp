@@ -32,6 +32,13 @@ bool passes_by_itself(std::string_view error) {
   return begins_with_any(error, {"BUSY", "TRYAGAIN", "ERR max number of clients"});
 }
 
+// The server is running and refuses writes until it has memory, a disk or replicas again (hazard
+// 28).
+bool refuses_writes(std::string_view error) {
+  const auto code = error_code(error);
+  return code == "OOM" || code == "MISCONF" || code == "NOREPLICAS";
+}
+
 // "7.0.15" as 7000015.
 int version_number(std::string_view text) {
   int number = 0;
@@ -348,7 +355,7 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
   const auto& command = config_.setup[setup_answered_ - 1];
   using need = setup_command::need;
   if (command.is_needed == need::none) return step::more;
-  if (command.is_needed == need::when_there_is_memory && error.starts_with("OOM")) {
+  if (command.is_needed == need::when_there_is_memory && error_code(error) == "OOM") {
     return step::more;
   }
   const auto safe_error = without_secrets(error, &login_);
@@ -363,9 +370,13 @@ handshake::step handshake::take_error_of_setup(std::string_view error) {
     lacking_.note("EVAL");
     return refuse_for_gaps(safe_error);
   }
+  is_passing_ = refuses_writes(error);
   const auto* const why = why_script_refused(error);
   const auto remedy = why == nullptr ? std::string() : "; " + std::string(why);
-  return refuse("the server refused " + command.name + ": " + safe_error + remedy, safe_error);
+  const step result =
+      refuse("the server refused " + command.name + ": " + safe_error + remedy, safe_error);
+  problem_.is_retryable = is_passing_;
+  return result;
 }
 
 bool handshake::is_without_resp3(std::string_view error) const {

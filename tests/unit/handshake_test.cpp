@@ -182,6 +182,32 @@ TEST_F(handshake_test, a_setup_is_needed_as_far_as_it_says) {
   EXPECT_EQ(after(need::when_there_is_memory, "-ERR no\r\n"), step::refused);
 }
 
+// Memory, disk or replicas may be available again at the next attempt.
+TEST_F(handshake_test, hazard_28_a_server_that_refuses_writes_is_passing) {
+  using need = redis::setup_command::need;
+  config_.setup = {{"EVAL (seeding)", "*1\r\n$4\r\nSEED\r\n", need::always}};
+  for (const auto* error :
+       {"-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+        "-MISCONF Redis is configured to save RDB snapshots. script: f_1, on @user_script:9.\r\n",
+        "-NOREPLICAS Not enough good replicas to write.\r\n",
+        "-ERR Error running script (call to f_1): @user_script:3: @user_script: 3: -MISCONF "
+        "Redis\r\n"}) {
+    begin(form::resp3);
+    answer(hello());
+    answer(bulk(info_text));
+    EXPECT_EQ(answer(error), step::refused);
+    EXPECT_TRUE(dialogue_->is_passing()) << error;
+    EXPECT_TRUE(dialogue_->problem().is_retryable) << error;
+    EXPECT_NE(message().find("EVAL (seeding)"), std::string::npos) << message();
+  }
+  begin(form::resp3);
+  answer(hello());
+  answer(bulk(info_text));
+  EXPECT_EQ(answer("-QUORUM other clients have 5 servers in their lists\r\n"), step::refused);
+  EXPECT_FALSE(dialogue_->is_passing());
+  EXPECT_FALSE(dialogue_->problem().is_retryable);
+}
+
 TEST_F(handshake_test, a_server_without_scripts_is_refused_with_the_remedy_and_without_ours) {
   for (const std::string quoted : {"'EVAL', with args beginning with: 'local x' ",
                                    "`EVAL`, with args beginning with: `local x`, "}) {

@@ -123,6 +123,43 @@ TEST_F(quorum_faults, a_hold_that_lacks_a_vote_survives_a_server_that_hangs) {
   EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
 
+// ---- servers that refuse writes ---------------------------------------------------------------
+
+// The others are a quorum. The server itself may accept writes soon.
+TEST_F(quorum_faults, hazard_13_one_server_that_refuses_writes_keeps_no_new_client_out) {
+  start(3);
+  struct {
+    const char *option, *refusing, *accepting;
+  } const all[] = {{"maxmemory", "1", "0"}, {"min-replicas-to-write", "1", "0"}};
+  for (const auto& one : all) {
+    ASSERT_EQ("OK", servers[1]->command({"CONFIG", "SET", one.option, one.refusing}));
+    {
+      const auto [client, lock] = open_user(url());
+      expect_acquired(lock);
+      expect_released(lock);
+    }
+    ASSERT_EQ("OK", servers[1]->command({"CONFIG", "SET", one.option, one.accepting}));
+  }
+}
+
+// Without a new connection its votes there could not be renewed.
+TEST_F(quorum_faults, hazard_13_a_hold_outlives_its_connections_to_servers_without_memory) {
+  start(3);
+  constexpr int lease_ms = 2000;
+  const auto [client, lock] = open_user(url("quarantine=0&lease=2s"));
+  expect_acquired(lock);
+  ASSERT_TRUE(eventually([&] { return owner_at(0) == owner_at(1) && owner_at(1) == owner_at(2); }));
+  for (const std::size_t full : {0U, 1U}) {
+    ASSERT_EQ("OK", servers[full]->command({"CONFIG", "SET", "maxmemory", "1"}));
+  }
+  for (const auto& server : servers) {
+    ASSERT_NE("0", server->command({"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"}));
+  }
+  EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 2 * lease_ms));
+  expect_released(lock);
+  EXPECT_TRUE(eventually([&] { return is_free(); }));
+}
+
 // ---- partitions -----------------------------------------------------------------------------
 
 // A client's own network to each server.

@@ -6,6 +6,10 @@
 -- for the forgotten proposals: their clocks were not further ahead of this one. It is kept for
 -- longer than any ballot of before the restart, which a snapshot may restore (hazard 30).
 --
+-- It also runs on a server without memory, because even then votes are renewed and released over a
+-- new connection (hazard 13). Without memory a script may start only with commands that need none.
+-- Here PEXPIRE is first.
+--
 -- Also runs periodically, so that the servers know the agreement of the clients while any client
 -- lives.
 --
@@ -45,6 +49,7 @@ if quarantine and quarantine ~= ARGV[1] then
     'ms, this one has quarantine=' .. ARGV[1] .. 'ms; give the same value everywhere')
 end
 
+redis.call('PEXPIRE', KEYS[3], LIFE)
 redis.call('SET', KEYS[3], ARGV[3], 'PX', LIFE)
 redis.call('SET', KEYS[2], ARGV[2] .. ' ' .. ARGV[1], 'PX', LIFE)
 local up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or 0
