@@ -173,7 +173,8 @@ void connector::finish_handshake() {
   facts_.host = dialer_.host();
   if (protocol_ == 3 || config_.inbox.empty()) return go_up();
   phase_ = phase::dialing_inbox;
-  dialer_.start_at(endpoint_.address(), deadline_);  // the address of the commands
+  // The address of the commands.
+  dialer_.start_at(endpoint_.address(), dialer_.host(), deadline_);
 }
 
 void connector::go_up() noexcept {
@@ -192,7 +193,7 @@ void connector::go_up() noexcept {
 void connector::on_overdue() noexcept {
   if (phase_ != phase::up) return;
   look_up("silent");
-  if (!config_.is_silence_normal) health_check_.look(endpoint_.address());
+  if (!config_.is_silence_normal) health_check_.look(endpoint_.address(), dialer_.host());
   listener_.on_overdue();
 }
 
@@ -247,7 +248,8 @@ bool connector::check_service() noexcept try {
     service_check_ = std::make_unique<service_check>(loop_, config_, me);
   }
   phase_ = phase::checking;
-  service_check_->begin(endpoint_.address(), std::min(limit_, boot_now() + timeout_ns()));
+  service_check_->begin(endpoint_.address(), dialer_.host(),
+                        std::min(limit_, boot_now() + timeout_ns()));
   return true;
 } catch (const std::bad_alloc&) {
   return false;

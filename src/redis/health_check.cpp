@@ -1,5 +1,6 @@
 #include "redis/health_check.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -9,9 +10,13 @@ namespace mortise::redis {
 
 namespace {
 
-// Time limit of the first connect; each further connect gets twice as much. After a cut the kernel
-// repeats its SYN only after a second or more, so a new connect is faster.
+// Time limit of the first connect of a silence; each further connect gets twice as much, up to the
+// longest. After a cut the kernel repeats its SYN only after a second or more, so a new connect is
+// faster.
 constexpr time_ns first_dial_ns = 400 * ns_per_ms;
+constexpr time_ns longest_dial_ns = 16 * first_dial_ns;
+// A pause that is longer than any between two looks of one silence.
+constexpr time_ns silence_gap_ns = ns_per_s;
 // Also lets an answer on the old connection arrive.
 constexpr time_ns settle_ns = 50 * ns_per_ms;
 
@@ -28,13 +33,16 @@ health_check::health_check(net::reactor& loop, const connection_config& config,
 
 health_check::~health_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
 
-void health_check::look(const net::address& at) noexcept {
+void health_check::look(const net::address& at, const std::string& host) noexcept {
+  const time_ns now = boot_now();
+  const bool is_same_silence = now - std::exchange(looked_at_, now) < silence_gap_ns;
   if (since_ != 0 || !is_over()) return;
-  since_ = boot_now();
+  if (!is_same_silence) dial_ns_ = first_dial_ns;
+  since_ = now;
   const auto deadline = since_ + dial_ns_;
-  dial_ns_ *= 2;
+  dial_ns_ = std::min(2 * dial_ns_, longest_dial_ns);
   loop_.schedule(*this, deadline);
-  dialer_.start_at(at, deadline);
+  dialer_.start_at(at, host, deadline);
 }
 
 void health_check::end() noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/status.hpp"
 #include "base/time.hpp"
@@ -24,8 +25,9 @@ class health_check final : private pipeline_listener,
   // Only when is_over().
   ~health_check() override;
 
-  // Begins a check unless one is in progress.
-  void look(const net::address& at) noexcept;
+  // Begins a check of the server at this address of a host, unless one is in progress. Called
+  // repeatedly while the connection is silent.
+  void look(const net::address& at, const std::string& host) noexcept;
   void end() noexcept;
   [[nodiscard]] bool is_over() noexcept { return !socket_.is_attached(); }
 
@@ -43,8 +45,9 @@ class health_check final : private pipeline_listener,
   check_listener& listener_;
   net::dialer dialer_;
   pipeline socket_;
-  time_ns since_ = 0;  // 0: no check is in progress
-  time_ns dial_ns_;    // time limit of the next connect
+  time_ns since_ = 0;      // 0: no check is in progress
+  time_ns looked_at_ = 0;  // the last look()
+  time_ns dial_ns_;        // time limit of the next connect
   bool is_answered_ = false;
 };
 

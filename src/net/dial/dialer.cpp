@@ -115,10 +115,11 @@ void dialer::go_on(time_ns deadline) noexcept {
   attempt([&] { race(); });
 }
 
-void dialer::start_at(const address& where, time_ns deadline) noexcept {
+void dialer::start_at(const address& where, const std::string& host, time_ns deadline) noexcept {
   waiting_.clear();
   begin(deadline);
   attempt([&] {
+    host_ = host;
     waiting_.push_back(where);
     race();
   });

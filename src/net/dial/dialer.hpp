@@ -42,8 +42,8 @@ class dialer final : private timer, private lookup_listener {
   // The winner was the wrong server. Continues with the addresses that neither won nor failed, of
   // which there must be one.
   void go_on(time_ns deadline) noexcept;
-  // Tries this address only.
-  void start_at(const address& where, time_ns deadline) noexcept;
+  // Tries this address only. `host` is that of the address, by the resolver.
+  void start_at(const address& where, const std::string& host, time_ns deadline) noexcept;
   // How many addresses go_on() would try.
   [[nodiscard]] std::size_t left() const noexcept { return waiting_.size(); }
   // The host of the addresses, by the resolver; empty if it is the URL's.

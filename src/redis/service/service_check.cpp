@@ -38,8 +38,10 @@ service_check::service_check(net::reactor& loop, const connection_config& config
 
 service_check::~service_check() { loop_.cancel(static_cast<net::timer&>(*this)); }
 
-void service_check::begin(const net::address& at, time_ns deadline) noexcept {
+void service_check::begin(const net::address& at, const std::string& host,
+                          time_ns deadline) noexcept try {
   at_ = at;
+  host_ = host;
   is_on_ = true;
   deadline_ = deadline;
   lacking_ = {};
@@ -47,6 +49,9 @@ void service_check::begin(const net::address& at, time_ns deadline) noexcept {
   is_given_up_ = false;
   loop_.schedule(*this, deadline);
   dial();
+} catch (const std::bad_alloc&) {
+  is_given_up_ = true;
+  finish();
 }
 
 void service_check::end() noexcept {
@@ -66,7 +71,7 @@ void service_check::finish() noexcept {
 
 void service_check::dial() noexcept {
   is_command_sent_ = is_answered_ = false;
-  dialer_.start_at(at_, deadline_);
+  dialer_.start_at(at_, host_, deadline_);
 }
 
 void service_check::on_dialed(std::unique_ptr<net::transport> connected,

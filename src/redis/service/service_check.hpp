@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -31,7 +32,7 @@ class service_check final : private pipeline_listener,
 
   // Ends in on_check_over(), maybe before it returns. Needs no login: an error about a missing
   // login is a reply too.
-  void begin(const net::address& at, time_ns deadline) noexcept;
+  void begin(const net::address& at, const std::string& host, time_ns deadline) noexcept;
   // Ends the check. on_check_over() follows if a connection is open.
   void end() noexcept;
   [[nodiscard]] bool is_over() const noexcept { return !is_on_; }
@@ -56,6 +57,7 @@ class service_check final : private pipeline_listener,
   net::dialer dialer_;
   pipeline connection_;
   net::address at_;
+  std::string host_;
   time_ns deadline_ = 0;
   bool is_on_ = false;
   service_gaps lacking_;

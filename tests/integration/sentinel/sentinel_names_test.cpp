@@ -313,5 +313,20 @@ TEST(sentinel_names, tls_is_spoken_to_each_as_the_url_says) {
               {"rediss+sentinel://"});
 }
 
+// The new connection verifies the certificate of the host that the Sentinel reports.
+TEST(sentinel_names, hazard_26_a_silent_connection_with_tls_is_replaced) {
+  tls_server server({"--port", "free"});
+  tcp_proxy network("127.0.0.1:" + std::to_string(server.port()));
+  fake_sentinel only(network.port(), 1);
+  const auto client =
+      open_client("rediss+sentinel://" + only.place() + "/mymaster?sentinel_tls=off" +
+                  "&command_timeout=10s&tls_ca_file=" + server.file("ca.pem"));
+  const auto lock = open_lock(client, "silent");
+  const auto error = new_error();
+  network.control("forget");
+  EXPECT_EQ(status_name(mortise_lock_try(lock.get(), error.get())), status_name(MORTISE_OK))
+      << mortise_error_message(error.get());
+}
+
 }  // namespace
 }  // namespace mortise::testing::sentinel_names_test

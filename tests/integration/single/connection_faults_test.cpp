@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "integration/single/connection_fixture.hpp"
+#include "redis/health_check.hpp"
 #include "support/fake_server.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -64,6 +66,55 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   EXPECT_TRUE(client.connection->commands().await(request.wait, soon()));
   EXPECT_EQ(request.answer, "PONG");
   EXPECT_EQ(client.events.downs.size(), 0U);
+}
+
+// Counts the checks that found the server healthy. Each is followed by the next.
+class checks final : public redis::check_listener, private net::task {
+ public:
+  explicit checks(const test_server& server) {
+    config_.where = net::resolver_for_path(server.socket_path());
+    net::address::from_path(server.socket_path(), at_);
+  }
+  ~checks() override {
+    is_ending_ = true;
+    over_.wait(soon());
+    loop_.cancel(static_cast<net::task&>(*this));
+    loop_.stop();
+  }
+  checks(const checks&) = delete;
+  checks& operator=(const checks&) = delete;
+
+  outcome start() {
+    auto started = loop_.start();
+    if (started.ok()) loop_.post(*this);
+    return started;
+  }
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  void run() noexcept override { check_.look(at_, {}); }
+  void on_moved(outcome /*why*/) noexcept override {}
+  void on_healthy(time_ns /*since*/) noexcept override { ++count_; }
+  void on_check_over() noexcept override {
+    if (is_ending_) return over_.finish();
+    loop_.post(*this);
+  }
+
+  net::reactor loop_;
+  redis::connection_config config_;
+  net::address at_;
+  std::atomic<int> count_{0};
+  std::atomic<bool> is_ending_{false};
+  net::caller over_;
+  redis::health_check check_{loop_, config_, *this};
+};
+
+// A slow server has many of them while one connection lives.
+TEST(connection_faults, hazard_26_checks_of_a_silent_connection_never_wear_out) {
+  const test_server server;
+  checks all(server);
+  ASSERT_TRUE(all.start().ok());
+  EXPECT_TRUE(eventually([&] { return all.count() > 40; }));
 }
 
 // A slow server answers a new connection as late as the old one.
