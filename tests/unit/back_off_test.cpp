@@ -55,5 +55,26 @@ TEST_F(back_off_test, a_server_that_refuses_after_the_handshake_is_one_fault) {
   EXPECT_EQ(window(), 10 * ns_per_ms) << "it has served for long";
 }
 
+// A client that lacks descriptors, or that the server evicts, would otherwise connect a hundred
+// times per second.
+TEST_F(back_off_test, sessions_that_end_at_once_again_and_again_are_one_fault) {
+  const auto serve = [&](time_ns length) {
+    tries_.begin(now_);
+    now_ += length;
+    tries_.end(false, now_);
+  };
+  window();
+  serve(ns_per_ms);
+  EXPECT_EQ(window(), 10 * ns_per_ms) << "the first may be an accident";
+  for (const auto length : {20, 40, 80, 80}) {
+    serve(ns_per_ms);
+    EXPECT_EQ(window(), length * ns_per_ms);
+  }
+  serve(2 * ns_per_s);
+  EXPECT_EQ(window(), 10 * ns_per_ms) << "it has served for long";
+  serve(ns_per_ms);
+  EXPECT_EQ(window(), 10 * ns_per_ms) << "the session before was long";
+}
+
 }  // namespace
 }  // namespace mortise::testing::back_off_test

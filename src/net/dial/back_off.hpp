@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "base/time.hpp"
 
@@ -15,9 +16,11 @@ class back_off {
   // The connection works from now on.
   void begin(time_ns now) noexcept { well_since_ = now; }
   // The connection has ended. If the server itself refuses again and again, each time a little
-  // later, that is one fault.
+  // later, that is one fault. So are connections of which each ends right after the handshake.
   void end(bool is_refusal, time_ns now) noexcept {
-    if (is_refusal && now - well_since_ < longest_ns) return;
+    const bool is_short = now - well_since_ < longest_ns;
+    const bool is_repeated = std::exchange(was_short_, is_short) && is_short;
+    if (is_repeated || (is_refusal && is_short)) return;
     failures_ = 0;
     failing_since_ = now;
   }
@@ -42,6 +45,7 @@ class back_off {
   int failures_ = 0;  // since it last worked
   time_ns failing_since_ = 0;
   time_ns well_since_ = 0;
+  bool was_short_ = false;  // the last connection
 };
 
 }  // namespace mortise::net
