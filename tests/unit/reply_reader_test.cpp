@@ -115,6 +115,37 @@ TEST_F(reply_reader_test, hazard_31_a_reply_to_a_login_that_is_dropped_moves_no_
   }
 }
 
+// A server without HELLO may send two errors, or only that of HELLO. The next reply is then that to
+// HELLO, or the grant of another lock.
+TEST_F(reply_reader_test, hazard_31_an_error_that_may_be_of_hello_ends_the_stream) {
+  const redis::login some_login;
+  reader_.admit();
+  submit("login", 2);
+  requests_.back().says = &some_login;
+  submit("next");
+  EXPECT_FALSE(receive("-ERR unknown command 'HELLO'\r\n:7\r\n"));
+  EXPECT_EQ(log_, (std::vector<std::string>{"heard of ERR unknown command 'HELLO'",
+                                            "login=ERR unknown command 'HELLO'@1"}));
+  EXPECT_TRUE(reader_.is_broken());
+}
+
+// The error is that of AUTH, so the next one is that of HELLO.
+TEST_F(reply_reader_test, hazard_31_a_rejected_login_where_there_is_no_hello_moves_no_other_reply) {
+  const redis::login some_login;
+  reader_.admit();
+  for (const std::string to_auth :
+       {"+OK\r\n", "-WRONGPASS invalid username-password pair\r\n", "-ERR invalid password\r\n",
+        "-ERR AUTH <password> called without any password configured\r\n",
+        "-ERR Client sent AUTH, but no password is set\r\n"}) {
+    log_.clear();
+    submit("login", 2);
+    requests_.back().says = &some_login;
+    submit("next");
+    EXPECT_TRUE(receive(to_auth + "-ERR unknown command 'HELLO'\r\n:7\r\n")) << to_auth;
+    EXPECT_EQ("next=7@1", log_.back()) << to_auth;
+  }
+}
+
 TEST_F(reply_reader_test, a_subscription_is_answered_by_its_message) {
   reader_.admit();
   submit("listen");

@@ -22,6 +22,12 @@ bool is_confirmation(const value& item) {
 // SUNSUBSCRIBE, so this is never a reply.
 bool is_farewell(const value& item) { return item.at(0).text() == "sunsubscribe"; }
 
+// Whether an error can only be the reply to AUTH, not to the HELLO behind it.
+bool is_of_auth(std::string_view error) {
+  return error.starts_with("WRONGPASS") || error.starts_with("ERR invalid password") ||
+         error.starts_with("ERR AUTH ") || error.starts_with("ERR Client sent AUTH");
+}
+
 }  // namespace
 
 bool reply_reader::take(std::size_t count, time_ns now) noexcept {
@@ -69,6 +75,8 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
     return break_off(outcome::of(status::unreachable, "the server sent an unexpected reply"));
   }
   --item->replies_left_;
+  // The server may have dropped the error of AUTH and refused HELLO. Then no second reply follows.
+  const bool is_ambiguous = item->says != nullptr && reply.is_error() && !is_of_auth(reply.text());
   if (item->says != nullptr) {
     // Redis 7.2 to 8 drop the error of AUTH while other replies are pending. All later replies
     // would then belong to wrong requests (hazard 31).
@@ -83,6 +91,8 @@ void reply_reader::answer(const value& reply, time_ns now) noexcept {
   answered_.fetch_add(1, std::memory_order_relaxed);
   if (reply.is_error()) listener_.on_error(*item, reply.text());
   item->on_reply(reply, now);
+  if (!is_ambiguous) return;
+  break_off(outcome::of(status::unreachable, "the reply to new credentials is ambiguous"));
 }
 
 void reply_reader::confirm(const value& reply, time_ns now) noexcept {
