@@ -36,14 +36,14 @@ connection::~connection() {
 }
 
 outcome connection::begin() {
-  if (auto lack = session_.commands().check(); !lack.ok()) {
-    is_resting_ = true;
+  auto lack = session_.commands().prepare();
+  if (lack.ok()) {
+    set_unanswered(connector_.endpoint().name());
+  } else {
     set_problem(lack);
-    return lack;
   }
-  set_unanswered(connector_.endpoint().name());
   loop_.post(*this);
-  return {};
+  return lack;
 }
 
 outcome connection::open(time_ns deadline) {
@@ -90,7 +90,6 @@ void connection::rest() noexcept {
 }
 
 void connection::resume() noexcept {
-  if (!session_.commands().check().ok()) return;
   is_resting_ = false;
   loop_.post(*this);
 }
@@ -150,6 +149,8 @@ void connection::on_timer(time_ns /*now*/) noexcept { begin_attempt(); }
 void connection::begin_attempt() noexcept {
   forget_server();
   phase_ = phase::active;
+  // The process may have a descriptor to spare at the next attempt.
+  if (auto lack = session_.commands().prepare(); !lack.ok()) return on_failed(lack, false);
   const time_ns limit = open_deadline_;
   connector_.begin(limit == 0 ? time_never : limit,
                    back_off_.failures() > 0 ? last_problem() : outcome());

@@ -42,7 +42,7 @@ class connection final : private session_listener, private net::timer, private n
   // begin() once, before all other functions.
   [[nodiscard]] outcome open(time_ns deadline);
   // Connects in the background without a deadline, as after a broken connection. Fails only without
-  // a descriptor, and then rests for good. Never blocks.
+  // a descriptor, and then keeps trying. Never blocks.
   [[nodiscard]] outcome begin();
   // Ends everything. Open requests get on_broken, then on_down follows if the connection was up.
   // Afterwards no callback comes. With a linger, submitted requests are first sent and answered

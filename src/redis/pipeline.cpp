@@ -24,10 +24,7 @@ pipeline::pipeline(net::reactor& loop, const connection_config& config, pipeline
       silence_(config.command_timeout_ms * ns_per_ms),
       replies_(use, *this, messages),
       spin_(config.busy_poll_us * ns_per_us) {
-  // Only the I/O thread reads messages.
-  if (use == purpose::commands) {
-    kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  }
+  static_cast<void>(prepare());
 }
 
 pipeline::~pipeline() {
@@ -38,8 +35,12 @@ pipeline::~pipeline() {
   close_private(kick_fd_);
 }
 
-outcome pipeline::check() const {
-  if (use_ == purpose::messages || kick_fd_ >= 0) return {};
+outcome pipeline::prepare() noexcept {
+  // Only the I/O thread reads messages.
+  if (use_ == purpose::messages) return {};
+  const lock_type lock(mutex_);
+  if (kick_fd_ < 0) kick_fd_ = keep_private(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (kick_fd_ >= 0) return {};
   return outcome::of(status::limit,
                      "cannot create an eventfd; raise the limit on open files (ulimit -n)");
 }

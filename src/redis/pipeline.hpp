@@ -63,8 +63,9 @@ class pipeline final : private net::event_handler, private net::timer, private r
   // No transport may be attached.
   ~pipeline() override;
 
-  // status::ok when the descriptor of a leading caller exists, otherwise status::limit.
-  [[nodiscard]] outcome check() const;
+  // Makes the descriptor of a leading caller, unless it exists: status::ok, or status::limit. Any
+  // thread, before admit().
+  outcome prepare() noexcept;
 
   // Sends one request; `bytes` are copied. Any thread.
   //   ok           exactly one of on_reply and on_broken will be called

@@ -51,7 +51,7 @@ class cluster_server final : private redis::session_listener,
   // Becomes the server at another address, about which nothing is known. Only while it rests and no
   // reply is outstanding. If this throws, nothing has changed.
   void change(const cluster::endpoint& where);
-  // Connects, also after rest(). Any outcome except ok: it never opens.
+  // Connects, also after rest(). Any outcome except ok: the first attempt has failed.
   outcome begin();
   // Disconnects until the next begin().
   void rest() noexcept;

@@ -39,7 +39,7 @@ struct cluster_slot {
 // an event of a slot needs no memory.
 struct slot_events {
   cluster::slot_set moved;                // acknowledgements about these slots no longer count
-  std::vector<cluster_server*> unopened;  // servers that never open
+  std::vector<cluster_server*> unopened;  // servers whose first attempt has failed
   fifo<cluster_request> dropped;          // requests that are not sent
   cluster::slot_set up;                   // requests about these slots can be sent again
 
