@@ -94,8 +94,10 @@ void pipeline::send_output(lock_type& lock) noexcept {
     const auto result = transport_->send(bytes);
     lock.lock();
     if (result.state == net::io_state::closed || result.state == net::io_state::failed) {
-      break_locked(
-          outcome::of(status::unreachable, "sending failed: ", transport_->describe(result.error)));
+      break_locked(result.state == net::io_state::closed
+                       ? outcome::of(status::unreachable, "the server closed the connection")
+                       : outcome::of(status::unreachable,
+                                     "sending failed: ", transport_->describe(result.error)));
     } else if (!sender_.note(result)) {
       break;
     }

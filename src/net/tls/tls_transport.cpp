@@ -83,12 +83,9 @@ struct tls_transport::callbacks {
     const auto* const connection = static_cast<const ssl_st*>(
         library.X509_STORE_CTX_get_ex_data(chain, library.SSL_get_ex_data_X509_STORE_CTX_idx()));
     auto& self = owner_of(connection);
-    if (!self.fault_) {
-      self.fault_ = fault_of_verification(library, self.shared_->terms(), self.name_,
-                                          library.X509_STORE_CTX_get_current_cert(chain),
-                                          library.X509_STORE_CTX_get_error(chain),
-                                          library.X509_STORE_CTX_get_error_depth(chain));
-    }
+    self.note(fault_of_verification(
+        library, self.shared_->terms(), self.name_, library.X509_STORE_CTX_get_current_cert(chain),
+        library.X509_STORE_CTX_get_error(chain), library.X509_STORE_CTX_get_error_depth(chain)));
     return 0;
   }
 
@@ -199,15 +196,20 @@ io_result tls_transport::judge() noexcept {
   return result;
 }
 
-// The first fault counts.
-io_result tls_transport::fail(tls_fault why) noexcept {
-  if (!fault_) fault_ = std::move(why);
-  auto& text = fault_->text;
+// The first fault counts. Its text stays as it is, because another thread may read it.
+void tls_transport::note(tls_fault why) noexcept {
+  if (fault_) return;
   if (stage_ == stage::open) {
-    text = joined({text, fault_->remedy});
+    why.text = joined({why.text, why.remedy});
   } else if (!shared_->problem().empty()) {
-    text = joined({text, " (the previous files are used, because ", shared_->problem(), ")"});
+    why.text =
+        joined({why.text, " (the previous files are used, because ", shared_->problem(), ")"});
   }
+  fault_ = std::move(why);
+}
+
+io_result tls_transport::fail(tls_fault why) noexcept {
+  note(std::move(why));
   return {io_state::failed, 0, error_of_tls};
 }
 

@@ -52,6 +52,7 @@ class tls_transport final : public transport {
   io_result decrypt(char* buffer, std::size_t room) noexcept;
   // Under the mutex: the socket's state that OpenSSL waits for, or why OpenSSL failed.
   io_result judge() noexcept;
+  void note(tls_fault why) noexcept;
   io_result fail(tls_fault why) noexcept;
 
   const std::shared_ptr<tls_context> shared_;

@@ -48,6 +48,70 @@ TEST(connection_faults, says_why_there_is_no_connection) {
   EXPECT_EQ(client.ask_when_up({"PING"}), "PONG");
 }
 
+// A socket whose peer ends the stream while a request is sent, as TLS reports it.
+class ended_transport final : public net::transport {
+ public:
+  explicit ended_transport(const std::atomic<bool>& is_ended) : is_ended_(is_ended) {}
+  net::io_result start_connect(const net::address& where) noexcept override {
+    return socket_.start_connect(where);
+  }
+  net::io_result finish_connect() noexcept override { return socket_.finish_connect(); }
+  net::io_result send(std::string_view bytes) noexcept override {
+    if (is_ended_) return {net::io_state::closed};
+    return socket_.send(bytes);
+  }
+  net::io_result receive(char* buffer, std::size_t room) noexcept override {
+    return socket_.receive(buffer, room);
+  }
+  void finish_sending() noexcept override { socket_.finish_sending(); }
+  [[nodiscard]] int descriptor() const noexcept override { return socket_.descriptor(); }
+  void close() noexcept override { socket_.close(); }
+  [[nodiscard]] const char* describe(int error) const noexcept override {
+    return socket_.describe(error);
+  }
+
+ private:
+  const std::atomic<bool>& is_ended_;
+  net::socket_transport socket_;
+};
+
+TEST(connection_faults, says_that_the_server_ended_the_connection_while_it_sent) {
+  test_server server;
+  std::atomic<bool> is_ended{false};
+  session client(server.socket_path(), [&](redis::connection_config& config) {
+    config.make_transport = [&](const std::string&) {
+      return std::make_unique<ended_transport>(is_ended);
+    };
+  });
+  ASSERT_TRUE(client.open().ok());
+  is_ended = true;
+  client.ask({"PING"});
+  ASSERT_TRUE(client.events.wait_for_downs(1));
+  is_ended = false;
+  const auto& message = client.events.downs[0].message;
+  EXPECT_NE(message.find("the server closed the connection"), std::string::npos) << message;
+}
+
+// Its waiter would miss the messages (hazard 24).
+TEST(connection_faults, subscribes_later_where_there_is_no_room_for_the_request) {
+  test_server server;
+  session client(server.socket_path(),
+                 [](redis::connection_config& config) { config.open_requests_limit = 1; });
+  ASSERT_TRUE(client.open().ok());
+  server.pause();
+  test_request filling;
+  ASSERT_EQ(client.connection->commands().submit(filling, encoded({"PING"}), flush::now),
+            status::ok);
+  for (const auto* channel : {"first", "second"}) client.connection->listen(channel);
+  server.resume();
+  const auto are_heard = [&] {
+    return server.command({"PUBLISH", "first", "x"}) == "1" &&
+           server.command({"PUBLISH", "second", "x"}) == "1";
+  };
+  EXPECT_TRUE(eventually(are_heard));
+  EXPECT_EQ(client.events.downs.size(), 0U);
+}
+
 TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   test_server server;
   session client(server.socket_path());

@@ -1,4 +1,7 @@
 // rediss:// with servers that are as they should be.
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -77,6 +80,37 @@ TEST(tls, a_server_without_resp3_is_spoken_to) {
   EXPECT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("b")}) == "1"; }));
   EXPECT_EQ(mortise_lock_unlock(holder.get(), nullptr), MORTISE_OK);
   waiting.join();
+}
+
+// The sender's text stays where it is while the reader fails.
+TEST(tls, a_fault_has_one_text_for_the_sender_and_the_reader) {
+  const tls_server server;
+  std::shared_ptr<net::tls_context> shared;
+  ASSERT_TRUE(net::tls_context::make(server.terms(), shared).ok());
+  net::tls_transport transport(shared);
+  net::address where;
+  ASSERT_TRUE(net::address::from_literal("127.0.0.1", server.port(), where));
+  auto result = transport.start_connect(where);
+  while (result.state == net::io_state::want_read || result.state == net::io_state::want_write) {
+    result = transport.finish_connect();
+  }
+  ASSERT_EQ(result.state, net::io_state::done);
+  // From here on the server's bytes are no TLS.
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  ASSERT_GE(::dup2(ends[0], transport.descriptor()), 0);
+  ASSERT_GT(::write(ends[1], "no TLS at all", 13), 0);
+  char buffer[512];
+  const auto received = transport.receive(buffer, sizeof buffer);
+  ASSERT_EQ(received.state, net::io_state::failed);
+  const char* const text = transport.describe(received.error);
+  const std::string before = text;
+  EXPECT_NE(before.find("not TLS"), std::string::npos) << before;
+  const auto sent = transport.send("PING");
+  ASSERT_EQ(sent.state, net::io_state::failed);
+  EXPECT_EQ(transport.describe(sent.error), text);
+  EXPECT_EQ(transport.describe(sent.error), before);
+  for (const int end : ends) ::close(end);
 }
 
 // Two directions at once, from many threads, with records in both that are larger than any buffer.
