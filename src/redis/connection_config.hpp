@@ -13,6 +13,7 @@
 #include "net/dial/resolver.hpp"
 #include "redis/login/credentials.hpp"
 #include "redis/resp/command.hpp"
+#include "redis/resp/resp.hpp"
 #include "redis/service/compare_and_delete.hpp"
 
 namespace mortise::redis {
@@ -55,6 +56,7 @@ struct connection_config {
   // the server is silent.
   std::int64_t look_interval_ms = 0;
   std::size_t output_limit_bytes = 4U << 20U;
+  parser_limits reply_limits = {};
   std::uint64_t open_requests_limit = 65536;
 };
 

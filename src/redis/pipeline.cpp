@@ -22,7 +22,7 @@ pipeline::pipeline(net::reactor& loop, const connection_config& config, pipeline
       use_(use),
       config_(config),
       silence_(config.command_timeout_ms * ns_per_ms),
-      replies_(use, *this, messages),
+      replies_(use, *this, messages, config.reply_limits),
       spin_(config.busy_poll_us * ns_per_us) {
   static_cast<void>(prepare());
 }

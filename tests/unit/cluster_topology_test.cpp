@@ -46,6 +46,23 @@ TEST_F(topology, ranges_have_a_master_and_replicas) {
   EXPECT_EQ("[::1]:3", ranges[1].master.text());
 }
 
+// Each slot is a range, as after many migrations, and each server reports a host name.
+TEST(topology_limits, the_most_fragmented_cluster_is_read) {
+  const auto metadata = "*2\r\n$8\r\nhostname\r\n$60\r\n" + std::string(60, 'h') + "\r\n";
+  std::string servers;
+  for (const int port : {1, 2, 3}) {
+    servers += "*4\r\n$10\r\n10.10.0.10\r\n:" + std::to_string(port) + "\r\n$40\r\n" +
+               std::string(40, 'i') + "\r\n" + metadata;
+  }
+  std::string reply = "*16384\r\n";
+  for (int slot = 0; slot < 16384; ++slot) reply += range(slot, slot, servers, 3);
+  redis::parser parser(cluster::reply_limits);
+  ASSERT_EQ(redis::parse_result::complete, parser.parse(reply)) << parser.problem();
+  std::vector<slot_range> ranges;
+  ASSERT_TRUE(cluster::read_slots(parser.reply(), seed, {}, ranges));
+  EXPECT_EQ(16384U, ranges.size());
+}
+
 TEST_F(topology, a_range_has_the_epoch_of_its_master) {
   const auto reply = "*1\r\n" + range(0, 99, server("$1\r\na\r\n", 1), 1);
   ASSERT_TRUE(read(reply));

@@ -54,6 +54,7 @@ class config_of_server {
     auto config = server_config(each_, make_transport, terms_);
     config.where = place;
     config.is_of_cluster = true;
+    config.reply_limits = cluster::reply_limits;
     config.scripts.push_back(&protocol::seed_script());
     return config;
   }

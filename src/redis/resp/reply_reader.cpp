@@ -140,7 +140,7 @@ request_list reply_reader::end(std::uint64_t submitted) noexcept {
 void reply_reader::release() noexcept {
   if (!input_.unread().empty()) return;
   input_.release();
-  parser_.emplace();
+  parser_.emplace(limits_);
 }
 
 }  // namespace mortise::redis

@@ -46,8 +46,9 @@ class reply_reader {
   enum class purpose { commands, messages };
 
   // `messages` is null for a stream that is never admitted.
-  reply_reader(purpose use, reply_listener& listener, message_listener* messages)
-      : use_(use), listener_(listener), messages_(messages) {}
+  reply_reader(purpose use, reply_listener& listener, message_listener* messages,
+               parser_limits limits = {})
+      : use_(use), listener_(listener), messages_(messages), limits_(limits) {}
 
   // The place for received bytes. Call make_room() first, which throws bad_alloc.
   void make_room() { input_.make_room(); }
@@ -87,10 +88,11 @@ class reply_reader {
   const purpose use_;
   reply_listener& listener_;
   message_listener* const messages_;
+  const parser_limits limits_;
   std::atomic<std::uint64_t> answered_{0};
   request_list open_;
   input_buffer input_;
-  std::optional<parser> parser_{std::in_place};
+  std::optional<parser> parser_{std::in_place, limits_};
   int replies_to_skip_ = 0;
   bool is_admitted_ = false;
   bool is_broken_ = false;

@@ -33,6 +33,11 @@ struct slot_range {
 };
 
 // The config epochs of masters, by node id. A slot belongs to the claim with the highest epoch.
+// For CLUSTER SLOTS where each slot is a range of its own, with a few servers that report their
+// names.
+inline constexpr redis::parser_limits reply_limits{.reply_bytes = 32U << 20U,
+                                                   .elements = 1U << 20U};
+
 using config_epochs = std::map<std::string, std::int64_t, std::less<>>;
 // Parses the reply to CLUSTER NODES. Skips lines of another shape.
 config_epochs read_epochs(std::string_view nodes);
