@@ -89,6 +89,21 @@ TEST_F(gate_failover_test, hazard_7_what_is_not_acknowledged_is_not_passed_on) {
   EXPECT_NE(io_.last().what, step::renew);
 }
 
+// The pass waits for a renewal that draws its token. The master fails over before its reply.
+TEST_F(gate_failover_test, hazard_7_a_renewal_of_before_the_doubt_passes_nothing_on) {
+  hold_first();
+  acquire_call waiting(second_);
+  ASSERT_TRUE(gate_.acquire(waiting, start_ns + ms(1)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(2)).ok());
+  ASSERT_EQ(io_.last().what, step::renew) << "it draws a token";
+  gate_.on_unacknowledged();
+  auto drawn = result_of(answer::renewed);
+  drawn.last_token = first_token + 1;
+  answer_last(drawn, start_ns + ms(3));
+  EXPECT_EQ(waiting.finished, 0);
+  EXPECT_FALSE(gate_.is_held(second_, start_ns + ms(3)));
+}
+
 TEST_F(gate_failover_test, an_extension_that_was_not_carried_out_comes_with_the_next_connection) {
   hold_first();
   other_call refused_one;

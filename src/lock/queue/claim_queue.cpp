@@ -349,7 +349,8 @@ void claim_queue::handle(claim_event what, time_ns now) {
       });
       // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
       if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
-      if (is_refilling_) grant_to_next(now);
+      // The renewal may be older than the doubt about the claim (hazard 7).
+      if (is_refilling_) current_->is_acknowledged() ? grant_to_next(now) : replace_claim(now);
       break;
     case claim_event::renew_failed:
       note_renewal(false);
