@@ -67,7 +67,10 @@ class dialer::racer final : public event_handler {
   }
   // The racer may be destroyed afterwards.
   void on_ready(std::uint32_t) noexcept override {
-    owner_.attempt([this] { owner_.judge(*this, transport_->finish_connect()); });
+    auto& owner = owner_;
+    owner.attempt([this, &owner] {
+      if (!owner.judge(*this, transport_->finish_connect())) owner.race();
+    });
   }
 
   dialer& owner_;
@@ -151,30 +154,35 @@ void dialer::on_resolved(resolution found) noexcept {
   });
 }
 
-// One more address joins, or the race is over.
+// One more address joins, and further ones if it fails at once, or the race is over. A loop,
+// because a name may have more addresses than the stack has room for.
 void dialer::race() {
-  if (waiting_.empty()) {
-    if (!racers_.empty()) return loop_.schedule(*this, deadline_);
-    auto why = outcome::of(status::unreachable, "cannot connect to ", failures_,
-                           last_advice_.remedy, hint_);
-    why.is_retryable = true;
-    return fail(why, last_advice_.is_definite);
+  while (!waiting_.empty()) {
+    auto& next = racers_.emplace_back(*this, waiting_.front());
+    waiting_.erase(waiting_.begin());
+    loop_.schedule(*this,
+                   waiting_.empty() ? deadline_ : std::min(deadline_, boot_now() + next_after_ns));
+    if (judge(next, next.start())) return;
   }
-  auto& next = racers_.emplace_back(*this, waiting_.front());
-  waiting_.erase(waiting_.begin());
-  loop_.schedule(*this,
-                 waiting_.empty() ? deadline_ : std::min(deadline_, boot_now() + next_after_ns));
-  judge(next, next.start());
+  if (!racers_.empty()) return loop_.schedule(*this, deadline_);
+  auto why =
+      outcome::of(status::unreachable, "cannot connect to ", failures_, last_advice_.remedy, hint_);
+  why.is_retryable = true;
+  fail(why, last_advice_.is_definite);
 }
 
-void dialer::judge(racer& candidate, io_result result) {
-  if (result.state == io_state::done) return win(candidate);
+// False when it has failed, and is destroyed.
+bool dialer::judge(racer& candidate, io_result result) {
+  if (result.state == io_state::done) {
+    win(candidate);
+    return true;
+  }
   if (result.state == io_state::want_read || result.state == io_state::want_write) {
     result.error = candidate.watch(result.state == io_state::want_read ? EPOLLIN : EPOLLOUT);
-    if (result.error == 0) return;
+    if (result.error == 0) return true;
   }
   lose(candidate, result.error);
-  race();
+  return false;
 }
 
 void dialer::win(racer& candidate) {

@@ -62,7 +62,7 @@ class dialer final : private timer, private lookup_listener {
   void attempt(Step&& step) noexcept;
   void begin(time_ns deadline) noexcept;
   void race();
-  void judge(racer& candidate, io_result result);
+  bool judge(racer& candidate, io_result result);
   void win(racer& candidate);
   void lose(racer& candidate, int error);
   void fail(const outcome& why, bool is_definite) noexcept;

@@ -72,6 +72,36 @@ TEST(dialer, takes_the_first_address_that_answers) {
   }
 }
 
+class nowhere final : public net::resolver {
+ public:
+  explicit nowhere(int count) {
+    for (int i = 0; i < count; ++i) {
+      found_.emplace_back();
+      if (!net::address::from_path("/nowhere/" + std::to_string(i), found_.back())) std::abort();
+    }
+  }
+  [[nodiscard]] bool is_immediate() const noexcept override { return true; }
+  [[nodiscard]] std::string text() const override { return "nowhere"; }
+  net::resolution resolve(time_ns) override { return {{}, found_}; }
+
+ private:
+  std::vector<net::address> found_;
+};
+
+// The stack of the I/O thread is small.
+TEST(dialer, tries_any_number_of_addresses_that_fail_at_once) {
+  static constexpr int count = 4000;
+  session client("", [](redis::connection_config& config) {
+    config.where = std::make_shared<nowhere>(count);
+  });
+  ASSERT_EQ(client.begin().code, status::ok);
+  const auto last = "/nowhere/" + std::to_string(count - 1);
+  const auto reports_all = [&] {
+    return client.connection->last_problem().message.find(last) != std::string::npos;
+  };
+  EXPECT_TRUE(eventually(reports_all));
+}
+
 TEST(dialer, says_what_came_of_each_address) {
   const deaf_port deaf;
   const int closed = closed_port();
