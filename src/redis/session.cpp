@@ -7,6 +7,13 @@
 
 namespace mortise::redis {
 
+namespace {
+
+// How soon a request is sent again that found too many others.
+constexpr time_ns retry_ns = 20 * ns_per_ms;
+
+}  // namespace
+
 // Owns itself until its reply. Channels come and go with the waiters, so they are no part of the
 // handshake.
 class session::subscription final : public request {
@@ -39,6 +46,8 @@ session::session(net::reactor& loop, const connection_config& config, pipeline_l
       listener_(listener),
       commands_(loop, config, owner, &listener, pipeline::purpose::commands) {}
 
+session::~session() { loop_.cancel(missing_timer_); }
+
 pipeline& session::messages() {
   if (!messages_) {
     messages_ =
@@ -64,10 +73,15 @@ bool session::is_attached() noexcept {
 void session::listen(std::string_view channel) {
   {
     const std::lock_guard guard(mutex_);
-    channels_.emplace(channel);
+    channels_.emplace(channel, false);
   }
   // Without a connection, or during its handshake, subscribe_all() sends it.
-  send("SUBSCRIBE", channel);
+  if (send("SUBSCRIBE", channel) != status::limit) return;
+  const std::lock_guard guard(mutex_);
+  const auto known = channels_.find(channel);
+  if (known == channels_.end()) return;
+  known->second = true;
+  loop_.schedule(missing_timer_, boot_now() + retry_ns);
 }
 
 void session::unlisten(std::string_view channel) noexcept {
@@ -82,13 +96,28 @@ void session::unlisten(std::string_view channel) noexcept {
 
 void session::subscribe_all(int protocol) noexcept {
   subscribed_.store(protocol == 3 ? &commands_ : messages_.get());
-  const std::lock_guard guard(mutex_);
-  for (const auto& channel : channels_) send("SUBSCRIBE", channel);
+  {
+    const std::lock_guard guard(mutex_);
+    for (auto& [channel, is_missing] : channels_) is_missing = true;
+  }
+  subscribe_missing(boot_now());
 }
 
-void session::send(std::string_view command, std::string_view channel) noexcept {
+// Where there is no room for a request, its waiter would miss its messages (hazard 24).
+void session::subscribe_missing(time_ns now) noexcept {
+  const std::lock_guard guard(mutex_);
+  bool has_room = true;
+  for (auto& [channel, is_missing] : channels_) {
+    if (!is_missing || !has_room) continue;
+    is_missing = send("SUBSCRIBE", channel) == status::limit;
+    has_room = !is_missing;
+  }
+  if (!has_room) loop_.schedule(missing_timer_, now + retry_ns);
+}
+
+status session::send(std::string_view command, std::string_view channel) noexcept {
   auto* const socket = subscribed_.load();
-  if (socket == nullptr) return;
+  if (socket == nullptr) return status::unreachable;
   const bool begins = command == "SUBSCRIBE";
   auto result = status::no_memory;
   try {
@@ -104,6 +133,7 @@ void session::send(std::string_view command, std::string_view channel) noexcept 
   if (begins && result == status::no_memory) {
     socket->break_off(outcome::of(status::no_memory, "cannot subscribe: out of memory"));
   }
+  return result;
 }
 
 }  // namespace mortise::redis

@@ -3,14 +3,16 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/log.hpp"
 #include "base/status.hpp"
+#include "base/time.hpp"
+#include "net/bound_call.hpp"
 #include "net/reactor.hpp"
 #include "redis/connection_config.hpp"
 #include "redis/pipeline.hpp"
@@ -43,6 +45,9 @@ class session {
   // Of the listener only the functions about messages and channels are called.
   session(net::reactor& loop, const connection_config& config, pipeline_listener& owner,
           session_listener& listener);
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
 
   [[nodiscard]] pipeline& commands() noexcept { return commands_; }
 
@@ -63,7 +68,8 @@ class session {
 
  private:
   class subscription;
-  void send(std::string_view command, std::string_view channel) noexcept;
+  status send(std::string_view command, std::string_view channel) noexcept;
+  void subscribe_missing(time_ns now) noexcept;
 
   net::reactor& loop_;
   const connection_config& config_;
@@ -72,8 +78,10 @@ class session {
   pipeline commands_;
   std::unique_ptr<pipeline> messages_;          // RESP2 only
   std::atomic<pipeline*> subscribed_{nullptr};  // the socket for messages, once it was up
+  net::bound_timer<session, &session::subscribe_missing> missing_timer_{*this};
   std::mutex mutex_;
-  std::set<std::string, std::less<>> channels_;  // besides the inbox
+  // Besides the inbox, and whether there was no room for the request to subscribe.
+  std::map<std::string, bool, std::less<>> channels_;
 };
 
 }  // namespace mortise::redis
