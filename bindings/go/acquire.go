@@ -68,6 +68,9 @@ func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submis
 		}
 		return nil, told.failure
 	}
+	if over := hold.term.reason(); over != nil && over.Status == ErrClosed {
+		return nil, over
+	}
 	if ctx.Err() != nil {
 		return hold, h.giveBack(ctx, hold)
 	}

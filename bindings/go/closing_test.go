@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mortise/mortise-go/internal/swig"
 )
 
 func TestUseAfterClose(t *testing.T) {
@@ -93,6 +95,32 @@ func TestCloseWhileOthersWait(t *testing.T) {
 		}
 		group.Wait()
 		must(t, hold.Unlock(within(t)))
+	}
+}
+
+// The close comes between the grant and its event, in the first attempt, which does not wait, or in
+// the second.
+func TestGrantAfterTheCloseIsGivenBack(t *testing.T) {
+	client := startServer(t).open(t)
+	for _, isTrial := range []bool{true, false} {
+		lock, other := client.lock(t, "a"), client.lock(t, "a")
+		wait := func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
+			defer lock.Close()
+			defer eventually(t, "it is granted", func() bool { return swig.Lock_is_held(address) != 0 })
+			return swig.Lock_acquire_async(address, queue, tag, timeoutMs, details)
+		}
+		try := submission(nil)
+		if isTrial {
+			try = wait
+		}
+		hold, err := lock.owner.acquire(within(t), held, try, wait)
+		if hold != nil {
+			receive(t, "the hold of a closed handle ends", hold.Context().Done())
+		}
+		expect(t, err, ErrClosed)
+		next, err := other.Acquire(within(t))
+		must(t, err)
+		must(t, next.Unlock(within(t)))
 	}
 }
 

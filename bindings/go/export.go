@@ -100,6 +100,9 @@ func (o *owner) adoptUnreported(ctx context.Context, id string, how *mode) (*Hol
 	if err != nil {
 		return nil, err
 	}
+	if over := hold.term.reason(); over != nil && over.Status == ErrClosed {
+		return nil, over
+	}
 	return hold, nil
 }
 

@@ -92,14 +92,17 @@ func (h *handle) close() error {
 	if h == nil {
 		return nil
 	}
-	h.dropTerm(failure(ErrClosed, "the handle was closed"))
+	h.dropTerm(handleClosed()) // before the lock is released
 	h.engine.overObservation(h)
 	// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
 	if h.native.close(func(address uintptr) { h.kind.cancel(address, 0) }) {
 		h.engine.unwatch(h)
 	}
+	h.dropTerm(handleClosed()) // of a grant between the first and the close
 	return nil
 }
+
+func handleClosed() *Error { return failure(ErrClosed, "the handle was closed") }
 
 func (h *handle) enter() (uintptr, error) {
 	if h == nil {
@@ -151,6 +154,11 @@ func (h *handle) start(c *call,
 func (h *handle) grant(token, number int64) *term {
 	h.terms.Lock()
 	defer h.terms.Unlock()
+	if h.native.hasClosed() { // which released the lock, and no longer ends terms
+		closed := newTerm(token, number)
+		closed.end(h.named(h.engine.translate(handleClosed())).(*Error))
+		return closed
+	}
 	if h.term != nil && h.term.number == number {
 		h.term.count++
 		return h.term

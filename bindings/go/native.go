@@ -54,6 +54,13 @@ func (n *native) close(end func(address uintptr)) bool {
 	return true
 }
 
+// hasClosed tells whether the close has begun.
+func (n *native) hasClosed() bool {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return n.isClosed
+}
+
 // isInUse tells whether somebody is inside a call on it, after whose end it is freed.
 func (n *native) isInUse() bool {
 	n.mutex.Lock()
