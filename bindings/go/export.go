@@ -11,9 +11,9 @@ import (
 
 // Export ends the hold here without a release. It lasts for this lease at the server, and no client
 // renews it. Another handle, process or host continues it by the id: see Lock.Adopt. A lease of 0
-// is the lease of the handle. If the hold was adopted, its id stays the same. If IsHeld is true
-// after a failed Export, also by the end of the context, the hold continues. Otherwise its lease
-// ends it. A Multi has no id: export the holds of its members.
+// is the lease of the handle. If the hold was adopted, its id stays the same. If Err is nil after a
+// failed Export, also by the end of the context, the hold continues. Otherwise its lease ends it. A
+// Multi has no id: export the holds of its members.
 func (h *Hold) Export(ctx context.Context, lease time.Duration) (string, error) {
 	if err := h.over(); err != nil {
 		return "", h.core().told(ctx, err)
@@ -142,7 +142,7 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 		if object == 0 {
 			failure = Status(swig.Error_status(details))
 		}
-		if hold.mode.Load().isHeld(address) == 0 {
+		if h.kind.deadline(address) == 0 { // a hold that awaits replicas is not held, but not over
 			h.exported(hold)
 			if ctx.Err() != nil {
 				go hold.report.unlock(failure) // the caller may have returned

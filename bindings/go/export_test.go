@@ -37,6 +37,23 @@ func TestAdoptContinuesAnExportedHold(t *testing.T) {
 	expect(t, only(lock.Adopt(within(t), id)), ErrNotOwner)
 }
 
+// A hold whose replicas still have to acknowledge it is not held, and not over.
+func TestFailedExportKeepsAHoldInDoubt(t *testing.T) {
+	client := startServer(t).open(t)
+	hold, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	inDoubt := *held
+	inDoubt.isHeld = func(uintptr) int32 { return 0 }
+	hold.mode.Store(&inDoubt)
+	_, err = hold.Export(within(t), time.Millisecond)
+	expect(t, err, ErrInvalidArgument)
+	hold.mode.Store(held)
+	if err := hold.Err(); err != nil || !hold.IsHeld() || hold.Context().Err() != nil {
+		t.Fatal("the failed export has ended the hold: ", err)
+	}
+	must(t, hold.Unlock(within(t)))
+}
+
 // A hold by a writer is adopted as one, and can be changed.
 func TestAdoptOfAReadWriteLockKeepsItsMode(t *testing.T) {
 	client := startServer(t).open(t)
