@@ -20,8 +20,8 @@ func (h *handle) acquire(
 		if hold != nil || wait == nil {
 			return hold, err
 		}
-		// After a deadline C still has to say what the time was spent on.
-		if ctx.Err() == context.Canceled {
+		// After a deadline C still has to say what the time was spent on. An interruption may be over.
+		if ctx.Err() == context.Canceled || errors.Is(err, ErrCancelled) {
 			if errors.Is(err, ErrNotAcquired) { // what counts is that it no longer waits
 				err = ended(ctx, "the wait ended; nothing is held")
 			}
@@ -62,8 +62,8 @@ func (h *handle) attempt(ctx context.Context, c *call, hold *Hold, submit submis
 		return nil, err
 	}
 	if told := h.awaitGrant(ctx, c, timeoutMs); told.failure != nil {
-		isOurs := ctx.Err() != nil || h.isInterrupted.Load()
-		if told.failure.Status == ErrCancelled && !isOurs { // close has done it
+		isByClose := ctx.Err() == nil && h.native.hasClosed()
+		if told.failure.Status == ErrCancelled && isByClose {
 			return nil, failure(ErrClosed, "this "+h.kind.whatItIs+" was closed")
 		}
 		return nil, told.failure

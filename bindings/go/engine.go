@@ -224,14 +224,27 @@ func (e *engine) translate(err *Error) *Error {
 // blocking runs a call that keeps a thread until the server has answered. There are few at once;
 // the context ends the wait for one, not the call.
 func (e *engine) blocking(ctx context.Context, work func() error) error {
+	if err := e.takeSlot(ctx); err != nil {
+		return err
+	}
+	return e.inSlot(ctx, work)
+}
+
+// takeSlot waits until few enough calls keep a thread. The slot is for inSlot.
+func (e *engine) takeSlot(ctx context.Context) error {
 	if err := alive(ctx); err != nil {
 		return err
 	}
 	select {
 	case e.slots <- struct{}{}:
+		return nil
 	case <-ctx.Done():
 		return ended(ctx, "too many calls were in progress")
 	}
+}
+
+// inSlot runs a call in the slot that was taken for it, and gives the slot back.
+func (e *engine) inSlot(ctx context.Context, work func() error) error {
 	result := make(chan error, 1)
 	go func() {
 		defer func() { <-e.slots }()

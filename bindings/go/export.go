@@ -83,10 +83,13 @@ func (o *owner) adoptUnreported(ctx context.Context, id string, how *mode) (*Hol
 	defer h.endAcquire()
 	hold := &Hold{owner: o}
 	hold.mode.Store(how)
+	if err := h.engine.takeSlot(ctx); err != nil {
+		return nil, err
+	}
 	isOver := make(chan struct{})
 	go h.cancelAtEnd(ctx, isOver)
 	// Not bounded by the context: a hold that C has adopted must have a Hold.
-	err := h.blocking(context.Background(), func(address, details uintptr) int32 {
+	err := h.inSlot(context.Background(), func(address, details uintptr) int32 {
 		status := h.kind.adopt(address, id, details)
 		if status == 0 {
 			hold.term = h.grant(h.kind.token(address), h.kind.number(address))

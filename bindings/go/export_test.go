@@ -2,6 +2,7 @@ package mortise
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 )
@@ -114,4 +115,42 @@ func TestAListenerFollowsAnAdoption(t *testing.T) {
 	must(t, err)
 	must(t, hold.Unlock(within(t)))
 	received.expect(t, "wait mutex a", "granted a", "ended a")
+}
+
+// The deadline also ends the wait for other calls that keep a thread.
+func TestAdoptDuringManyCallsEndsWithItsContext(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(patience))
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	id, err := hold.Export(within(t), time.Minute)
+	must(t, err)
+	server.control(t, "pause")
+	var group sync.WaitGroup
+	for i := 0; i < blockingCalls; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			_, _ = lock.Query(within(t))
+		}()
+	}
+	eventually(t, "all slots are taken", func() bool {
+		return len(client.engine.slots) == blockingCalls
+	})
+	brief, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- only(lock.Adopt(brief, id)) }()
+	select {
+	case err := <-ended:
+		expect(t, err, ErrTimedOut)
+	case <-time.After(patience / 2):
+		t.Fatal("it waits for the other calls")
+	}
+	server.control(t, "resume")
+	group.Wait()
+	adopted, err := lock.Adopt(within(t), id)
+	must(t, err)
+	must(t, adopted.Unlock(within(t)))
 }

@@ -53,15 +53,14 @@ type handle struct {
 	observation *observation
 	vain        *atomic.Int32 // how many acquires of its name are not to try first; nil of a multi
 
-	terms         sync.Mutex
-	term          *term
-	number        int64    // of the last hold that was taken note of
-	early         []notice // of holds that are not known yet
-	isAcquiring   bool
-	task          int64 // of the last acquire; of the goroutine that acquires
-	isInterrupted atomic.Bool
-	raising       chan struct{} // closed when the upgrade at work has ended
-	departing     chan struct{} // closed when the unlock has ended that nobody waited for
+	terms       sync.Mutex
+	term        *term
+	number      int64    // of the last hold that was taken note of
+	early       []notice // of holds that are not known yet
+	isAcquiring bool
+	task        int64         // of the last acquire; of the goroutine that acquires
+	raising     chan struct{} // closed when the upgrade at work has ended
+	departing   chan struct{} // closed when the unlock has ended that nobody waited for
 }
 
 func newHandle(e *engine, k *kind, create func(client uintptr) (uintptr, error)) (*handle, error) {
@@ -372,7 +371,15 @@ func (h *handle) blocking(ctx context.Context, work func(address, details uintpt
 		_, err := h.enter()
 		return err
 	}
-	return h.engine.blocking(ctx, func() error {
+	if err := h.engine.takeSlot(ctx); err != nil {
+		return err
+	}
+	return h.inSlot(ctx, work)
+}
+
+// inSlot is the same with a slot that it gives back.
+func (h *handle) inSlot(ctx context.Context, work func(address, details uintptr) int32) error {
+	return h.engine.inSlot(ctx, func() error {
 		address, err := h.enter()
 		if err != nil {
 			return err

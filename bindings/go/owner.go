@@ -117,7 +117,6 @@ func (o *owner) interrupt(isOn bool) error {
 		return h.named(err)
 	}
 	defer h.leave()
-	h.isInterrupted.Store(isOn) // before the wait ends because of it
 	return checked(func(details uintptr) int32 {
 		return h.kind.interrupt(address, int32(btoi(isOn)), details)
 	})

@@ -131,6 +131,24 @@ func TestGrantAfterTheEndIsGivenBack(t *testing.T) {
 	}
 }
 
+// The interruption ends the first attempt, and is over before the second.
+func TestShortInterruptionEndsTheWait(t *testing.T) {
+	client := startServer(t).open(t, WithFairness(Strict))
+	blocker, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	lock := client.lock(t, "a")
+	interrupted := func(address, queue uintptr, tag, timeoutMs int64, details uintptr) int32 {
+		defer func() { must(t, lock.Interrupt(false)) }()
+		defer func() { must(t, lock.Interrupt(true)) }()
+		return swig.Lock_acquire_async(address, queue, tag, timeoutMs, details)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = lock.owner.acquire(ctx, held, interrupted, swig.Lock_acquire_async)
+	expect(t, err, ErrCancelled)
+	must(t, blocker.Unlock(within(t)))
+}
+
 // The event of a loss is not missed when it comes before that of the grant.
 func TestLossBeforeTheGrantIsKnown(t *testing.T) {
 	client := startServer(t).open(t)
