@@ -152,7 +152,7 @@ func WithCommandTimeout(timeout time.Duration) Option {
 }
 
 // WithDrift sets how much the clock rates of this machine and the server may differ, in millionths:
-// 1000 (0.1 %) to 200000 (20 %), 100000 by default. The server keeps a lock longer than its lease
+// 1000 (0.1 %) to 200000 (20 %), 10000 by default. The server keeps a lock longer than its lease
 // by this share. For Open only.
 func WithDrift(ppm int64) Option { return numberOption(ppm, swig.Options_set_drift_ppm) }
 

@@ -370,7 +370,7 @@ public final class MortiseOptions {
    * How much the clock rates of this machine and the server may differ. The server keeps a lock
    * longer than its lease by this share. For clients only.
    *
-   * @param millionths 1000 (0.1 %) to 200000 (20 %); 100000 unless set
+   * @param millionths 1000 (0.1 %) to 200000 (20 %); 10000 unless set
    * @return options with that value
    */
   public MortiseOptions withDrift(long millionths) {
