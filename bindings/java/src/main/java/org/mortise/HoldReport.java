@@ -1,9 +1,13 @@
 package org.mortise;
 
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** One hold that a {@link LockListener} was notified of. */
 final class HoldReport {
+  /** The owner can be collected. */
+  private final WeakReference<Owner> owner;
+
   private final long number;
   private final LockListener.Hold listener;
   private final AtomicBoolean isOver = new AtomicBoolean();
@@ -11,7 +15,8 @@ final class HoldReport {
   /** Kept here, because a {@link Watch} does not keep it. */
   private final HoldFuture<LossReason> loss = new HoldFuture<>(null);
 
-  HoldReport(long number, LockKind kind, LockListener.Hold listener) {
+  HoldReport(Owner owner, long number, LockKind kind, LockListener.Hold listener) {
+    this.owner = new WeakReference<>(owner);
     this.number = number;
     this.kind = kind;
     this.listener = listener;
@@ -32,10 +37,27 @@ final class HoldReport {
   }
 
   void release(Status status) {
-    if (isOver.compareAndSet(false, true)) WaitReport.call(() -> listener.released(status));
+    end(() -> listener.released(status));
   }
 
   void lose(LossReason reason) {
-    if (isOver.compareAndSet(false, true)) WaitReport.call(() -> listener.lost(reason));
+    end(() -> listener.lost(reason));
+  }
+
+  private void end(Runnable notification) {
+    if (!isOver.compareAndSet(false, true)) return;
+    unwatch();
+    WaitReport.call(notification);
+  }
+
+  /** Follows the loss of the hold until its end. */
+  void watch(Owner watched, Hold hold) {
+    watched.addLoss(loss, hold);
+    if (isOver.get()) unwatch(); // it ended meanwhile
+  }
+
+  private void unwatch() {
+    Owner watched = owner.get();
+    if (watched != null) watched.removeLoss(loss);
   }
 }

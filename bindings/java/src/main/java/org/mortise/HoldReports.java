@@ -18,7 +18,7 @@ final class HoldReports {
 
   /** Adds the hold of a grant. */
   HoldReport begin(Owner owner, Mode mode, Event grant, LockListener.Hold listener) {
-    var report = new HoldReport(grant.holdNumber(), mode.kind(), listener);
+    var report = new HoldReport(owner, grant.holdNumber(), mode.kind(), listener);
     synchronized (this) {
       open.add(report);
       core.openReports().add(this);
@@ -26,7 +26,7 @@ final class HoldReports {
     report.loss().thenAccept(reason -> lose(report, reason));
     Hold hold = owner.newHold(grant);
     try {
-      owner.addLoss(report.loss(), hold);
+      report.watch(owner, hold);
     } catch (MortiseException unwatched) {
       // Closed meanwhile, or too much is being watched: then the release reports a loss.
     }

@@ -304,7 +304,7 @@ public abstract class Owner implements AutoCloseable {
   }
 
   /** Who is told of its losses, from now on. */
-  private Watch watched() {
+  Watch watched() {
     synchronized (watchTag) {
       if (watch == null) {
         var fresh = new Watch(name);

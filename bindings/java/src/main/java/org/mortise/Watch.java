@@ -72,6 +72,11 @@ final class Watch {
     contentions.remove(contention);
   }
 
+  /** The number of futures of a loss that it still has. For tests. */
+  int places() {
+    return losses.places.size();
+  }
+
   void tell(int kind, long token, long holdNumber, LossReason reason) {
     for (LossListener listener : listeners) {
       try {
