@@ -94,7 +94,10 @@ public final class Lease implements AutoCloseable {
     var asked = new HoldFuture<LossReason>(this);
     if (!isReleased.get()) {
       owner.addLoss(asked, hold);
-      if (isLost()) owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
+      // In this order: a release at the same time says so before it ends the hold.
+      if (isLost() && !isReleased.get()) {
+        owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
+      }
     }
     loss = asked;
     return asked;
@@ -149,7 +152,8 @@ public final class Lease implements AutoCloseable {
    * @return the id
    * @throws MortiseException with {@link Status#LOST} if the hold was lost before, {@link
    *     Status#UNSUPPORTED} for a {@link Multi} and where holds have no ids, and others. If {@link
-   *     #isHeld} is true afterwards, the hold continues. Otherwise its lease ends it
+   *     #isHeld} is true afterwards, the hold continues. A hold that waits for replicas also
+   *     continues, although {@link #isHeld} is false. Otherwise its lease ends it
    */
   public String export(Duration lease) {
     long leaseMillis = Times.roundedUp(lease, "lease");
@@ -159,7 +163,7 @@ public final class Lease implements AutoCloseable {
       exported(Status.OK);
       return id;
     } catch (MortiseException failure) {
-      if (!owner.isHeld()) exported(failure.status());
+      if (owner.isOver()) exported(failure.status());
       throw failure;
     }
   }
@@ -239,13 +243,13 @@ public final class Lease implements AutoCloseable {
 
   /**
    * Ends the hold and lets the next waiter acquire. After it returns or throws, nothing is held,
-   * except after {@link Status#BUSY}.
+   * except after {@link Status#BUSY} and {@link Status#NO_MEMORY}.
    *
    * @return true when it was held until now; false when it was lost or released before
    * @throws MortiseException with {@link Status#BUSY} when another call on the owner is in
-   *     progress, such as an upgrade. The lease is still held, and has to be released afterwards.
-   *     Any other status: the server did not confirm the end, which comes with the end of the lease
-   *     at the latest
+   *     progress, such as an upgrade, and with {@link Status#NO_MEMORY} when memory ran out. The
+   *     lease is still held, and has to be released afterwards. Any other status: the server did
+   *     not confirm the end, which comes with the end of the lease at the latest
    */
   public boolean release() {
     if (!isReleased.compareAndSet(false, true)) return false;
@@ -268,7 +272,7 @@ public final class Lease implements AutoCloseable {
   public CompletableFuture<Boolean> releaseAsync() {
     if (!isReleased.compareAndSet(false, true)) return CompletableFuture.completedFuture(false);
     CompletableFuture<Event> end = mode.unlockLater(hold.number());
-    // Busy is said at once or not at all.
+    // A call that changed nothing fails at once.
     end.whenComplete((event, failure) -> ended(failure));
     return owner.deliver(end, event -> wasHeld(event.code()));
   }
@@ -277,14 +281,15 @@ public final class Lease implements AutoCloseable {
    * As {@link #release}, without reporting failures: nothing is held afterwards, whatever the
    * server replied. Call {@link #release} to learn the result.
    *
-   * @throws MortiseException with {@link Status#BUSY} only: the lease is still held
+   * @throws MortiseException with {@link Status#BUSY} and {@link Status#NO_MEMORY} only: the lease
+   *     is still held
    */
   @Override
   public void close() {
     try {
       release();
     } catch (MortiseException failure) {
-      if (failure.status() == Status.BUSY) throw failure;
+      if (Mode.hasChangedNothing(failure.status())) throw failure;
       // It is ended here, and at the server by its lease at the latest.
     }
   }
@@ -302,7 +307,7 @@ public final class Lease implements AutoCloseable {
   }
 
   private void ended(Throwable failure) {
-    if (failure instanceof MortiseException said && said.status() == Status.BUSY) {
+    if (failure instanceof MortiseException said && Mode.hasChangedNothing(said.status())) {
       isReleased.set(false);
     } else {
       hold.remove(this);

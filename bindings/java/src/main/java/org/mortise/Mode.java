@@ -218,8 +218,13 @@ final class Mode implements Acquirable {
   }
 
   void reportUnlock(long holdNumber, Status status) {
-    // After BUSY the hold goes on.
-    if (owner.reports() != null && status != Status.BUSY) owner.reports().end(holdNumber, status);
+    if (owner.reports() == null || hasChangedNothing(status)) return;
+    owner.reports().end(holdNumber, status);
+  }
+
+  /** Whether an unlock that failed with this status has left the hold as it was. */
+  static boolean hasChangedNothing(Status status) {
+    return status == Status.BUSY || status == Status.NO_MEMORY;
   }
 
   /** Begins an unlock. When the queue is too full for its event, a helper makes the call. */
