@@ -1,7 +1,5 @@
 package org.mortise;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -215,7 +213,7 @@ public final class Lease implements AutoCloseable {
    *     its hold, a multi, a quorum, and the formats of other programs
    */
   public void setValue(String value) {
-    byte[] bytes = value.getBytes(UTF_8);
+    byte[] bytes = Name.utf8(value, "value");
     requireCurrent();
     owner.requireExtended(owner.setValue(bytes));
   }
@@ -227,7 +225,7 @@ public final class Lease implements AutoCloseable {
    * @return completed when the server has the value
    */
   public CompletableFuture<Void> setValueAsync(String value) {
-    byte[] bytes = value.getBytes(UTF_8);
+    byte[] bytes = Name.utf8(value, "value");
     try {
       requireCurrent();
     } catch (MortiseException ended) {

@@ -250,7 +250,7 @@ public final class MortiseClient implements AutoCloseable {
    *     of clients
    */
   public Listing scanLocks(String pattern, long mostKeys, Duration patience) {
-    byte[] names = pattern.getBytes(UTF_8);
+    byte[] names = Name.utf8(pattern, "pattern");
     long timeoutMs = patience.toMillis();
     return Listing.take(
         call(client -> MortiseNative.client_scan_locks(client, names, mostKeys, timeoutMs)));
@@ -266,7 +266,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the history of the lock
    */
   public History listHistory(String name, Duration window, Duration patience) {
-    byte[] bytes = name.getBytes(UTF_8);
+    byte[] bytes = Name.utf8(name, "name");
     long windowMs = window.toMillis();
     long timeoutMs = patience.toMillis();
     return History.take(
@@ -366,7 +366,7 @@ public final class MortiseClient implements AutoCloseable {
    * @param password encoded as UTF-8; it is not changed
    */
   public void setCredentials(String user, char[] password) {
-    ByteBuffer coded = UTF_8.encode(CharBuffer.wrap(password));
+    ByteBuffer coded = Name.utf8(CharBuffer.wrap(password), "password");
     byte[] bytes = new byte[coded.remaining()];
     coded.get(bytes);
     try {
@@ -384,7 +384,7 @@ public final class MortiseClient implements AutoCloseable {
    * @param password it is not changed
    */
   public void setCredentials(String user, byte[] password) {
-    byte[] name = user.getBytes(UTF_8);
+    byte[] name = Name.utf8(user, "user");
     Objects.requireNonNull(password, "password");
     call(client -> MortiseNative.client_set_credentials(client, name, password));
   }

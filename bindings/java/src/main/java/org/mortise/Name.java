@@ -47,20 +47,24 @@ final class Name {
    */
   static byte[] utf8(String text, String what) {
     Objects.requireNonNull(text, what);
+    ByteBuffer encoded = utf8(CharBuffer.wrap(text), what);
+    byte[] bytes = new byte[encoded.remaining()];
+    encoded.get(bytes);
+    return bytes;
+  }
+
+  /** The same for characters that the caller may have to erase. */
+  static ByteBuffer utf8(CharBuffer text, String what) {
     try {
-      ByteBuffer encoded =
-          UTF_8.newEncoder()
-              .onMalformedInput(CodingErrorAction.REPORT)
-              .onUnmappableCharacter(CodingErrorAction.REPORT)
-              .encode(CharBuffer.wrap(text));
-      byte[] bytes = new byte[encoded.remaining()];
-      encoded.get(bytes);
-      return bytes;
+      return UTF_8
+          .newEncoder()
+          .onMalformedInput(CodingErrorAction.REPORT)
+          .onUnmappableCharacter(CodingErrorAction.REPORT)
+          .encode(text);
     } catch (CharacterCodingException unpaired) {
       throw new MortiseException(
           Status.INVALID_ARGUMENT,
-          what + ": has a lone surrogate, which UTF-8 cannot encode; give a byte[]"
-              + " or a well-formed String");
+          what + ": has a lone surrogate, which UTF-8 cannot encode; give well-formed text");
     }
   }
 

@@ -285,7 +285,7 @@ public abstract class Owner implements AutoCloseable {
    * @return true if the hold was ended; false if that owner does not hold the lock, or no longer
    */
   public boolean forceRelease(String owner) {
-    byte[] whose = owner.getBytes(UTF_8);
+    byte[] whose = Name.utf8(owner, "owner");
     long status = Threads.block(() -> call(it -> calls.force().release(it, whose)));
     return status == Status.OK.code();
   }
@@ -479,7 +479,7 @@ public abstract class Owner implements AutoCloseable {
 
   /** The text of an exported hold, for the library. */
   static byte[] bytesOf(String id) {
-    return Objects.requireNonNull(id, "id").getBytes(UTF_8);
+    return Name.utf8(id, "id");
   }
 
   /** The id of its hold, which has ended here. */

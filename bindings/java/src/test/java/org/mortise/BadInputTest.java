@@ -151,6 +151,26 @@ class BadInputTest {
     assertNamed("url", () -> MortiseClient.open(""));
   }
 
+  /** As a question mark it would be another text. */
+  @Test
+  void aLoneSurrogateIsRefused() throws Exception {
+    String half = "half \uD83D";
+    var second = Duration.ofSeconds(1);
+    try (Lease lease = client.mutex("surrogate").acquire()) {
+      assertNamed("value: has a lone surrogate", () -> lease.setValue(half));
+      assertNamed("value: has a lone surrogate", () -> lease.setValueAsync(half));
+      assertNamed("owner: has a lone surrogate", () -> lease.owner().forceRelease(half));
+      assertTrue(lease.isHeld());
+    }
+    assertNamed("id: has a lone surrogate", () -> client.mutex("surrogate").adopt(half));
+    assertNamed("name: has a lone surrogate", () -> client.listHistory(half, second, second));
+    assertNamed("pattern: has a lone surrogate", () -> client.scanLocks(half, 10, second));
+    assertNamed("user: has a lone surrogate", () -> client.setCredentials(half, new char[1]));
+    assertNamed("user: has a lone surrogate", () -> client.setCredentials(half, new byte[1]));
+    assertNamed(
+        "password: has a lone surrogate", () -> client.setCredentials("", half.toCharArray()));
+  }
+
   private static final Duration BEYOND_A_LONG =
       Duration.ofMillis(Long.MAX_VALUE).plus(Duration.ofNanos(1));
 
