@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.mortise.MortiseClient;
 import org.mortise.MortiseException;
 import org.mortise.Stats;
@@ -32,6 +33,9 @@ final class ClientMeters {
   private final MeterRegistry registry;
   private final Tags tags;
   private final Set<Series> registered = ConcurrentHashMap.newKeySet();
+  /** A monitor would keep the carrier of a virtual thread that waits for the statistics. */
+  private final ReentrantLock lock = new ReentrantLock();
+
   private volatile Map<Series, Double> values = Map.of();
   private long takenNanos;
 
@@ -63,9 +67,14 @@ final class ClientMeters {
     register(client, stats);
   }
 
-  private synchronized void takeOver(Stats stats) {
-    takenNanos = registry.config().clock().monotonicTime();
-    values = stats.samples().stream().collect(toMap(ClientMeters::series, Stats.Sample::value));
+  private void takeOver(Stats stats) {
+    lock.lock();
+    try {
+      takenNanos = registry.config().clock().monotonicTime();
+      values = stats.samples().stream().collect(toMap(ClientMeters::series, Stats.Sample::value));
+    } finally {
+      lock.unlock();
+    }
   }
 
   private static Series series(Stats.Sample sample) {
@@ -81,7 +90,16 @@ final class ClientMeters {
   }
 
   /** A new snapshot, or null if there is no need of one, or none to be had. */
-  private synchronized Stats takeIfOld(MortiseClient client) {
+  private Stats takeIfOld(MortiseClient client) {
+    lock.lock();
+    try {
+      return takeInTurn(client);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Stats takeInTurn(MortiseClient client) {
     long nowNanos = registry.config().clock().monotonicTime();
     if (nowNanos - takenNanos < FRESH_NANOS) {
       return null;
