@@ -3,6 +3,7 @@ package org.mortise;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongUnaryOperator;
 
 /**
  * What a client is made of: the native client, its completion queue, and the one thread that reads
@@ -75,6 +77,19 @@ final class Core {
 
   Set<HoldReports> openReports() {
     return openReports;
+  }
+
+  /** A call on the native client that can wait for a server. */
+  long call(LongUnaryOperator call) {
+    return Threads.block(
+        () -> {
+          long address = client.enter();
+          try {
+            return call.applyAsLong(address);
+          } finally {
+            client.exit();
+          }
+        });
   }
 
   /** Ends all waiting, and returns when the last event has been told. */
@@ -224,8 +239,42 @@ final class Core {
     int submit(long client, long queue, long tag);
   }
 
+  void watchLog(LogLevel level, Consumer<? super LogLine> listener) {
+    Objects.requireNonNull(level, "level");
+    Objects.requireNonNull(listener, "listener");
+    watch(
+        log,
+        listener::accept,
+        (at, to, tag) -> MortiseNative.client_watch_log(at, to, tag, level.code()));
+  }
+
+  void unwatchLog() {
+    int any = LogLevel.INFO.code();
+    unwatch(log, (at, to, tag) -> MortiseNative.client_watch_log(at, to, tag, any));
+  }
+
+  void watchStats(long intervalMs, Consumer<? super Stats> listener) {
+    Objects.requireNonNull(listener, "listener");
+    watch(
+        statistics,
+        due -> {
+          Stats counted;
+          try {
+            counted = stats();
+          } catch (MortiseException closed) {
+            return; // meanwhile
+          }
+          listener.accept(counted);
+        },
+        (at, to, tag) -> MortiseNative.client_watch_stats(at, to, tag, intervalMs));
+  }
+
+  void unwatchStats() {
+    unwatch(statistics, (at, to, tag) -> MortiseNative.client_watch_stats(at, to, tag, 0));
+  }
+
   /** Tells lines of the log, or that statistics are due, in place of an earlier watch of these. */
-  void watch(
+  private void watch(
       AtomicReference<Report<LogLine>> place, Consumer<LogLine> listener, Reports call) {
     var report = new Report<>(tags.incrementAndGet(), listener);
     var before = place.getAndSet(report);
@@ -243,7 +292,7 @@ final class Core {
   }
 
   /** Ends the watch, if there is one. */
-  void unwatch(AtomicReference<Report<LogLine>> place, Reports call) {
+  private void unwatch(AtomicReference<Report<LogLine>> place, Reports call) {
     place.set(null);
     long address = client.enter();
     try {
@@ -254,7 +303,7 @@ final class Core {
   }
 
   /** The statistics, of a client that is open. */
-  Stats stats() {
+  private Stats stats() {
     long address = client.enter();
     try {
       return Stats.take(MortiseNative.client_stats(address));
@@ -289,9 +338,9 @@ final class Core {
   }
 
   /** Whether a line of the log is told, and to whom. */
-  final AtomicReference<Report<LogLine>> log = new AtomicReference<>();
+  private final AtomicReference<Report<LogLine>> log = new AtomicReference<>();
   /** The same of statistics. */
-  final AtomicReference<Report<LogLine>> statistics = new AtomicReference<>();
+  private final AtomicReference<Report<LogLine>> statistics = new AtomicReference<>();
 
   private <T> void tellReport(Report<T> to, long tag, T what) {
     if (to == null || to.tag != tag) return;

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
-import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -33,12 +32,10 @@ public final class MortiseClient implements AutoCloseable {
   private final Cleaner.Cleanable cleanable;
   private final LossListener lossListener;
   private final LockListener lockListener;
-  private final ThreadHolds<Mutex> mutexHolds = new ThreadHolds<>();
-  private final ThreadHolds<ReadWriteMutex> readWriteHolds = new ThreadHolds<>();
-  private final OwnerPool<Mutex> mutexes =
-      new OwnerPool<>((name, options) -> new Mutex(this, name, options));
-  private final OwnerPool<ReadWriteMutex> readWrites =
-      new OwnerPool<>((name, options) -> new ReadWriteMutex(this, name, options));
+  private final ThreadOwners<Mutex> mutexes =
+      new ThreadOwners<>((name, options) -> new Mutex(this, name, options));
+  private final ThreadOwners<ReadWriteMutex> readWrites =
+      new ThreadOwners<>((name, options) -> new ReadWriteMutex(this, name, options));
 
   private MortiseClient(Builder builder) {
     core =
@@ -286,21 +283,13 @@ public final class MortiseClient implements AutoCloseable {
    * @param listener such as {@link LogLine#to}
    */
   public void watchLog(LogLevel level, Consumer<? super LogLine> listener) {
-    Objects.requireNonNull(level, "level");
-    Objects.requireNonNull(listener, "listener");
-    core.watch(
-        core.log,
-        listener::accept,
-        (client, queue, tag) -> MortiseNative.client_watch_log(client, queue, tag, level.code()));
+    core.watchLog(level, listener);
     Reference.reachabilityFence(this);
   }
 
   /** Ends the reports of {@link #watchLog}. */
   public void unwatchLog() {
-    core.unwatch(
-        core.log,
-        (client, queue, tag) ->
-            MortiseNative.client_watch_log(client, queue, tag, LogLevel.INFO.code()));
+    core.unwatchLog();
     Reference.reachabilityFence(this);
   }
 
@@ -313,44 +302,21 @@ public final class MortiseClient implements AutoCloseable {
    */
   public void watchStats(Duration interval, Consumer<? super Stats> listener) {
     long intervalMs = interval.toMillis();
-    Objects.requireNonNull(listener, "listener");
-    Core counting = core;
-    core.watch(
-        core.statistics,
-        due -> {
-          Stats counted;
-          try {
-            counted = counting.stats();
-          } catch (MortiseException closed) {
-            return; // meanwhile
-          }
-          listener.accept(counted);
-        },
-        (client, queue, tag) ->
-            MortiseNative.client_watch_stats(client, queue, tag, intervalMs));
+    core.watchStats(intervalMs, listener);
     Reference.reachabilityFence(this);
   }
 
   /** Ends the reports of {@link #watchStats}. */
   public void unwatchStats() {
-    core.unwatch(
-        core.statistics,
-        (client, queue, tag) -> MortiseNative.client_watch_stats(client, queue, tag, 0));
+    core.unwatchStats();
     Reference.reachabilityFence(this);
   }
 
   /** A call on the native client that can wait for a server. */
   private long call(LongUnaryOperator call) {
-    return Threads.block(
-        () -> {
-          long address = core.client().enter();
-          try {
-            return call.applyAsLong(address);
-          } finally {
-            core.client().exit();
-            Reference.reachabilityFence(this);
-          }
-        });
+    long result = core.call(call);
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   /**
@@ -366,13 +332,10 @@ public final class MortiseClient implements AutoCloseable {
    * @param password encoded as UTF-8; it is not changed
    */
   public void setCredentials(String user, char[] password) {
-    ByteBuffer coded = Name.utf8(CharBuffer.wrap(password), "password");
-    byte[] bytes = new byte[coded.remaining()];
-    coded.get(bytes);
+    byte[] bytes = Name.utf8(CharBuffer.wrap(password), "password");
     try {
       setCredentials(user, bytes);
     } finally {
-      Arrays.fill(coded.array(), (byte) 0);
       Arrays.fill(bytes, (byte) 0);
     }
   }
@@ -625,19 +588,11 @@ public final class MortiseClient implements AutoCloseable {
     return lockListener;
   }
 
-  ThreadHolds<Mutex> mutexHolds() {
-    return mutexHolds;
-  }
-
-  ThreadHolds<ReadWriteMutex> readWriteHolds() {
-    return readWriteHolds;
-  }
-
-  OwnerPool<Mutex> mutexes() {
+  ThreadOwners<Mutex> mutexes() {
     return mutexes;
   }
 
-  OwnerPool<ReadWriteMutex> readWrites() {
+  ThreadOwners<ReadWriteMutex> readWrites() {
     return readWrites;
   }
 }

@@ -20,8 +20,8 @@ public final class MortiseLock extends ThreadOwnedLock {
   MortiseLock(MortiseClient client, Name name, MortiseOptions options) {
     this.name = name;
     this.options = options;
-    this.holds = client.mutexHolds();
-    this.pool = client.mutexes();
+    this.holds = client.mutexes().holds();
+    this.pool = client.mutexes().pool();
   }
 
   @Override

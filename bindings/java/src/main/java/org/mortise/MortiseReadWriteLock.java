@@ -26,8 +26,8 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
   MortiseReadWriteLock(MortiseClient client, Name name, MortiseOptions options) {
     this.name = name;
     this.options = options;
-    this.holds = client.readWriteHolds();
-    this.pool = client.readWrites();
+    this.holds = client.readWrites().holds();
+    this.pool = client.readWrites().pool();
   }
 
   @Override

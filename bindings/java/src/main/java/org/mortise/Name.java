@@ -47,20 +47,21 @@ final class Name {
    */
   static byte[] utf8(String text, String what) {
     Objects.requireNonNull(text, what);
-    ByteBuffer encoded = utf8(CharBuffer.wrap(text), what);
-    byte[] bytes = new byte[encoded.remaining()];
-    encoded.get(bytes);
-    return bytes;
+    return utf8(CharBuffer.wrap(text), what);
   }
 
-  /** The same for characters that the caller may have to erase. */
-  static ByteBuffer utf8(CharBuffer text, String what) {
+  /** The same for a secret: what it was encoded into is erased. */
+  static byte[] utf8(CharBuffer text, String what) {
     try {
-      return UTF_8
-          .newEncoder()
-          .onMalformedInput(CodingErrorAction.REPORT)
-          .onUnmappableCharacter(CodingErrorAction.REPORT)
-          .encode(text);
+      ByteBuffer encoded =
+          UTF_8.newEncoder()
+              .onMalformedInput(CodingErrorAction.REPORT)
+              .onUnmappableCharacter(CodingErrorAction.REPORT)
+              .encode(text);
+      byte[] bytes = new byte[encoded.remaining()];
+      encoded.get(bytes);
+      Arrays.fill(encoded.array(), (byte) 0);
+      return bytes;
     } catch (CharacterCodingException unpaired) {
       throw new MortiseException(
           Status.INVALID_ARGUMENT,

@@ -125,7 +125,7 @@ class LockTest {
   }
 
   private static ThreadHold<Mutex> lockHold(String name) {
-    return client.mutexHolds().get(Name.of(name));
+    return client.mutexes().holds().get(Name.of(name));
   }
 
   @Test
@@ -137,9 +137,9 @@ class LockTest {
         lock.lock();
         lock.unlock();
       }
-      int idle = client.mutexes().size();
+      int idle = client.mutexes().pool().size();
       assertTrue(0 < idle && idle <= 256, idle + " owners");
-      assertEquals(0, client.mutexHolds().size());
+      assertEquals(0, client.mutexes().holds().size());
     }
   }
 
@@ -160,11 +160,11 @@ class LockTest {
 
   @Test
   void anOwnerThatStillHoldsIsNotUsedAgain() throws Exception {
-    Mutex owner = client.mutexes().take(Name.of("pooled"), null);
+    Mutex owner = client.mutexes().pool().take(Name.of("pooled"), null);
     owner.acquire();
-    client.mutexes().giveBack(owner);
+    client.mutexes().pool().giveBack(owner);
     Waiting.until("its hold is given back", () -> !redis.exists("{mortise:pooled}"));
-    assertNotSame(owner, client.mutexes().take(Name.of("pooled"), null));
+    assertNotSame(owner, client.mutexes().pool().take(Name.of("pooled"), null));
   }
 
   @Test
@@ -175,14 +175,14 @@ class LockTest {
       forgetful.finish();
       forgetful.thread().join();
       assertFalse(client.lock("dead").tryLock());
-      assertEquals(1, client.mutexHolds().size());
+      assertEquals(1, client.mutexes().holds().size());
       int dead = 60;
       for (int i = 0; i < dead; i++) {
         String name = "dead " + i;
         var thread = new Worker(() -> client.lock(name, options).lock()).thread();
         thread.join();
       }
-      assertEquals(1 + dead, client.mutexHolds().size());
+      assertEquals(1 + dead, client.mutexes().holds().size());
       for (int i = 0; i < dead; i++) {
         String key = "{mortise:dead " + i + "}";
         Waiting.until("its lease ends", () -> !redis.exists(key));
@@ -190,9 +190,9 @@ class LockTest {
       // Among many holds it finds those that no thread can unlock and whose lease has ended.
       int alive = 10;
       for (int i = 0; i < alive; i++) client.lock("alive " + i).lock();
-      assertTrue(client.mutexHolds().size() <= 1 + alive);
+      assertTrue(client.mutexes().holds().size() <= 1 + alive);
       for (int i = 0; i < alive; i++) client.lock("alive " + i).unlock();
-      assertEquals(1, client.mutexHolds().size());
+      assertEquals(1, client.mutexes().holds().size());
       assertFalse(client.lock("dead").tryLock());
     }
   }

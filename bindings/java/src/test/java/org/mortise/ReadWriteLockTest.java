@@ -188,7 +188,7 @@ class ReadWriteLockTest {
     var lock = client.readWriteLock("count");
     lock.writeLock().lock();
     lock.readLock().lock();
-    ThreadHold<ReadWriteMutex> hold = client.readWriteHolds().get(Name.of("count"));
+    ThreadHold<ReadWriteMutex> hold = client.readWrites().holds().get(Name.of("count"));
     hold.reads = Integer.MAX_VALUE;
     hold.writes = Integer.MAX_VALUE;
     assertThrows(Error.class, lock.readLock()::lock);
@@ -198,7 +198,7 @@ class ReadWriteLockTest {
     lock.readLock().unlock();
     lock.writeLock().unlock();
     assertTrue(othersCanWrite("count"));
-    assertEquals(0, client.readWriteHolds().size());
+    assertEquals(0, client.readWrites().holds().size());
   }
 
   @Test

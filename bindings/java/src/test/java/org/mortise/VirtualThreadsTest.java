@@ -177,8 +177,8 @@ class VirtualThreadsTest {
                 }));
       }
       for (CompletableFuture<Thread> end : ends) Waiting.result(end);
-      assertEquals(0, client.mutexHolds().size());
-      assertTrue(client.mutexes().size() <= 256);
+      assertEquals(0, client.mutexes().holds().size());
+      assertTrue(client.mutexes().pool().size() <= 256);
     }
   }
 
