@@ -45,7 +45,7 @@ class hold {
    */
   bool is_held() const noexcept {
     // In this order, because a later hold may begin after the number is read.
-    return mode_ != nullptr && mode_->is_held(owner_->raw) != 0 && is_current();
+    return mode_ != nullptr && is_held_by_handle() && is_current();
   }
   /** The same as `is_held`, for `if (auto hold = lock.acquire(5s))`. */
   explicit operator bool() const noexcept { return is_held(); }
@@ -55,7 +55,12 @@ class hold {
    * writers' tokens. It stays readable after the end. It is 0 for an empty hold and for a multi,
    * whose members each have one.
    */
-  std::int64_t token() const noexcept { return token_; }
+  std::int64_t token() const noexcept {
+    if (mode_ == nullptr || mode_->other == nullptr) return token_;
+    // An upgrade on a queue has another token.
+    const std::int64_t last = owner_->calls.token(owner_->raw);
+    return is_current() ? last : token_;
+  }
   /** How long it is still valid by the local clock, in whole milliseconds, or 0 after its end. */
   std::chrono::milliseconds valid() const noexcept {
     return std::chrono::milliseconds(is_held() ? owner_->calls.valid_ms(owner_->raw) : 0);
@@ -69,21 +74,24 @@ class hold {
 
   /**
    * Releases the lock, and never a later hold of the same handle. Afterwards this object holds
-   * nothing, except after status::busy.
+   * nothing, except after status::busy and status::no_memory. Then unlock it again.
    * @return done, or an error:
    * - status::lost: it was lost before.
    * - status::not_owner: it is empty, or was unlocked before.
    * - status::unreachable, status::unknown, status::refused: its lease ends it at the latest.
    * - status::busy: another thread unlocks this hold.
+   * - status::no_memory: memory ran out.
    * - status::closed: the handle or its client was freed.
    * - status::forked: called in a forked child.
    */
   result<void> unlock(std::nothrow_t) {
     if (mode_ == nullptr) return none();
     mortise_error *filled = detail::error_of_thread();
-    const mortise_status code = mode_->unlock_hold(owner_->raw, number_, filled);
+    token_ = token();
+    const mortise_status code = unlock_by(
+        [&](const detail::mode &how) { return how.unlock_hold(owner_->raw, number_, filled); });
     // A call that was not accepted leaves the hold as it is.
-    if (code != MORTISE_BUSY) mode_ = nullptr;
+    if (code != MORTISE_BUSY && code != MORTISE_NO_MEMORY) mode_ = nullptr;
     return detail::done(code, filled);
   }
   /**
@@ -196,7 +204,8 @@ class hold {
   }
   /**
    * Starts `unlock`, which ends in one event_kind::unlocked on the queue, with the tag. This
-   * object is then empty, except after status::busy, status::limit and status::shut_down.
+   * object is then empty, except after status::busy, status::no_memory, status::limit and
+   * status::shut_down.
    * @return done, or an error of `unlock`, and:
    * - status::limit: the queue is full.
    * - status::shut_down: the queue was shut down.
@@ -204,10 +213,12 @@ class hold {
   result<void> unlock_async(queue &on, std::int64_t tag) {
     if (mode_ == nullptr) return none();
     mortise_error *filled = detail::error_of_thread();
-    const mortise_status code =
-        mode_->unlock_hold_async(owner_->raw, on.raw(), tag, number_, filled);
-    const bool is_accepted =
-        code != MORTISE_BUSY && code != MORTISE_LIMIT && code != MORTISE_SHUT_DOWN;
+    token_ = token();
+    const mortise_status code = unlock_by([&](const detail::mode &how) {
+      return how.unlock_hold_async(owner_->raw, on.raw(), tag, number_, filled);
+    });
+    const bool is_accepted = code != MORTISE_BUSY && code != MORTISE_NO_MEMORY &&
+                             code != MORTISE_LIMIT && code != MORTISE_SHUT_DOWN;
     if (is_accepted) mode_ = nullptr;
     return detail::done(code, filled);
   }
@@ -233,7 +244,10 @@ class hold {
   void downgrade() { detail::checked(downgrade(std::nothrow)); }
 #endif
   /** Empties this object without unlocking. The handle still holds the lock and can unlock it. */
-  void detach() noexcept { mode_ = nullptr; }
+  void detach() noexcept {
+    token_ = token();
+    mode_ = nullptr;
+  }
 
   /** The present hold of an owner, or the one with this number. For the handles. */
   hold(std::shared_ptr<detail::owner> of, const detail::mode &how, std::int64_t number = 0) noexcept
@@ -246,8 +260,24 @@ class hold {
  private:
   /** Whether the handle's hold is this one, also after its end. */
   bool is_current() const noexcept { return owner_->calls.hold_number(owner_->raw) == number_; }
+  /** Whether the handle holds in this mode, or in the one that a change on a queue leads to. */
+  bool is_held_by_handle() const noexcept {
+    if (mode_->is_held(owner_->raw) != 0) return true;
+    // A change back between two looks must not hide the hold.
+    return mode_->other != nullptr &&
+           (mode_->other->is_held(owner_->raw) != 0 || mode_->is_held(owner_->raw) != 0);
+  }
+  /** Unlocks in this mode, or in the one that a change on a queue led to. */
+  template <class Unlock>
+  mortise_status unlock_by(const Unlock &unlock) {
+    const mortise_status code = unlock(*mode_);
+    if (code != MORTISE_NOT_OWNER || mode_->other == nullptr) return code;
+    return unlock(*mode_->other);
+  }
   void end() noexcept {
-    if (mode_ != nullptr) mode_->unlock_hold(owner_->raw, number_, nullptr);
+    if (mode_ == nullptr) return;
+    unlock_by(
+        [&](const detail::mode &how) { return how.unlock_hold(owner_->raw, number_, nullptr); });
     mode_ = nullptr;
   }
   result<void> change(mortise_status (*call)(void *, mortise_error *)) {

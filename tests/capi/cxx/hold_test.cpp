@@ -85,6 +85,38 @@ void an_unlock_tells_what_became_of_it() {
   CHECK(unlocked.error().reason() == mortise::reason::server_lost);
 }
 
+/** The mutex's calls, but memory runs out in the first unlock and in the first on a queue. */
+mortise::detail::mode mode_without_memory() {
+  static int calls, queued_calls;
+  calls = queued_calls = 0;
+  mortise::detail::mode mode = mortise::detail::lock_mode;
+  mode.unlock_hold = [](void* raw, std::int64_t number, mortise_error* error) {
+    if (++calls == 1) return mortise_status{MORTISE_NO_MEMORY};
+    return mortise::detail::lock_mode.unlock_hold(raw, number, error);
+  };
+  mode.unlock_hold_async = [](void* raw, mortise_queue* queue, std::int64_t tag,
+                              std::int64_t number, mortise_error* error) {
+    if (++queued_calls == 1) return mortise_status{MORTISE_NO_MEMORY};
+    return mortise::detail::lock_mode.unlock_hold_async(raw, queue, tag, number, error);
+  };
+  return mode;
+}
+
+void an_unlock_without_memory_can_be_repeated() {
+  mortise::client client = open_client();
+  mortise::queue queue = *mortise::queue::make(client);
+  mortise::lock lock = open_lock(client, "no-memory");
+  const mortise::detail::mode mode = mode_without_memory();
+  lock.acquire(patience, std::nothrow)->detach();
+  mortise::hold hold(lock.owner(), mode);
+  CHECK_RESULT(status::no_memory, hold.unlock(std::nothrow));
+  CHECK(hold.is_held());
+  CHECK_RESULT(status::no_memory, hold.unlock_async(queue, 1));
+  CHECK(hold.is_held());
+  CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+  CHECK(!hold && !lock.is_held());
+}
+
 void an_old_hold_does_not_end_a_new_one() {
   mortise::client client = open_client();
   mortise::lock lock = open_lock(client, "old");
@@ -242,6 +274,7 @@ void test_holds() {
   RUN(a_hold_that_is_moved_ends_once);
   RUN(an_exported_hold_is_continued_by_one_adopter);
   RUN(an_unlock_tells_what_became_of_it);
+  RUN(an_unlock_without_memory_can_be_repeated);
   RUN(an_old_hold_does_not_end_a_new_one);
   RUN(an_old_hold_of_a_multi_does_not_end_a_new_one);
   RUN(a_hold_outlives_its_handle);

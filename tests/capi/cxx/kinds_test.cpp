@@ -35,6 +35,45 @@ void many_read_or_one_writes() {
   CHECK_RESULT(status::ok, other.write(patience, std::nothrow));
 }
 
+/** The end of the change that a queue reports. */
+void wait_for_change(mortise::queue& queue, mortise::event_kind kind) {
+  mortise::event event;
+  CHECK(queue.next(event, patience) == mortise::status::ok);
+  CHECK(event.kind() == kind && event.status() == mortise::status::ok);
+}
+
+void a_hold_follows_an_asynchronous_change() {
+  mortise::client client = open_client();
+  mortise::queue queue = *mortise::queue::make(client);
+  mortise::rw rw = open_rw(client, "follow"), other = open_rw(client, "follow");
+  {
+    const mortise::hold hold = *rw.read(patience, std::nothrow);
+    const std::int64_t token = hold.token();
+    CHECK_RESULT(status::ok, rw.try_upgrade_async(queue, 1));
+    wait_for_change(queue, mortise::event_kind::upgraded);
+    CHECK(rw.is_writing() && hold.is_held() && hold.valid() > 0ms && hold.token() > token);
+  }
+  CHECK(!rw.is_writing());
+  {
+    mortise::hold hold = *other.write(patience, std::nothrow);
+    CHECK_RESULT(status::ok, other.downgrade_async(queue, 2));
+    wait_for_change(queue, mortise::event_kind::downgraded);
+    CHECK(other.is_reading() && hold.is_held());
+    CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+  }
+  CHECK(!other.is_reading());
+  mortise::hold hold = *rw.read(patience, std::nothrow);
+  CHECK_RESULT(status::ok, rw.try_upgrade_async(queue, 3));
+  wait_for_change(queue, mortise::event_kind::upgraded);
+  const std::int64_t token = rw.token();
+  CHECK_RESULT(status::ok, hold.unlock_async(queue, 4));
+  wait_for_change(queue, mortise::event_kind::unlocked);
+  CHECK(!rw.is_writing() && !hold.is_held());
+  CHECK_NUMBER(token, hold.token());
+  CHECK_RESULT(status::not_owner, hold.unlock(std::nothrow));
+  CHECK_RESULT(status::ok, other.write(patience, std::nothrow));
+}
+
 void a_downgrade_that_nobody_answers_has_taken_place() {
   mortise::client client = open_client(mortise::options().command_timeout(1s));
   mortise::rw rw = open_rw(client, "downgrade");
@@ -140,6 +179,7 @@ void a_query_tells_who_holds() {
 
 void test_kinds() {
   RUN(many_read_or_one_writes);
+  RUN(a_hold_follows_an_asynchronous_change);
   RUN(a_downgrade_that_nobody_answers_has_taken_place);
   RUN(only_holds_of_a_read_write_lock_change);
   RUN(a_semaphore_has_permits);
