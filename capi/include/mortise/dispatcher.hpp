@@ -17,7 +17,7 @@ inline namespace MORTISE_CXX_NAMESPACE {
  * A dispatcher connects a queue to any event loop. The loop polls `fd` for reading and then calls
  * `dispatch`, which calls the callbacks of the events. Use it in one thread at a time. Callbacks
  * run in the thread that dispatches. It can be neither copied nor moved. Its destructor cancels its
- * waits and calls nothing.
+ * waits, releases the grants that it has not dispatched, and calls nothing.
  *
  * A callback must be copyable. It may start further calls, and must not destroy the dispatcher.
  */
@@ -32,6 +32,15 @@ class dispatcher {
   explicit dispatcher(queue of) noexcept : queue_(std::move(of)) {}
   dispatcher(const dispatcher &) = delete;
   dispatcher &operator=(const dispatcher &) = delete;
+  ~dispatcher() {
+    queue_.shutdown();
+    while (queue_.next(event_, std::chrono::milliseconds(0)) == status::ok) {
+      const auto found = waits_.find(event_.tag());
+      const bool is_grant = event_.kind() == event_kind::acquired && event_.status() == status::ok;
+      if (!is_grant || found == waits_.end()) continue;
+      const hold unread(found->second.of, *found->second.how, event_.hold_number());
+    }
+  }
 
   /** A descriptor that is readable while there is something to dispatch. Only poll it. */
   int fd() const noexcept { return queue_.fd(); }

@@ -97,6 +97,23 @@ void what_is_abandoned_is_given_back() {
   loop_until(dispatcher, [&] { return lock.cancel() == mortise::status::not_waiting; });
 }
 
+void the_end_of_a_dispatcher_releases_unread_grants() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "d-end"), waiter = open_lock(client, "d-end");
+  mortise::rw rw = open_rw(client, "d-end-rw");
+  {
+    mortise::dispatcher dispatcher = open_dispatcher(client);
+    const auto never = [](auto) { CHECK(false); };
+    CHECK_RESULT(status::ok, dispatcher.acquire(lock, patience, never));
+    CHECK_RESULT(status::ok, dispatcher.write(rw, patience, never));
+    wait_until([&] { return lock.is_held() && rw.is_writing(); });
+    CHECK_RESULT(status::ok, dispatcher.acquire(waiter, patience, never));
+  }
+  CHECK(!lock.is_held() && !rw.is_writing() && !waiter.is_held());
+  CHECK(waiter.cancel() == mortise::status::not_waiting);
+  CHECK_RESULT(status::ok, lock.acquire(patience, std::nothrow));
+}
+
 void a_stop_ends_what_waits_for_dispatch() {
   mortise::client client = open_client();
   mortise::dispatcher dispatcher = open_dispatcher(client);
@@ -252,6 +269,7 @@ void test_dispatchers() {
   RUN(functions_are_called_by_dispatch);
   RUN(every_kind_can_be_dispatched);
   RUN(what_is_abandoned_is_given_back);
+  RUN(the_end_of_a_dispatcher_releases_unread_grants);
   RUN(a_stop_ends_what_waits_for_dispatch);
   RUN(a_loss_stops_the_work);
 #if defined(__cpp_impl_coroutine)
