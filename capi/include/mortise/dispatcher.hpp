@@ -144,7 +144,7 @@ class dispatcher {
     }
     ~waiting() {
       on_stop.reset();
-      if (stop.stop_requested()) of->calls.interrupt(of->raw, of->is_interrupted, nullptr);
+      if (stop.stop_requested()) of->end_stop();
     }
 
     std::shared_ptr<detail::owner> of;

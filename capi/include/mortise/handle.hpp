@@ -100,10 +100,7 @@ class handle {
    * - status::closed: the handle or its client was freed.
    * - status::forked: called in a forked child.
    */
-  status interrupt(bool is_on) noexcept {
-    owner_->is_interrupted = is_on;
-    return detail::to_status(calls().interrupt(raw(), is_on ? 1 : 0, nullptr));
-  }
+  status interrupt(bool is_on) noexcept { return detail::to_status(owner_->interrupt(is_on)); }
   /**
    * Names the task that later acquires of this handle belong to, for the option `deadlock`: a
    * number that is unique in this process, or 0 for none. See `mortise_lock_set_task`.

@@ -2,8 +2,8 @@
 #ifndef MORTISE_OWNER_HPP
 #define MORTISE_OWNER_HPP
 
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -76,8 +76,23 @@ class owner {
   const kind &calls;
   void *const raw;
   std::vector<std::shared_ptr<owner>> members;
-  /** Whether the user has interrupted it. The end of a wait must not undo that. */
-  std::atomic<bool> is_interrupted{false};
+
+  /** The user's interruption, or its end. */
+  mortise_status interrupt(bool is_on) noexcept {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    is_interrupted_ = is_on;
+    return calls.interrupt(raw, is_on ? 1 : 0, nullptr);
+  }
+  /** Ends the interruption by a stop. That of the user stays. */
+  void end_stop() noexcept {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    calls.interrupt(raw, is_interrupted_ ? 1 : 0, nullptr);
+  }
+
+ private:
+  /** Without it, `end_stop` could undo a call of `interrupt` at the same time. */
+  std::mutex mutex_;
+  bool is_interrupted_ = false;
 };
 
 /** Makes a waiting call. A stop that is requested before or during the call interrupts it. */
@@ -92,7 +107,7 @@ mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
     code = call();
   }
   // The callback has returned or never runs. From now on only the user interrupts.
-  if (wait.stop().stop_requested()) of.calls.interrupt(of.raw, of.is_interrupted, nullptr);
+  if (wait.stop().stop_requested()) of.end_stop();
   return code;
 #else
   static_cast<void>(of);

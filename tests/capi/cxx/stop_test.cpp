@@ -1,4 +1,6 @@
 /** What ends a wait: another thread, and a std::stop_token. */
+#include <atomic>
+
 #include "fixture.hpp"
 
 namespace {
@@ -73,6 +75,54 @@ void a_stop_does_not_end_an_interruption() {
   CHECK_RESULT(status::ok, lock.try_acquire(std::nothrow));
 }
 
+/** A mutex that another thread interrupts while the end of a stop ends its interruption. */
+class raced_mutex : public mortise::handle {
+ public:
+  explicit raced_mutex(mortise::client& client)
+      : handle(raced_kind(), mortise_lock_new(client.raw(), "raced", 5, nullptr, nullptr)) {
+    raced = this;
+  }
+  ~raced_mutex() { other_.join(); }
+  mortise::status acquire(const mortise::timeout& wait) {
+    return status_of(acquire_as(mortise::detail::lock_mode, wait));
+  }
+  void await_other() const {
+    wait_until([&] { return is_interrupted_.load(); });
+  }
+
+ private:
+  static const mortise::detail::kind& raced_kind() {
+    static mortise::detail::kind kind = mortise::detail::lock_kind;
+    kind.interrupt = [](void* raw, std::int32_t is_on, mortise_error* error) {
+      if (is_on == 0) raced->race();
+      return mortise::detail::lock_kind.interrupt(raw, is_on, error);
+    };
+    return kind;
+  }
+  void race() {
+    other_ = std::thread([this] {
+      CHECK(interrupt(true) == mortise::status::ok);
+      is_interrupted_ = true;
+    });
+    // If the other thread can be first, it is.
+    for (int i = 0; i < 200 && !is_interrupted_; ++i) std::this_thread::sleep_for(1ms);
+  }
+
+  static inline raced_mutex* raced = nullptr;
+  std::thread other_;
+  std::atomic<bool> is_interrupted_{false};
+};
+
+void the_end_of_a_stop_keeps_an_interruption_at_the_same_time() {
+  mortise::client client = open_client();
+  raced_mutex lock(client);
+  std::stop_source source;
+  source.request_stop();
+  CHECK(lock.acquire(source.get_token()) == mortise::status::cancelled);
+  lock.await_other();
+  CHECK(lock.acquire(patience) == mortise::status::cancelled);
+}
+
 void every_kind_is_stopped() {
   mortise::client client = open_client();
   std::stop_source source;
@@ -99,6 +149,7 @@ void test_stops() {
 #if MORTISE_HAS_STOP_TOKEN
   RUN(a_stop_ends_a_wait);
   RUN(a_stop_does_not_end_an_interruption);
+  RUN(the_end_of_a_stop_keeps_an_interruption_at_the_same_time);
   RUN(every_kind_is_stopped);
 #endif
 }
