@@ -32,12 +32,12 @@ struct slot_range {
   std::int64_t epoch = 0;  // config epoch of the master's claim; 0: unknown
 };
 
-// The config epochs of masters, by node id. A slot belongs to the claim with the highest epoch.
 // For CLUSTER SLOTS where each slot is a range of its own, with a few servers that report their
 // names.
 inline constexpr redis::parser_limits reply_limits{.reply_bytes = 32U << 20U,
                                                    .elements = 1U << 20U};
 
+// The config epochs of masters, by node id. A slot belongs to the claim with the highest epoch.
 using config_epochs = std::map<std::string, std::int64_t, std::less<>>;
 // Parses the reply to CLUSTER NODES. Skips lines of another shape.
 config_epochs read_epochs(std::string_view nodes);
