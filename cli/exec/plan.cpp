@@ -20,7 +20,8 @@ struct written {
 };
 
 void add_options(CLI::App& app, plan& result, written& as) {
-  app.add_option("NAME", result.names);
+  // The names. As a list of CLI11, a name in brackets would be split at its commas.
+  app.allow_extras();
   app.add_option("--hold", result.hold);
   app.add_flag("-s,--shared", as.is_shared);
   app.add_flag("-x,--exclusive", as.is_exclusive);
@@ -47,6 +48,14 @@ void add_options(CLI::App& app, plan& result, written& as) {
 
 [[noreturn]] void refuse(const std::string& text) {
   throw failure(exit_usage, text + "; see mortise exec --help");
+}
+
+void read_names(const CLI::App& app, plan& result) {
+  result.names = app.remaining();
+  for (const auto& one : result.names) {
+    if (one.size() < 2 || !one.starts_with('-')) continue;
+    refuse("The following argument was not expected: " + one);
+  }
 }
 
 void read_mode(const CLI::App& app, const written& as, plan& result) {
@@ -107,8 +116,9 @@ void read_times(const CLI::App& app, const written& as, plan& result) {
 
 // The id names the lock, and its hold has been acquired.
 void read_hold(const CLI::App& app, plan& result) {
-  for (const auto* const option : {"NAME", "--shared", "--exclusive", "--permits", "--nonblock",
-                                   "--wait", "--conflict-exit-code", "--at-least", "--once-per"}) {
+  if (!result.names.empty()) refuse("--hold and NAME contradict each other; give one of them");
+  for (const auto* const option : {"--shared", "--exclusive", "--permits", "--nonblock", "--wait",
+                                   "--conflict-exit-code", "--at-least", "--once-per"}) {
     if (app.count(option) > 0) {
       refuse(std::string("--hold and ") + option + " contradict each other; give one of them");
     }
@@ -154,6 +164,7 @@ bool read_plan(int argc, const char* const* argv, plan& result) {
   add_options(app, result, as);
   if (!read_arguments(app, "exec", help_text, static_cast<int>(separator - argv), argv))
     return false;
+  read_names(app, result);
   read_mode(app, as, result);
   read_times(app, as, result);
   read_command(app, as, after, result);

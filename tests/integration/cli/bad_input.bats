@@ -14,7 +14,8 @@ refused() {
 }
 
 @test "an option that there is not" {
-  refused 64 "--no-such" --no-such
+  refused 64 "not expected: --no-such" --no-such
+  refused 64 "not expected: -z" -nz
 }
 
 @test "lengths of time that are none" {

@@ -155,6 +155,17 @@ load helpers
   fails_with 1
 }
 
+@test "a name in brackets, or one that looks like a list, is that name" {
+  for one in "[$name]" "[$name,b]" "{}" "[]" "[" "a,b"; do
+    run mortise exec "$one" -- sh -c 'echo "$MORTISE_NAME"; mortise show "$1" | grep -c holds' sh "$one"
+    fails_with 0
+    [ "${lines[0]}" = "$one" ]
+    [ "${lines[1]}" = 1 ]
+  done
+  run mortise exec "[$name,a]" "$name b" -- sh -c 'printf "%s" "$MORTISE_NAMES"'
+  [ "$output" = "$(printf '%s\n' "[$name,a]" "$name b")" ]
+}
+
 @test "the command knows the name and the fencing token, which rises" {
   first=$(mortise exec "$name" -- sh -c '[ "$MORTISE_NAME" = "$name" ] && echo "$MORTISE_TOKEN"')
   second=$(mortise exec "$name" -- sh -c 'echo "$MORTISE_TOKEN"')
