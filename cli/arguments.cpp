@@ -13,7 +13,23 @@
 namespace mortise::cli {
 
 namespace {
+
 command_line_observer observer = nullptr;
+
+// CLI11 would take the next argument for the value of `--label=`.
+void refuse_empty_values(const CLI::App& app, const char* subcommand, int argc,
+                         const char* const* argv) {
+  for (int at = 1; at < argc; ++at) {
+    const std::string_view word = argv[at];
+    if (word == "--") return;
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    const std::string option(word.substr(0, word.size() - 1));
+    if (app.get_option_no_throw(option) == nullptr) continue;
+    throw failure(exit_usage, std::string(word) + " has no value; give one, or omit " + option +
+                                  "; see mortise " + subcommand + " --help");
+  }
+}
+
 }  // namespace
 
 void observe_command_lines(command_line_observer callback) { observer = callback; }
@@ -27,6 +43,7 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
     observer(app, help);
     return false;
   }
+  refuse_empty_values(app, subcommand, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

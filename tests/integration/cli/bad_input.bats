@@ -19,10 +19,27 @@ refused() {
 }
 
 @test "lengths of time that are none" {
-  for time in 5x -1 "" s 1e9 1000d 0.0001 nan inf; do
-    refused 64 "--lease" --lease="$time"
+  for time in 5x -1 s 1e9 1000d 0.0001 nan inf; do
+    refused 64 "--lease \"$time\"" --lease="$time"
   done
+  refused 64 "--lease \"\"" --lease ""
   refused 64 "--wait \"soon\"" --wait soon
+}
+
+@test "an option with = and nothing behind it takes no other argument" {
+  local unset=
+  for option in --label --lease --url --on-lost --verbose; do
+    refused 64 "$option= has no value; give one, or omit $option" "$option=$unset"
+  done
+  for words in "acquire --hold-for= 60s" "release --force --yes --host= $(hostname)" "show --url="; do
+    # shellcheck disable=SC2086 # words
+    run mortise $words "$name"
+    fails_with 64
+    says "= has no value"
+  done
+  is_free
+  # What belongs to an option or to the command is not read.
+  mortise exec --label --no-such= "$name" -- test --label= = --label=
 }
 
 @test "a closed descriptor never becomes a connection" {
