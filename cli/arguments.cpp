@@ -54,8 +54,26 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
   return !is_help;
 }
 
+namespace {
+
+// The URL without percent-encoding.
+std::string decoded(std::string_view url) {
+  std::string text;
+  for (std::size_t at = 0; at < url.size(); ++at) {
+    unsigned char code = 0;
+    const auto* const digits = url.data() + at + 1;
+    const bool is_coded = url[at] == '%' && url.size() - at > 2 &&
+                          std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2;
+    text += is_coded ? static_cast<char>(code) : url[at];
+    if (is_coded) at += 2;
+  }
+  return text;
+}
+
+}  // namespace
+
 bool has_password(std::string_view url) {
-  if (url.find("sentinel_password=") != std::string_view::npos) return true;
+  if (decoded(url).find("sentinel_password=") != std::string::npos) return true;
   constexpr std::string_view mark = "://";
   // A list has a login in each of its URLs.
   for (auto at = url.find(mark); at != std::string_view::npos; at = url.find(mark, at)) {
@@ -71,16 +89,22 @@ bool has_password(std::string_view url) {
 bool sets_option(const std::string& url, std::string_view option) {
   const char* const of_environment = std::getenv(url_variable);
   const std::string where = !url.empty() ? url : of_environment == nullptr ? "" : of_environment;
-  std::string decoded;
-  for (std::size_t at = 0; at < where.size(); ++at) {
-    unsigned char code = 0;
-    const auto* const digits = where.data() + at + 1;
-    const bool is_coded = where[at] == '%' && where.size() - at > 2 &&
-                          std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2;
-    decoded += is_coded ? static_cast<char>(code) : where[at];
-    if (is_coded) at += 2;
+  return decoded(where).find(option) != std::string::npos;
+}
+
+std::string without_passwords(std::string text, int argc, const char* const* argv) {
+  constexpr std::string_view instead = "(a URL with a password)";
+  for (int at = 1; at < argc; ++at) {
+    std::string_view hidden = argv[at];
+    if (!has_password(hidden)) continue;
+    // As in --option=URL.
+    if (hidden.starts_with("-")) hidden.remove_prefix(hidden.find('=') + 1);
+    for (auto found = text.find(hidden); found != std::string::npos;
+         found = text.find(hidden, found + instead.size())) {
+      text.replace(found, hidden.size(), instead);
+    }
   }
-  return decoded.find(option) != std::string::npos;
+  return text;
 }
 
 namespace {
@@ -116,7 +140,7 @@ int run_subcommand(const char* name, int (*body)(int, const char* const*), int a
   try {
     return body(argc, argv);
   } catch (const failure& problem) {
-    complain(name, problem.what());
+    complain(name, without_passwords(problem.what(), argc, argv));
     return problem.code();
   } catch (const std::exception& problem) {
     complain(name, problem.what());

@@ -23,6 +23,8 @@ void observe_command_lines(command_line_observer callback);
 constexpr const char* url_variable = "MORTISE_URL";
 // Whether a password is in one of the logins or options of the URL.
 bool has_password(std::string_view url);
+// A message without those arguments that are URLs with a password: stderr may be a log.
+std::string without_passwords(std::string text, int argc, const char* const* argv);
 
 // Whether the URL, or MORTISE_URL if it is empty, sets this option, such as "lease=2s".
 bool sets_option(const std::string& url, std::string_view option);

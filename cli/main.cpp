@@ -37,7 +37,7 @@ int run(int argc, const char* const* argv) {
   }
   const auto text = name.empty() ? std::string("the command is missing")
                                  : "unknown command \"" + std::string(name) + "\"";
-  complain("", text + "; see mortise --help");
+  complain("", without_passwords(text, argc, argv) + "; see mortise --help");
   return exit_usage;
 }
 

@@ -70,6 +70,24 @@ refused() {
   mortise exec -n --url "$url${mark}release_on_death=off" "$name" -- true
 }
 
+@test "a password in a misplaced URL is not repeated" {
+  for url in "redis://me:secret@nowhere.invalid" \
+    "redis+sentinel://nowhere.invalid/main?sentinel%5Fpassword=secret"; do
+    for words in "exec --ulr=$url name -- true" "exec --ulr $url name -- true" \
+      "exec --wait=$url name -- true" "exec --permits $url name -- true" \
+      "show name $url" "release --pid=$url --force name" "$url"; do
+      # shellcheck disable=SC2086 # words
+      run mortise $words
+      fails_with 64
+      says "mortise"
+      [[ $output != *secret* ]] || {
+        echo "says it: $output" >&2
+        return 1
+      }
+    done
+  done
+}
+
 @test "permits that there cannot be" {
   refused 64 "--permits 0" --permits 0
   refused 64 "--permits 1000001" --permits 1000001

@@ -233,7 +233,8 @@ load helpers
   run mortise exec --pass-url "$name" -c "$show"
   [ "$output" = "$MORTISE_URL" ]
   for url in "redis://nowhere.invalid,redis://:x@nowhere.invalid" \
-    "redis+sentinel://nowhere.invalid/main?sentinel_password=x"; do
+    "redis+sentinel://nowhere.invalid/main?sentinel_password=x" \
+    "redis+sentinel://nowhere.invalid/main?sentinel%5Fpassword=x"; do
     MORTISE_URL=$url run mortise exec --url "unix://$path" "$name" -c "$show"
     [ "$output" = none ]
   done
