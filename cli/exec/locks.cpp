@@ -202,6 +202,8 @@ void locks::keep_turn(int64_t now_ms) {
   check(mortise_lock_extend(turn_.get(), rest_ms, error_.get()));
 }
 
-void locks::release_turn() { check(mortise_lock_unlock(turn_.get(), error_.get())); }
+void locks::release_turn() {
+  if (turn_) check(mortise_lock_unlock(turn_.get(), error_.get()));
+}
 
 }  // namespace mortise::cli::exec

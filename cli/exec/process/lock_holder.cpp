@@ -305,17 +305,19 @@ void lock_holder::look_at_time() {
 }
 
 const char* lock_holder::text_of_end() const {
-  const bool is_stalled =
-      plan_.progress_ms > 0 && now_ns() >= reported_at_ns_ + plan_.progress_ms * ns_per_ms;
-  return is_stalled ? "the command has reported no --progress in time"
-                    : "the lock could not be renewed in time";
+  return is_stalled() ? "the command has reported no --progress in time"
+                      : "the lock could not be renewed in time";
+}
+
+bool lock_holder::is_stalled() const {
+  return plan_.progress_ms > 0 && now_ns() >= reported_at_ns_ + plan_.progress_ms * ns_per_ms;
 }
 
 // Asks the command to end. The grace time ends before the lease does. After a loss the command has
 // the full grace time. Signals come first, and no message blocks (hazard 1).
 void lock_holder::end_command(cause why, const char* text) {
   if (cause_ != cause::none) return;
-  cause_ = why;
+  cause_ = why == cause::lost && is_stalled() ? cause::stalled : why;
   const int64_t now = now_ns();
   const int64_t grace_at_ns = now + limits_.grace_ms * ns_per_ms;
   const auto until = deadlines_of(locks_.valid_until_ns(), limits_);
@@ -355,17 +357,26 @@ void lock_holder::report_contention() {
   run_next_to_command("--on-contended", plan_.on_contended);
 }
 
-message lock_holder::give_back() {
+// The turn of a command that hangs is for another host. A failure does not keep the lock.
+void lock_holder::end_turn() {
   try {
-    // First the turn, because a waiter for the lock takes it next.
-    if (plan_.counts_success_only && !has_succeeded()) {
+    if (cause_ == cause::stalled || (plan_.counts_success_only && !has_succeeded())) {
       locks_.release_turn();
     } else {
       locks_.keep_turn(calendar_now_ms());
     }
-    if (is_lost_ || locks_.valid_ms() == 0) {
-      return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
-    }
+  } catch (const failure& problem) {
+    messages_.complain({problem.what()});
+  }
+}
+
+message lock_holder::give_back() {
+  // First the turn, because a waiter for the lock takes it next.
+  end_turn();
+  if (is_lost_ || locks_.valid_ms() == 0) {
+    return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
+  }
+  try {
     const int64_t until_ns = acquired_at_ns_ + plan_.at_least_ms * ns_per_ms;
     if (until_ns > now_ns()) {
       keep_at_least(until_ns);
@@ -397,7 +408,7 @@ bool lock_holder::has_succeeded() const {
 }
 
 message lock_holder::ending() const {
-  if (cause_ == cause::lost) return {word::ended, exit_lost};
+  if (cause_ == cause::lost || cause_ == cause::stalled) return {word::ended, exit_lost};
   if (cause_ == cause::at_most) return {word::ended, exit_at_most};
   if (!ended_) return {word::ended, exit_software};
   const bool has_exited = ended_->what == state::kind::exited;

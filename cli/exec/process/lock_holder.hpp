@@ -39,7 +39,7 @@ class lock_holder {
 
  private:
   // Why mortise ends the command.
-  enum class cause { none, lost, at_most, launcher_gone };
+  enum class cause { none, lost, stalled, at_most, launcher_gone };
   // Whether others wait, and whether --on-contended was run for them.
   enum class contention { none, seen, reported };
 
@@ -61,11 +61,13 @@ class lock_holder {
   void note_progress();
   void take_reports();
   const char* text_of_end() const;
+  bool is_stalled() const;
   void look_at_time();
   void end_command(cause why, const char* text);
   pid_t run_next_to_command(const char* option, const std::string& text);
   void note_contention(const lock_event& seen);
   void report_contention();
+  void end_turn();
   message give_back();
   void keep_at_least(int64_t until_ns);
   bool has_succeeded() const;

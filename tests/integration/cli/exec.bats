@@ -381,6 +381,17 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
   [ -s "$folder/second" ]
 }
 
+@test "--once-per gives the lock back also if the turn is lost" {
+  for option in --verbose --only-success; do
+    run mortise exec --once-per 1d $option "$name" -- sh -c '
+      redis="redis-cli -s ${MORTISE_TEST_URL#unix://}"
+      $redis --scan --pattern "*$name@*" | while read -r key; do $redis del "$key"; done; exit 3'
+    fails_with 3
+    says "1"
+    is_free
+  done
+}
+
 @test "--once-per does not count a command that could not be started" {
   run -127 mortise exec --once-per 1d "$name" -- "$folder/none"
   fails_with 127

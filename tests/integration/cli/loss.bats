@@ -38,6 +38,16 @@ next_finds_nobody() {
   is_free
 }
 
+@test "the command hangs: another host runs it in the same period" {
+  run mortise exec $short --progress 500ms --once-per 1d "$name" -- sleep 100
+  fails_with 79
+  run mortise exec -E 9 --once-per 1d "$name" -- echo ran
+  fails_with 0
+  says ran
+  run mortise exec -E 9 --once-per 1d "$name" -- true
+  fails_with 9
+}
+
 @test "a command that reports progress goes on, also from a process of its own" {
   # Twice as long as a hold without reports.
   local script='echo $$ >"$1"; for i in $(seq 24); do sh -c "echo >\"\$MORTISE_PROGRESS\""; sleep 0.3; done; exit 5'
