@@ -26,7 +26,7 @@ Wait
   -n, --nonblock               do not wait
   -w, --wait TIME              wait at most this long, such as 2.5 (seconds), 500ms, 10m
   -E, --conflict-exit-code N   exit code if the lock was not acquired (default: 1)
-      --verbose                also report on stderr that the lock was not acquired
+      --verbose                also report on stderr why the command was not run
 
 Hold
       --lease TIME             how long the lock stays held if this host fails (default: 15s)

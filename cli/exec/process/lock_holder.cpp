@@ -63,6 +63,7 @@ message lock_holder::run() {
   acquired_at_ns_ = now_ns();
   if (plan_.once_per_ms > 0 && !locks_.take_turn(calendar_now_ms(), plan_.once_per_ms)) {
     locks_.unlock();
+    if (plan_.is_verbose) messages_.complain({"a run of this period of --once-per counts already"});
     return {word::ended, plan_.conflict_code};
   }
   set_limits();

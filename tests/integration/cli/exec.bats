@@ -339,6 +339,9 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
     mortise exec --once-per 1d -E 0 "$name" -- sh -c 'echo ran >>"$folder/ran"'
   done
   [ "$(wc -l <"$folder/ran")" = 1 ]
+  run mortise exec --once-per 1d --verbose -E 0 "$name" -- true
+  fails_with 0
+  says "a run of this period of --once-per counts already"
   # The lock itself is free, and another period is another matter.
   mortise exec -n "$name" -- true
   mortise exec --once-per 2d -E 9 "$name" -- true
