@@ -1,5 +1,7 @@
 #include "cli/commands/acquire.hpp"
 
+#include <signal.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -117,6 +119,8 @@ int acquire(const acquire_request& request, int64_t hold_ms) {
   held_by_id held(client.get(), request.lock, options.get(), error.get());
   if (!held.acquire(request.wait_ms)) return exit_not_acquired;
   const auto token = held.token();
+  // Otherwise a closed pipe would end this process, and the lock would stay held.
+  ::signal(SIGPIPE, SIG_IGN);
   const auto id = held.give_out(hold_ms);
   auto text = id;
   if (request.is_json) {

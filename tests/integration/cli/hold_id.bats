@@ -100,6 +100,16 @@ acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
   is_free
 }
 
+@test "an id into a pipe without a reader leaves no hold" {
+  mkfifo pipe
+  exec 4<>pipe 5>pipe 4>&-
+  run bash -c 'mortise acquire --hold-for 60s "$name" 2>&1 >&5'
+  exec 5>&-
+  fails_with 74
+  says "the lock was released"
+  is_free
+}
+
 @test "readers and permits have ids" {
   for mode in --shared --exclusive "--permits 2"; do
     name="$name $mode"
