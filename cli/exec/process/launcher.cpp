@@ -34,6 +34,19 @@ void raise_by_default(int signal) {
 
 bool stops(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
+// The terminal sends these to all processes of the foreground group. A hang-up is only for the
+// leader of the session, and an alarm is only for this process.
+bool is_for_group(int signal) {
+  return stops(signal) || signal == SIGINT || signal == SIGQUIT || signal == SIGWINCH ||
+         signal == SIGCONT;
+}
+
+// As by nohup, or in the background of a shell without job control.
+bool is_ignored(int signal) {
+  struct sigaction present {};
+  return ::sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
+}
+
 bool is_idle_by_default(int signal) {
   return signal == SIGCONT || signal == SIGWINCH || signal == SIGURG;
 }
@@ -85,7 +98,8 @@ int launcher::do_without_lock_holder() {
 void launcher::read_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == sizeof info) {
-    on_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
+    const auto signal = static_cast<int>(info.ssi_signo);
+    on_signal(signal, info.ssi_code == SI_KERNEL && is_for_group(signal));
   }
 }
 
@@ -96,6 +110,7 @@ void launcher::on_signal(int signal, bool is_of_terminal) {
     if (!is_of_terminal) channel_.tell(word::signal, signal);
     return;
   }
+  if (is_ignored(signal)) return;
   if (stops(signal)) {
     // This process is stopped and does not reply to `ready`, so a stopped job does not start its
     // command.

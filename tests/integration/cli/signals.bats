@@ -60,6 +60,52 @@ P
   fails_with 6
 }
 
+@test "what is ignored while it waits stays ignored, too" {
+  begin
+  (
+    trap "" HUP INT QUIT
+    exec mortise exec "$name" -- touch "$folder/ran"
+  ) 3>&- &
+  waiter=$!
+  started+=("$waiter")
+  until_it waits
+  for signal in HUP INT QUIT; do kill -"$signal" "$waiter"; done
+  kill "$command"
+  ends_with "$waiter" 0
+  [ -e "$folder/ran" ]
+}
+
+# exits_on <signal>: a command that ends with 42 at this signal, and after a minute with 0.
+exits_on() {
+  echo "trap 'exit 42' $1; echo \$\$ >\"\$folder/command\"; for i in \$(seq 1200); do sleep 0.05; done"
+}
+
+@test "a hang-up of the terminal reaches the command" {
+  python3 - "$(exits_on HUP)" >"$folder/code" 3>&- <<'P' &
+import os, pty, sys, time
+process, terminal = pty.fork()
+if process == 0:
+    os.execvp("mortise", ["mortise", "exec", os.environ["name"], "--", "sh", "-c", sys.argv[1]])
+while not os.path.exists(os.environ["folder"] + "/command"):
+    time.sleep(0.05)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+P
+  started+=("$!")
+  ends_with "$!" 0
+  [ "$(cat "$folder/code")" = 42 ]
+}
+
+@test "an alarm that was set before reaches the command" {
+  # The command has time to set its trap.
+  run python3 -c '
+import os, signal, sys
+signal.alarm(5)
+os.execvp("mortise", ["mortise", "exec", os.environ["name"], "--", "sh", "-c", sys.argv[1]])' \
+    "$(exits_on ALRM)"
+  fails_with 42
+}
+
 @test "a stopped one goes on" {
   # Not by SIGTSTP, which stops no process without a shell with job control (terminal.bats).
   begin
