@@ -63,7 +63,9 @@ message run_lock_holder(const plan& request, shared_deadline& shared, channel& t
   }
   to_launcher.tell(last.what, last.number);
   try {
-    if (holder != nullptr) holder->keep_rest();
+    if (holder == nullptr) ::_exit(0);
+    holder->continue_launcher();
+    holder->keep_rest();
   } catch (const std::exception&) {
     // No caller is left. The lock ends with its lease.
   }

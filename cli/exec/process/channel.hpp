@@ -7,9 +7,10 @@ namespace mortise::cli::exec {
 
 enum class word : int {
   // To the lock holder.
-  signal,  // forward this signal to the command
-  cancel,  // stop the wait for the lock
-  go,      // start the command: its deadline is watched
+  signal,   // forward this signal to the command
+  cancel,   // stop the wait for the lock
+  go,       // start the command: its deadline is watched
+  resumed,  // the launcher has continued after `stopped`
   // To the launcher.
   ready,    // the lock is held, and the shared deadline is set
   started,  // the command runs

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
@@ -45,6 +46,16 @@ bool is_for_group(int signal) {
 bool is_ignored(int signal) {
   struct sigaction present {};
   return ::sigaction(signal, nullptr, &present) == 0 && present.sa_handler == SIG_IGN;
+}
+
+// Whether this process sent the pending SIGCONT, which is then handled.
+bool is_continued_by(pid_t process) {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, SIGCONT);
+  siginfo_t info{};
+  constexpr timespec at_once{};
+  return ::sigtimedwait(&one, &info, &at_once) == SIGCONT && info.si_pid == process;
 }
 
 bool is_idle_by_default(int signal) {
@@ -99,6 +110,8 @@ void launcher::read_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == sizeof info) {
     const auto signal = static_cast<int>(info.ssi_signo);
+    // Only for this process.
+    if (signal == SIGCONT && static_cast<pid_t>(info.ssi_pid) == lock_holder_) continue;
     on_signal(signal, info.ssi_code == SI_KERNEL && is_for_group(signal));
   }
 }
@@ -122,10 +135,12 @@ void launcher::on_signal(int signal, bool is_of_terminal) {
   }
 }
 
-// The shell sees this process stop as if it were the command.
+// The shell sees this process stop as if it were the command. If the command continues first, so
+// does this process, by a signal of the lock holder.
 void launcher::stop(int signal) {
   raise_by_default(signal);
-  channel_.tell(word::signal, SIGCONT);
+  if (!is_continued_by(lock_holder_)) channel_.tell(word::signal, SIGCONT);
+  channel_.tell(word::resumed);
 }
 
 // Returns whether the lock holder is done.

@@ -189,7 +189,8 @@ void lock_holder::watch() {
   for (;;) {
     look_at_command();
     if (is_over()) return;
-    wait(cause_ == cause::none || is_gone_ ? -1 : killing_pause_ms);
+    const bool is_ending = cause_ != cause::none && !is_gone_;
+    wait(is_ending || is_launcher_to_continue() ? killing_pause_ms : -1);
     hear();
     take_reports();
     read_news();
@@ -202,9 +203,24 @@ void lock_holder::look_at_command() {
   while (const auto seen = processes_.look()) {
     if (seen->what == state::kind::stopped) {
       launcher_.tell(word::stopped, seen->number);
-    } else {
+      ++stops_of_launcher_;
+    } else if (seen->what != state::kind::continued) {
       ended_ = seen;
     }
+  }
+  if (is_launcher_to_continue()) ::kill(::getppid(), SIGCONT);
+}
+
+// A signal before the launcher stops has no effect, so the signal is repeated until it replies.
+bool lock_holder::is_launcher_to_continue() const {
+  return stops_of_launcher_ > 0 && !processes_.is_stopped() && !launcher_.is_closed();
+}
+
+void lock_holder::continue_launcher() {
+  while (is_launcher_to_continue()) {
+    ::kill(::getppid(), SIGCONT);
+    ::poll(nullptr, 0, killing_pause_ms);
+    hear();
   }
 }
 
@@ -245,6 +261,9 @@ void lock_holder::hear() {
       case word::cancel:
         is_cancelled_ = true;
         locks_.cancel();
+        break;
+      case word::resumed:
+        --stops_of_launcher_;
         break;
       case word::go:
         may_start_ = true;

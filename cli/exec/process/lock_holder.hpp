@@ -34,6 +34,8 @@ class lock_holder {
   // Call after run() and after the message to the launcher. Holds the lock until --at-least is
   // over, if its lease would last longer. Throws a failure.
   void keep_rest();
+  // Call after the message to the launcher: a stopped launcher reads it, and exits.
+  void continue_launcher();
   // If run() throws after the command's start, the lock must not be released.
   bool has_started() const { return has_started_; }
 
@@ -54,6 +56,7 @@ class lock_holder {
   deadlines publish_deadlines();
   void watch();
   void look_at_command();
+  bool is_launcher_to_continue() const;
   bool is_over();
   void wait(int timeout_ms);
   void hear();
@@ -89,6 +92,7 @@ class lock_holder {
   int64_t refresh_ns_ = 0;      // interval between readings of the deadline
   int64_t kill_at_ns_ = 0;
   int64_t kept_until_ns_ = 0;  // 0: no lock is left to release
+  int stops_of_launcher_ = 0;  // it stops with the command, and then has to continue
   bool is_cancelled_ = false;
   bool may_start_ = false;
   bool has_started_ = false;

@@ -23,11 +23,15 @@ processes::processes() {
 std::optional<state> processes::look() {
   for (;;) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG) != 0 || info.si_pid == 0) return {};
+    constexpr int changes = WEXITED | WSTOPPED | WCONTINUED | WNOHANG;
+    if (::waitid(P_ALL, 0, &info, changes) != 0 || info.si_pid == 0) return {};
     const bool has_stopped = info.si_code == CLD_STOPPED;
-    if (info.si_pid == spared_ && !has_stopped) spared_ = 0;
+    const bool has_continued = info.si_code == CLD_CONTINUED;
+    if (info.si_pid == spared_ && !has_stopped && !has_continued) spared_ = 0;
     if (info.si_pid != command_) continue;
+    is_stopped_ = has_stopped;
     if (has_stopped) return state{state::kind::stopped, info.si_status};
+    if (has_continued) return state{state::kind::continued, info.si_status};
     command_ = 0;
     const bool has_exited = info.si_code == CLD_EXITED;
     return state{has_exited ? state::kind::exited : state::kind::killed, info.si_status};

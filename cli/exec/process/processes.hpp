@@ -12,9 +12,9 @@ namespace mortise::cli::exec {
 // The interval between two checks of killed processes.
 constexpr int killing_pause_ms = 10;
 
-// The end or stop of the command.
+// The end of the command, or its stop, or that it continues after a stop.
 struct state {
-  enum class kind { exited, killed, stopped } what;
+  enum class kind { exited, killed, stopped, continued } what;
   int number;  // its exit code or signal
 };
 
@@ -30,6 +30,8 @@ class processes {
 
   // The next change of the command's state. Also reaps other descendants.
   std::optional<state> look();
+  // The command, as of look().
+  bool is_stopped() const { return is_stopped_; }
   bool is_spared_over() const { return spared_ == 0; }
 
   void send_to_command(int signal) const;
@@ -40,6 +42,7 @@ class processes {
  private:
   process_table table_;
   pid_t command_ = 0;
+  bool is_stopped_ = false;
   pid_t spared_ = 0;
 };
 

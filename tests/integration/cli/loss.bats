@@ -138,11 +138,11 @@ ends_before_the_lease() {
 @test "a stopped command is killed, too" {
   begin $short
   kill -STOP "$command"
-  redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
-  # The shell's job is stopped with its command, and continues on SIGCONT.
+  # The shell's job is stopped with its command, and ends with it.
   until_it grep -q '^State:.*T' "/proc/$launcher/status"
+  redis-cli -s "${MORTISE_TEST_URL#unix://}" flushall
   until_it is_gone "$command"
-  kill -CONT "$launcher"
+  until_it is_gone "$launcher"
   ends_with "$launcher" 79
 }
 

@@ -118,6 +118,27 @@ os.execvp("mortise", ["mortise", "exec", os.environ["name"], "--", "sh", "-c", s
   ends_with "$launcher" 143
 }
 
+is_in_state() { grep -q "^State:.*$1" "/proc/$2/status"; }
+
+@test "a command that others stop and continue takes mortise along" {
+  begin
+  kill -STOP "$command"
+  until_it is_in_state T "$launcher"
+  kill -CONT "$command"
+  until_it is_in_state S "$launcher"
+  # Also when the launcher is about to stop.
+  for _ in $(seq 100); do kill -STOP "$command" && kill -CONT "$command"; done
+  until_it is_in_state S "$launcher"
+  until_it is_in_state S "$command"
+  # It has not continued because of a stop that comes later.
+  kill -STOP "$command"
+  until_it is_in_state T "$launcher"
+  is_in_state T "$command"
+  kill -KILL "$command"
+  until_it is_gone "$launcher"
+  ends_with "$launcher" 137
+}
+
 @test "it is in its caller's process group" {
   run mortise exec "$name" -- sh -c 'ps -o pgid= -p $$; ps -o pgid= -p '"$$"
   [ "${lines[0]// /}" = "${lines[1]// /}" ]
