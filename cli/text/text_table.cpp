@@ -50,19 +50,41 @@ std::string line_of(const std::vector<std::string>& row, const std::vector<size_
   return width == 0 ? line : cut(line, width);
 }
 
+unsigned char byte_of(std::string_view text, size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
+// The number of bytes of the first character. 0 if the character is not valid UTF-8, or if a
+// terminal may obey it. Terminals also obey U+0080 to U+009F.
+size_t size_of_printable(std::string_view text) {
+  const unsigned first = byte_of(text, 0);
+  if (first < 0x80U) return first >= ' ' && first != 0x7FU ? 1 : 0;
+  const size_t size = first < 0xC2U ? 0 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
+  if (size == 0 || first > 0xF4U || text.size() < size) return 0;
+  unsigned code = first & (0x7FU >> size);
+  for (size_t at = 1; at < size; ++at) {
+    if (is_start(text[at])) return 0;
+    code = code << 6U | (byte_of(text, at) & 0x3FU);
+  }
+  constexpr std::array<unsigned, 5> smallest = {0, 0, 0xA0, 0x800, 0x10000};
+  const bool is_surrogate = code >= 0xD800U && code <= 0xDFFFU;
+  return code < smallest.at(size) || code > 0x10FFFFU || is_surrogate ? 0 : size;
+}
+
 }  // namespace
 
 std::string printable_of(std::string_view text) {
   std::string shown;
-  for (const char byte : text) {
-    const auto code = static_cast<unsigned char>(byte);
-    if (code >= ' ' && code != 0x7F) {
-      shown += byte;
+  while (!text.empty()) {
+    const size_t size = size_of_printable(text);
+    if (size > 0) {
+      shown += text.substr(0, size);
     } else {
       std::array<char, 8> escaped{};
-      std::snprintf(escaped.data(), escaped.size(), "\\x%02X", code);
+      std::snprintf(escaped.data(), escaped.size(), "\\x%02X", byte_of(text, 0));
       shown += escaped.data();
     }
+    text.remove_prefix(std::max<size_t>(size, 1));
   }
   return shown;
 }

@@ -8,7 +8,8 @@
 
 namespace mortise::cli {
 
-// A printable form of a name or label. Bytes that would move the cursor become "\xNN".
+// A printable form of a name or label. Control characters and bytes that are not UTF-8 become
+// "\xNN", because a terminal may obey them.
 std::string printable_of(std::string_view text);
 // "1 thread", "2 threads".
 std::string count_text(size_t count, const char* noun);

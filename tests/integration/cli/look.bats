@@ -277,3 +277,16 @@ assert found["worst"] == "warn" and len(found["findings"]) > 10, found' "$folder
   [[ ${lines[1]} == *…* ]]
   [[ ${lines[2]} == done ]]
 }
+
+@test "a name commands no terminal" {
+  name=$'\x9b2J \xc2\x9b2J \xc3\xa4'
+  begin
+  run mortise show "$name"
+  fails_with 0
+  says '\x9B2J \xC2\x9B2J ä: mutex'
+  run mortise list
+  fails_with 0
+  says '\xC2\x9B2J ä  mutex'
+  LC_ALL=C
+  [[ ${output//ä/} != *$'\x9b'* ]]
+}
