@@ -20,6 +20,13 @@ class named_lock {
   bool force_release(int64_t entry, mortise_error* error);
 
  private:
+  mortise_status query_mutex(mortise_client* client, const std::string& name,
+                             const mortise_options* terms, mortise_error* error);
+  mortise_status query_rw(mortise_client* client, const std::string& name,
+                          const mortise_options* terms, mortise_error* error);
+  mortise_status query_semaphore(mortise_client* client, const std::string& name,
+                                 const mortise_options* terms, mortise_error* error);
+
   info_handle info_{mortise_info_new()};
   lock_handle mutex_;
   rw_handle rw_;

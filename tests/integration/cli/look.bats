@@ -290,3 +290,20 @@ assert found["worst"] == "warn" and len(found["findings"]) > 10, found' "$folder
   LC_ALL=C
   [[ ${output//ä/} != *$'\x9b'* ]]
 }
+
+@test "show and release find a lock in the format of another program" {
+  for kind in token hash "two_key -x" "two_key -s" timestamp; do
+    MORTISE_URL="$MORTISE_TEST_URL?protocol=${kind% *}"
+    name="of ${kind}"
+    local mode=()
+    [[ $kind != *-* ]] || mode=("-${kind#*-}")
+    mortise exec --lease 300s "${mode[@]}" "$name" -- sleep 100 2>/dev/null 3>&- &
+    started+=($!)
+    shows() { mortise show "$name" | grep -q ": $1, held"; }
+    if [[ ${#mode[@]} == 0 ]]; then until_it shows mutex; else until_it shows rw; fi
+  done
+  MORTISE_URL=$MORTISE_TEST_URL?protocol=hash
+  run mortise release --force --yes "of hash"
+  fails_with 69
+  says "cannot end a hold of hash by force"
+}
