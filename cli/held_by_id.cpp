@@ -1,5 +1,7 @@
 #include "cli/held_by_id.hpp"
 
+#include <string_view>
+
 #include "cli/failure.hpp"
 
 namespace mortise::cli {
@@ -23,6 +25,16 @@ lock_terms lock_of(const std::string& id, mortise_error* error) {
   const char* const name = mortise_hold_id_name(read.get(), &length);
   return {std::string(name, length), mortise_hold_id_kind(read.get()),
           mortise_hold_id_is_exclusive(read.get()) != 0, mortise_hold_id_capacity(read.get())};
+}
+
+options_handle options_with_confirmed_release(mortise_client* client, mortise_error* error) {
+  options_handle options(mortise_options_new_from(client, error));
+  if (!options) throw failure(error);
+  constexpr std::string_view key = MORTISE_OPTION_RELEASE;
+  constexpr std::string_view value = "answered";
+  mortise_options_set(options.get(), key.data(), key.size(), value.data(), value.size(), error);
+  mortise_options_set_retain_ms(options.get(), 0, error);
+  return options;
 }
 
 held_by_id::held_by_id(mortise_client* client, const lock_terms& lock,

@@ -52,6 +52,9 @@ class held_by_id {
   bool is_adopted_ = false;
 };
 
+// The options of the client, but a release ends when the server has confirmed it. Throws a failure.
+options_handle options_with_confirmed_release(mortise_client* client, mortise_error* error);
+
 // Reads the id. Throws a failure.
 lock_terms lock_of(const std::string& id, mortise_error* error);
 

@@ -98,11 +98,9 @@ void read_lock(const CLI::App& app, acquire_request& request) {
   request.lock.is_exclusive = !request.is_shared;
 }
 
-// Renewed only until the export, and released with a reply.
+// Renewed only until the export.
 options_handle options_of(mortise_client* client, const std::string& label, mortise_error* error) {
-  options_handle options(mortise_options_new_from(client, error));
-  if (!options) throw failure(error);
-  mortise_options_set_retain_ms(options.get(), 0, error);
+  auto options = options_with_confirmed_release(client, error);
   mortise_options_set_progress_ms(options.get(), 0, error);
   // A shared claim has no id of its own.
   mortise_options_set_fair_strict(options.get(), 1, error);

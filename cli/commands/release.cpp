@@ -115,7 +115,8 @@ int release_hold(const release_request& request) {
   const error_handle error(mortise_error_new());
   const auto lock = lock_of(request.hold, error.get());
   const auto client = connect(request.url, error.get());
-  held_by_id held(client.get(), lock, nullptr, error.get());
+  const auto options = options_with_confirmed_release(client.get(), error.get());
+  held_by_id held(client.get(), lock, options.get(), error.get());
   held.adopt(request.hold);
   held.unlock();
   return exit_ok;

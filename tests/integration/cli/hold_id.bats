@@ -122,6 +122,18 @@ acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
   done
 }
 
+@test "release --hold reports a release that the server refuses, whatever the URL sets" {
+  local server=${MORTISE_TEST_URL#unix://}
+  redis-cli -s "$server" ACL SETUSER some reset on '>some' '~*' '&*' '+@all' -del
+  for options in release=sent retain=60s "release=sent&retain=60s"; do
+    name="$name $options"
+    id=$(acquire)
+    run mortise release --url "unix://some:some@$server?$options" --hold "$id"
+    [ "$status" -ge 64 ]
+    says "lacks the right +del"
+  done
+}
+
 @test "acquire --json names the id, the lock and its token" {
   run --separate-stderr acquire --json
   fails_with 0
