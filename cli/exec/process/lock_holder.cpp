@@ -130,7 +130,11 @@ variables lock_holder::variables_of_command() const {
   const auto tokens = locks_.tokens();
   variables more = {{"MORTISE_NAME", plan_.names.front()},
                     {"MORTISE_TOKEN", std::to_string(tokens.front())}};
-  if (tokens.size() > 1) {
+  if (tokens.size() == 1) {
+    // Those of an outer mortise exec are of other locks.
+    more.emplace_back("MORTISE_NAMES", std::nullopt);
+    more.emplace_back("MORTISE_TOKENS", std::nullopt);
+  } else {
     std::string names;
     for (const auto& name : plan_.names) names += name + "\n";
     more.emplace_back("MORTISE_NAMES", names);

@@ -182,6 +182,13 @@ load helpers
   [ "${lines[2]}" != "${lines[3]}" ]
 }
 
+@test "with one name it knows none of an outer exec" {
+  run mortise exec "$name a" "$name b" -- mortise exec "$name" -- \
+    sh -c 'echo "$MORTISE_NAME ${MORTISE_NAMES-none} ${MORTISE_TOKENS-none}"'
+  fails_with 0
+  [ "$output" = "$name none none" ]
+}
+
 @test "--token-file has the token before the command starts" {
   mortise exec --token-file "$folder/token" "$name" -- sh -c '[ "$(cat "$folder/token")" = "$MORTISE_TOKEN" ]'
 }
