@@ -35,6 +35,17 @@ inline deadlines deadlines_of(int64_t valid_until_ns, const limits& within) {
           valid_until_ns - within.launcher_margin_ms * ns_per_ms};
 }
 
+// The deadlines of a command that has to end now. Its hold is valid until `valid_until_ns`, or is
+// lost if this is 0. After a loss the command has the full grace time.
+inline deadlines deadlines_from(int64_t now_ns, int64_t valid_until_ns, const limits& within) {
+  const int64_t grace_at_ns = now_ns + within.grace_ms * ns_per_ms;
+  if (valid_until_ns == 0) {
+    return {now_ns, grace_at_ns, grace_at_ns + within.launcher_margin_ms * ns_per_ms};
+  }
+  const auto until = deadlines_of(valid_until_ns, within);
+  return {now_ns, std::min(grace_at_ns, until.kill_at_ns), until.launcher_at_ns};
+}
+
 constexpr int64_t default_grace_ms = 5000;
 constexpr int64_t longest_margin_ms = 500;
 

@@ -43,6 +43,22 @@ TEST(deadlines, leave_a_hold_that_is_renewed_in_time_alone) {
   }
 }
 
+TEST(deadlines, of_a_command_that_has_to_end_leave_its_grace_but_not_beyond_the_hold) {
+  const limits within = {5000, 500, 250, 0};
+  const auto of_long_hold = deadlines_from(10 * ns_per_s, 100 * ns_per_s, within);
+  EXPECT_EQ(of_long_hold.term_at_ns, 10 * ns_per_s);
+  EXPECT_EQ(of_long_hold.kill_at_ns, 15 * ns_per_s);
+  EXPECT_EQ(of_long_hold.launcher_at_ns, 100 * ns_per_s - 250 * ns_per_ms);
+  const auto of_short_hold = deadlines_from(10 * ns_per_s, 12 * ns_per_s, within);
+  EXPECT_EQ(of_short_hold.kill_at_ns, 12 * ns_per_s - 500 * ns_per_ms);
+}
+
+TEST(deadlines, after_a_loss_leave_the_full_grace) {
+  const auto until = deadlines_from(10 * ns_per_s, 0, {5000, 500, 250, 0});
+  EXPECT_EQ(until.kill_at_ns, 15 * ns_per_s);
+  EXPECT_EQ(until.launcher_at_ns, 15 * ns_per_s + 250 * ns_per_ms);
+}
+
 TEST(deadlines, are_long_past_when_nothing_is_held) {
   EXPECT_LT(deadlines_of(0, {5000, 500, 250, 0}).kill_at_ns, 0);
 }

@@ -304,7 +304,10 @@ void lock_holder::read_news() {
 }
 
 deadlines lock_holder::publish_deadlines() {
-  const auto until = deadlines_of(locks_.valid_until_ns(), limits_);
+  const int64_t valid_until_ns = locks_.valid_until_ns();
+  const auto until = deadlines_of(valid_until_ns, limits_);
+  // After a loss, end_command() sets the deadline: the launcher would take this one for missed.
+  if (valid_until_ns == 0) return until;
   shared_deadline_.launcher_at_ns.store(until.launcher_at_ns, std::memory_order_release);
   timer_.set(std::min(until.term_at_ns, now_ns() + refresh_ns_));
   return until;
@@ -337,18 +340,15 @@ bool lock_holder::is_stalled() const {
   return plan_.progress_ms > 0 && now_ns() >= reported_at_ns_ + plan_.progress_ms * ns_per_ms;
 }
 
-// Asks the command to end. The grace time ends before the lease does. After a loss the command has
-// the full grace time. Signals come first, and no message blocks (hazard 1).
+// Asks the command to end. The grace time ends before the lease does. Signals come first, and no
+// message blocks (hazard 1).
 void lock_holder::end_command(cause why, const char* text) {
   if (cause_ != cause::none) return;
   cause_ = why == cause::lost && is_stalled() ? cause::stalled : why;
-  const int64_t now = now_ns();
-  const int64_t grace_at_ns = now + limits_.grace_ms * ns_per_ms;
-  const auto until = deadlines_of(locks_.valid_until_ns(), limits_);
-  kill_at_ns_ = is_lost_ ? grace_at_ns : std::min(grace_at_ns, until.kill_at_ns);
-  shared_deadline_.launcher_at_ns.store(
-      is_lost_ ? kill_at_ns_ + limits_.launcher_margin_ms * ns_per_ms : until.launcher_at_ns,
-      std::memory_order_release);
+  // The library may know of the loss before its event is read.
+  const auto until = deadlines_from(now_ns(), is_lost_ ? 0 : locks_.valid_until_ns(), limits_);
+  kill_at_ns_ = until.kill_at_ns;
+  shared_deadline_.launcher_at_ns.store(until.launcher_at_ns, std::memory_order_release);
   timer_.set(kill_at_ns_);
   processes_.send_to_all(SIGTERM);
   // A stopped process handles SIGTERM after SIGCONT.
