@@ -56,6 +56,12 @@ bool read_arguments(CLI::App& app, const char* subcommand, const char* help, int
 
 namespace {
 
+// The URL, or MORTISE_URL if it is empty.
+std::string chosen(const std::string& url) {
+  const char* const of_environment = std::getenv(url_variable);
+  return url.empty() && of_environment != nullptr ? of_environment : url;
+}
+
 // The URL without percent-encoding.
 std::string decoded(std::string_view url) {
   std::string text;
@@ -87,9 +93,7 @@ bool has_password(std::string_view url) {
 }
 
 bool sets_option(const std::string& url, std::string_view option) {
-  const char* const of_environment = std::getenv(url_variable);
-  const std::string where = !url.empty() ? url : of_environment == nullptr ? "" : of_environment;
-  return decoded(where).find(option) != std::string::npos;
+  return decoded(chosen(url)).find(option) != std::string::npos;
 }
 
 std::string without_passwords(std::string text, int argc, const char* const* argv) {
@@ -123,12 +127,25 @@ client_handle connect(const std::string& url, mortise_error* error) {
   return open_client(url, options_handle(mortise_options_new()), error);
 }
 
+// The check would refuse the server whose findings are wanted. A list has options in each URL.
+client_handle connect_to_check(const std::string& url, mortise_error* error) {
+  auto where = chosen(url);
+  bool is_set = false;
+  for (auto at = where.find_first_of("?&"); at != std::string::npos;
+       at = where.find_first_of("?&", at + 1)) {
+    const auto equals = where.find('=', at);
+    if (equals == std::string::npos) break;
+    if (decoded(where.substr(at + 1, equals - at - 1)) != "health_check") continue;
+    const auto value = equals + 1;
+    where.replace(value, where.find_first_of("&,", value) - value, "off");
+    is_set = true;
+  }
+  return connect_to_look(is_set ? where : url, error);
+}
+
 client_handle connect_to_look(const std::string& url, mortise_error* error) {
   options_handle terms(mortise_options_new());
-  const char* const of_environment = std::getenv(url_variable);
-  const std::string_view where = !url.empty()                ? url.c_str()
-                                 : of_environment == nullptr ? ""
-                                                             : of_environment;
+  const auto where = chosen(url);
   if (where.starts_with("shard:")) {
     mortise_options_set(terms.get(), "connect", 7, "lazy", 4, nullptr);
   }

@@ -34,6 +34,9 @@ client_handle connect(const std::string& url, mortise_error* error);
 // The same for a read-only subcommand. It does not need every shard, and names unreachable shards.
 client_handle connect_to_look(const std::string& url, mortise_error* error);
 
+// The same for a health check, without that of the URL.
+client_handle connect_to_check(const std::string& url, mortise_error* error);
+
 // Runs a subcommand and reports its exception. Returns the exit code.
 int run_subcommand(const char* name, int (*body)(int, const char* const*), int argc,
                    const char* const* argv);

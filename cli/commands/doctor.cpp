@@ -97,7 +97,7 @@ int check_health(int argc, const char* const* argv) {
   }
   const auto wait_ms = listing_wait_ms_of(wait);
   const error_handle error(mortise_error_new());
-  const auto client = connect_to_look(url, error.get());
+  const auto client = connect_to_check(url, error.get());
   if (is_deadlocks) return report_deadlocks(client.get(), wait_ms, is_json, error.get());
   const health_handle found(mortise_client_check_health(client.get(), error.get()));
   if (!found) throw failure(error.get());

@@ -236,6 +236,21 @@ assert seen["is_held"] and seen["name"] == os.environ["name"] and one["held_ms"]
   "${server[@]}" config set appendonly no
 }
 
+@test "doctor lists all findings of a server that health_check=strict refuses" {
+  local server=(redis-cli -s "${MORTISE_TEST_URL#unix://}")
+  "${server[@]}" config set maxmemory-policy allkeys-lru maxmemory 1gb
+  for options in health_check=strict "lease=5s&health%5Fcheck=strict&label=x"; do
+    MORTISE_URL="$MORTISE_TEST_URL?$options" run mortise doctor
+    fails_with 2
+    says "bad     maxmemory_policy"
+    says "warn    persistence"
+  done
+  run mortise doctor --url "shard:$MORTISE_TEST_TCP_URL?health_check=strict,$MORTISE_TEST_URL?health_check=strict"
+  "${server[@]}" config set maxmemory-policy noeviction maxmemory 0
+  fails_with 2
+  says "warn    persistence"
+}
+
 @test "doctor --json has the same" {
   mortise doctor --json >"$folder/found" || [ $? = 1 ]
   python3 -c '
