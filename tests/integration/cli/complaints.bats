@@ -58,7 +58,7 @@ load helpers
   until_it is_there "$folder/left"
   kill "$flocker"
   wait "$flocker" || true
-  ! is_gone "$(cat "$folder/left")"
+  run ! is_gone "$(cat "$folder/left")"
   kill "$(cat "$folder/left")"
   begin
   kill "$launcher"

@@ -132,7 +132,7 @@ ends_before_the_lease() {
   is_gone "$command"
   is_gone "$(cat "$folder/daemon")"
   # Checked by the holder, and not only by the other client at the end.
-  ! grep "hangs" "$folder/words"
+  run ! grep "hangs" "$folder/words"
 }
 
 @test "a stopped command is killed, too" {
@@ -181,7 +181,7 @@ ends_before_the_lease() {
   sleep 4
   run mortise exec -n "$name" -- true
   fails_with 1
-  ! is_gone "$command"
+  run ! is_gone "$command"
   kill -CONT "$launcher"
   kill "$command"
   ends_with "$launcher" 143
@@ -218,7 +218,7 @@ ends_before_the_lease() {
 @test "a daemon that outlives the command goes on, as it would alone" {
   run mortise exec "$name" -- sh -c 'setsid sleep 100 >/dev/null 2>&1 3>&- & echo $! >"$folder/daemon"'
   fails_with 0
-  ! is_gone "$(cat "$folder/daemon")"
+  run ! is_gone "$(cat "$folder/daemon")"
   is_free
   kill "$(cat "$folder/daemon")"
 }

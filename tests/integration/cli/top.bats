@@ -96,7 +96,7 @@ assert 0.05 <= busy[0]["p50_wait_ms"] <= busy[0]["p99_wait_ms"], locks'
 
 @test "only top loads ncurses" {
   begin
-  ! grep -q ncurses "/proc/$holder_process/maps"
+  run ! grep -q ncurses "/proc/$holder_process/maps"
   setup_terminal 80
   types "mortise top" Enter
   until_it shows "^1 lock"
