@@ -50,7 +50,8 @@ run_ctest() {
   rm -f "$report" "$repeats"
   if ((is_full)); then export MORTISE_TEST_FULL=1; fi
   MORTISE_TEST_REPEATS=$repeats "${run[@]}" ctest --test-dir "build/$preset" --output-on-failure \
-    "$@" --parallel "$((4 * $(nproc)))" --output-junit "$PWD/$report" {running}>&- || true
+    "$@" --parallel "$((4 * $(nproc)))" --output-junit "$PWD/$report" \
+    --test-output-size-passed 65536 {running}>&- || true
   if [[ ! -s $report ]]; then
     failed=$((failed + 1))
     failures+=("ctest did not finish")
