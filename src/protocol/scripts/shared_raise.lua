@@ -31,6 +31,5 @@ if used > 1 then
 end
 -- The lease stays unchanged, because a renewal without a reply yet may have extended it.
 local last = draw(1)
-drop(entry)
-take(whole, ends)
+change(entry, whole, ends)
 return {1, last}

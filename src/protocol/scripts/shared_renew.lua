@@ -34,8 +34,7 @@ end
 -- #include "grace.lua"
 -- #include "admission.lua"
 
-drop(whole)
-take(entry, ends)
+change(whole, entry, ends)
 -- The reader's tokens are below that of the admitted waiters.
 local reply = renewed()
 reply[5] = select(3, admit_waiters(false, nil, WHOLE))

@@ -220,6 +220,34 @@ TEST_F(clusters, hazard_29_the_last_waiter_is_handed_a_lock_whose_slot_is_on_its
   expect_released(contended);
 }
 
+// The writer that waits keeps all keys where they are. Neither change may empty the lock's key.
+TEST_F(clusters, hazard_29_a_reader_becomes_the_writer_and_a_reader_again_in_a_moving_slot) {
+  const auto client = open_client(all->url());
+  const auto rw = open_rw(client, "order");
+  const auto error = new_error();
+  ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, error.get()));
+  const auto other = open_client(all->url());
+  const auto contended = open_rw(other, "order");
+  std::thread waiter([&] {
+    EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(contended.get(), patience_ms, nullptr));
+  });
+  const auto key = lock_key("order");
+  EXPECT_TRUE(eventually([&] { return all->command_at(key, {"LLEN", key + ":rq"}) == "1"; }));
+  const auto from = all->owner_of(key);
+  all->move_slot(cluster::slot_of(key), from, all->other_master(from), [&] {
+    EXPECT_EQ(MORTISE_OK, mortise_rw_upgrade(rw.get(), error.get()))
+        << mortise_error_message(error.get());
+    EXPECT_EQ(1, mortise_rw_is_writing(rw.get()));
+    EXPECT_EQ(MORTISE_OK, mortise_rw_downgrade(rw.get(), error.get()))
+        << mortise_error_message(error.get());
+    EXPECT_EQ(1, mortise_rw_is_reading(rw.get()));
+  });
+  EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), error.get()))
+      << mortise_error_message(error.get());
+  waiter.join();
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_unlock(contended.get(), error.get()));
+}
+
 // The slot stays where it is, so no client attaches it to another server.
 TEST_F(clusters, hazard_29_what_was_refused_is_asked_again_after_an_aborted_move) {
   const auto client = open_client(all->url());

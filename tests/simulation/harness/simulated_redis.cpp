@@ -123,6 +123,10 @@ reply simulated_redis::call_from_script(const arguments& command) {
   if (row->needs_memory && fault.is_out_of_memory && !script_has_written_) {
     return reply::error(out_of_memory);
   }
+  // The commands that an unloaded server executes are those without a key.
+  if (fault.moves_slot && !row->while_loading && live(command[1]) == nullptr) {
+    return reply::error("ERR Script attempted to access a non local key in a cluster node");
+  }
   if (row->writes) script_has_written_ = true;
   return (this->*row->run)(command);
 }

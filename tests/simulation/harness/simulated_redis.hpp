@@ -77,6 +77,7 @@ class simulated_redis {
     std::string refuse_all;     // such as "LOADING …": nearly every command is refused
     std::string refuse_writes;  // such as "READONLY …"
     bool is_out_of_memory = false;
+    bool moves_slot = false;  // the slot of all keys moves key by key: scripts reach no missing key
   } fault;
 
   // Messages that a client's own command sends to it come before the reply in Redis 7.0, after it

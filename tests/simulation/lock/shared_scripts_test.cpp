@@ -228,6 +228,32 @@ TEST_F(shared_scripts, hazard_29_a_renewal_of_one_key_prolongs_its_owners_hold_o
   EXPECT_TRUE(is_renewed(alice, whole));
 }
 
+// All keys are still at the old server. There the script cannot access a key that it has emptied.
+TEST_F(shared_scripts, hazard_29_an_upgrade_and_a_downgrade_in_a_moving_slot_keep_the_hold) {
+  EXPECT_TRUE(read(alice));
+  EXPECT_FALSE(write(bob));
+  server_.fault.moves_slot = true;
+  const auto raised = rw(scripts::shared_raise, alice, "1");
+  EXPECT_FALSE(raised.is_error()) << raised.text;
+  EXPECT_TRUE(holds(whole + " " + alice) && !holds("1 " + alice));
+  EXPECT_EQ(server_.call({"PTTL", "lock"}).integer, 500);
+  const auto lowered = rw(scripts::shared_renew, alice, "1", "0");
+  EXPECT_FALSE(lowered.is_error()) << lowered.text;
+  EXPECT_TRUE(holds("1 " + alice) && !holds(whole + " " + alice));
+  EXPECT_EQ(in_use(), 1);
+  EXPECT_EQ(server_.call({"PTTL", "lock"}).integer, 500);
+}
+
+// Memory is needed to store a hold, but not to change its entry after the first write.
+TEST_F(shared_scripts, hazard_13_a_downgrade_needs_no_memory) {
+  EXPECT_TRUE(write(alice));
+  EXPECT_FALSE(read(bob));
+  pass_ms(400);
+  server_.fault.is_out_of_memory = true;
+  EXPECT_TRUE(renew(alice, "1"));
+  EXPECT_EQ(server_.find("lock")->scores.at("1 " + alice), double(now_us_ / 1000 + 500));
+}
+
 TEST_F(shared_scripts, a_renewal_draws_tokens_for_the_owner_only) {
   const auto fence = [&] { return server_.call({"INCRBY", "fence", "0"}).integer; };
   EXPECT_TRUE(write(alice));

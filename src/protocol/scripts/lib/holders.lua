@@ -13,7 +13,7 @@ if PROBLEM then return PROBLEM end
 -- Whether the key is neither free nor of this kind. No step changes such a key: it may have been
 -- created after the end of the lease.
 local IS_FOREIGN = type(COUNTER) == 'table' or not COUNTER and redis.call('EXISTS', KEYS[1]) == 1
--- The weight in use. Only take and drop change it.
+-- The weight in use, which take, drop and change keep.
 local used = IS_FOREIGN and 0 or -(COUNTER or 0)
 
 local function entry_of(weight, owner)
@@ -70,6 +70,16 @@ local function drop(entry)
     redis.call('DEL', KEYS[1])
   end
   return true
+end
+
+-- Gives a hold another weight. It adds the new entry before it removes the old one, because during
+-- a slot migration a script cannot access a key that it has emptied (hazard 29). The counter
+-- changes once, and keep() needs no memory (hazard 13).
+local function change(entry, changed, ends)
+  keep(changed, ends)
+  redis.call('ZREM', KEYS[1], entry)
+  used = used - split(entry) + split(changed)
+  redis.call('ZADD', KEYS[1], -used, KIND)
 end
 
 -- Drops the hold of an owner. A step without a received reply may have raised or lowered its
