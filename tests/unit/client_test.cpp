@@ -9,6 +9,7 @@
 #include "client/events/event_queue.hpp"
 #include "client/handles/lock_handle.hpp"
 #include "client/handles/multi_handle.hpp"
+#include "net/threads/thread.hpp"
 #include "protocol/listing/query.hpp"
 #include "unit/client_fixture.hpp"
 #include "unit/memory_deployment.hpp"
@@ -210,6 +211,28 @@ TEST_F(client_on_memory, tells_every_server_of_scripts_and_of_its_end) {
   user->close();
   EXPECT_TRUE(has_sent("DEL mortise:client:" + user->id()));
   EXPECT_EQ(user->ping().code, client_freed().code);
+}
+
+// More than fit on the stack of the I/O thread, if each destroyed the next one.
+TEST_F(client_on_memory, the_unread_events_of_a_freed_queue_need_no_stack) {
+  constexpr int calls = 8000;
+  const auto user = new_client(600'000);
+  const auto mutex = new_mutex(*user, "a");
+  ASSERT_TRUE(mutex->acquire(whole, forever_ms).ok());
+  const auto queue = std::make_shared<client::event_queue>(calls);
+  ASSERT_TRUE(queue->open().ok());
+  servers.go_down();
+  for (int i = 0; i < calls; ++i) ASSERT_TRUE(mutex->extend_async(queue, i, 0).ok());
+  queue->close();
+  EXPECT_GT(mutex.use_count(), calls);
+  const auto close = [](void* closed) -> void* {
+    static_cast<client::client*>(closed)->close();  // ends all calls at once
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(net::start_thread(thread, std::size_t{128} << 10U, close, user.get()), 0);
+  EXPECT_EQ(::pthread_join(thread, nullptr), 0);
+  EXPECT_EQ(mutex.use_count(), 1);
 }
 
 TEST_F(client_on_memory, a_url_is_read_before_anybody_is_asked) {

@@ -264,8 +264,7 @@ void event_queue::close() noexcept {
     signal_locked();
     wake_all_locked();
   }
-  auto unread = take_ready(std::numeric_limits<std::int64_t>::max());
-  while (unread) unread = std::move(unread->next_finished);
+  take_ready(std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace mortise::client

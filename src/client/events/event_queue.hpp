@@ -98,7 +98,10 @@ struct event {
 // fail.
 class event_node : public fifo_link<event_node> {
  public:
-  virtual ~event_node() = default;
+  // Takes the chain of finished nodes apart one by one: the I/O thread has a small stack.
+  virtual ~event_node() {
+    while (next_finished) next_finished = std::move(next_finished->next_finished);
+  }
   event content;
   // Whether it counts against the queue's capacity.
   bool uses_capacity = true;
@@ -108,7 +111,7 @@ class event_node : public fifo_link<event_node> {
   std::shared_ptr<cancellable> handle;
   // The lock name of a notice or log record, which keeps no handle.
   std::string lock;
-  // The next node in a chain of finished nodes, which its owner takes apart one by one.
+  // The next node in a chain of finished nodes.
   std::unique_ptr<event_node> next_finished;
 
  private:
