@@ -63,7 +63,11 @@ client::client(settings defaults)
       listings_(*this),
       deadlocks_(std::make_shared<deadlock_search>(*this)) {}
 
-client::~client() { close(); }
+// Another thread may have begun to close it and have dropped it, as exit() does.
+client::~client() {
+  close();
+  if (!has_ended_) end_close(linger_ns);
+}
 
 outcome client::open(std::string_view url) {
   deployment::maker make;
@@ -98,6 +102,7 @@ bool client::begin_close() noexcept {
 }
 
 void client::end_close(time_ns longest_ns) noexcept {
+  has_ended_ = true;
   if (servers_) servers_->close(longest_ns);
   elections_.end();
   deadlocks_->end();

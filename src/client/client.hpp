@@ -54,7 +54,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   // Ends every wait and releases every hold. Nothing happens afterwards. Any thread, once.
   void close() noexcept;
   // close() in two steps. begin_close() sends the releases without waiting, and returns true to its
-  // first caller only. That caller calls end_close().
+  // first caller only. That caller calls end_close(), unless it has dropped the client.
   [[nodiscard]] bool begin_close() noexcept;
   void end_close(time_ns longest_ns) noexcept;
   // How long a closing client tries to pass its releases to the kernel.
@@ -172,6 +172,7 @@ class client final : public std::enable_shared_from_this<client>, private deploy
   std::vector<std::weak_ptr<multi_handle>> multis_;
   std::set<const protocol::table*> known_protocols_;  // their scripts were sent to the servers
   std::atomic<bool> is_closed_{false};
+  bool has_ended_ = false;  // by end_close(), before the last reference is dropped
 };
 
 }  // namespace mortise::client

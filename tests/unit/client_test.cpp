@@ -235,6 +235,16 @@ TEST_F(client_on_memory, the_unread_events_of_a_freed_queue_need_no_stack) {
   EXPECT_EQ(mutex.use_count(), 1);
 }
 
+// exit() begins to close all clients, and another thread frees this one meanwhile.
+TEST_F(client_on_memory, a_client_that_began_to_close_ends_in_full_when_it_is_freed) {
+  auto user = std::make_shared<client::client>(settings{});
+  ASSERT_TRUE(user->open(servers.maker()).ok());
+  ASSERT_TRUE(user->begin_close());
+  EXPECT_EQ(servers.longest_linger(), 0);
+  user.reset();
+  EXPECT_EQ(servers.longest_linger(), client::client::linger_ns);
+}
+
 TEST_F(client_on_memory, a_url_is_read_before_anybody_is_asked) {
   client::client user{settings{}};
   EXPECT_EQ(user.open("redis+cluster://a,b?shard=c").code, status::invalid_argument);

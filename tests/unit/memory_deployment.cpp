@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/atomic_max.hpp"
 #include "protocol/native/owner_token.hpp"
 #include "redis/resp/resp.hpp"
 #include "support/quiet_deployment.hpp"
@@ -22,7 +23,8 @@ class memory_deployment final : public quiet_deployment, private net::task {
     servers_.clients_[client_id_] = this;
     return {};
   }
-  void close(time_ns /*linger_ns*/) noexcept override {
+  void close(time_ns linger_ns) noexcept override {
+    raise_to(servers_.longest_linger_, linger_ns);
     {
       const std::lock_guard guard(servers_.mutex_);
       servers_.clients_.erase(client_id_);

@@ -35,6 +35,8 @@ class memory_servers {
   void go_down() { is_unreachable_ = true; }
   // Each client is notified that requests for this name reach the servers again.
   void come_up(const std::string& name);
+  // How long the deployments had to pass on their commands when they were closed, at most.
+  [[nodiscard]] time_ns longest_linger() const { return longest_linger_; }
   [[nodiscard]] bool is_unreachable() const { return is_unreachable_; }
 
  private:
@@ -56,6 +58,7 @@ class memory_servers {
   std::vector<std::string> commands_;
   std::int64_t last_token_ = 1'800'000'000'000'000;
   std::atomic<bool> is_unreachable_{false};
+  std::atomic<time_ns> longest_linger_{0};
 };
 
 }  // namespace mortise::testing
