@@ -204,6 +204,45 @@ static void of_each_of_fifty_circles_one_wait_fails(void) {
   CHECK_NUMBER(0, server_number(server, lock_keys));
 }
 
+/* Both locks of a database, until the test goes on. They are not those of the other database. */
+static void *hold_both(void *argument) {
+  mortise_lock **locks = argument;
+  for (int i = 0; i < 2; ++i) CHECK_STATUS(MORTISE_OK, mortise_lock_try(locks[i], NULL));
+  return NULL;
+}
+
+/*
+ * In each database this thread or the worker holds one lock and waits for the other one, which a
+ * thread holds that waits for nothing. One database with all of these would have a deadlock.
+ */
+static void databases_of_one_server_have_no_deadlock_in_common(void) {
+  char url[256];
+  snprintf(url, sizeof url, "%s?db=1", server_url(server));
+  mortise_client *other = open_client_with(url, NULL);
+  mortise_lock *free_later[] = {open_lock(clients[0], "stock"), open_lock(other, "orders")};
+  mortise_lock *held = open_lock(other, "stock");
+  mortise_lock *wanted = open_failing(other, "orders");
+  pthread_t running;
+  CHECK(pthread_create(&running, NULL, hold_both, free_later) == 0);
+  CHECK(pthread_join(running, NULL) == 0);
+  pthread_barrier_t both_hold;
+  pthread_barrier_init(&both_hold, NULL, 2);
+  worker older;
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(held, patience_ms, NULL));
+  start(&older, &both_hold, open_failing(clients[0], "orders"), open_failing(clients[0], "stock"));
+  pthread_barrier_wait(&both_hold);
+  wait_until_busy(older.second);
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(wanted, 4000, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(held, NULL));
+  for (int i = 0; i < 2; ++i) CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(free_later[i], NULL));
+  CHECK_STATUS(MORTISE_OK, finish(&older));
+  pthread_barrier_destroy(&both_hold);
+  for (int i = 0; i < 2; ++i) mortise_lock_free(free_later[i]);
+  mortise_lock_free(wanted);
+  mortise_lock_free(held);
+  mortise_client_free(other);
+}
+
 int main(void) {
   server = server_start(NULL);
   for (int i = 0; i < 2; ++i) clients[i] = open_client(server);
@@ -213,6 +252,7 @@ int main(void) {
   RUN(a_multi_that_waits_for_its_own_thread_fails);
   RUN(a_call_that_blocks_no_thread_waits_on);
   RUN(of_each_of_fifty_circles_one_wait_fails);
+  RUN(databases_of_one_server_have_no_deadlock_in_common);
   for (int i = 0; i < 2; ++i) mortise_client_free(clients[i]);
   server_free(server);
   return 0;

@@ -44,21 +44,23 @@ history_page some_page() {
 TEST(history, a_request_has_the_name_as_any_bytes) {
   const std::string name("a name\0 \r\n", 10);
   const auto text =
-      protocol::write_request({1, 2, 3, "asker", protocol::history_terms{name, 60'000}});
+      protocol::write_request({1, 2, 3, "asker", protocol::history_terms{name, 60'000}, 3});
   const auto read = read_request(text);
   ASSERT_TRUE(read);
   EXPECT_EQ("asker", read->asker);
   EXPECT_EQ(3U, read->from);
+  EXPECT_EQ(3, read->database);
   ASSERT_TRUE(read->history);
   EXPECT_EQ(name, read->history->name);
   EXPECT_EQ(60'000, read->history->window_ms);
 }
 
 TEST(history, hazard_32_a_request_stays_within_its_limits) {
-  EXPECT_TRUE(read_request("H 1 2 3 asker 1 x"));
-  EXPECT_TRUE(read_request("H 1 2 3 asker 86400000 x"));
-  for (const auto* text : {"H 1 2 3 asker 0 x", "H 1 2 3 asker -1 x", "H 1 2 3 asker 86400001 x",
-                           "H 1 2 3 asker 1 ", "H 1 2 3 asker", "H 1 2 3 a:b 1 x", "H 1 2 3"}) {
+  EXPECT_TRUE(read_request("H 1 2 3 asker 0 1 x"));
+  EXPECT_TRUE(read_request("H 1 2 3 asker 0 86400000 x"));
+  for (const auto* text :
+       {"H 1 2 3 asker 0 0 x", "H 1 2 3 asker 0 -1 x", "H 1 2 3 asker 0 86400001 x",
+        "H 1 2 3 asker 0 1 ", "H 1 2 3 asker", "H 1 2 3 asker 0", "H 1 2 3 a:b 0 1 x", "H 1 2 3"}) {
     EXPECT_FALSE(read_request(text)) << text;
   }
 }

@@ -33,14 +33,16 @@ listing_page some_page() {
 }
 
 TEST(listing, a_question_attaches_as_it_was_asked) {
-  const auto text = protocol::write_request({UINT64_MAX, 2, 3, "asker"});
-  EXPECT_EQ("Q 18446744073709551615 2 3 asker", text);
+  const auto text = protocol::write_request({UINT64_MAX, 2, 3, "asker", {}, 15});
+  EXPECT_EQ("Q 18446744073709551615 2 3 asker 15", text);
   const auto read = read_request(text);
   ASSERT_TRUE(read);
   EXPECT_EQ(UINT64_MAX, read->round);
   EXPECT_EQ(2U, read->serial);
   EXPECT_EQ(3U, read->from);
   EXPECT_EQ("asker", read->asker);
+  EXPECT_EQ(15, read->database);
+  EXPECT_EQ(-1, read_request(protocol::write_request({1, 2, 3, "asker"}))->database);
 }
 
 TEST(listing, an_asker_is_no_way_to_another_channel) {

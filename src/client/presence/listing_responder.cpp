@@ -138,8 +138,16 @@ void listing_responder::run() noexcept try {
   // No memory for a reply. The other client repeats its request.
 }
 
+// Locks of the same name in other databases are other locks.
+bool listing_responder::may_have(const protocol::listing_request& request,
+                                 const deployment::named_key& lock) const {
+  const auto own = client_.servers().database_of(lock);
+  return request.database < 0 || own < 0 || own == request.database;
+}
+
 protocol::listing_page listing_responder::page_of(const protocol::listing_request& request) {
   protocol::listing_page page{request.round, client_.id(), request.from, 0, {}};
+  if (!may_have(request, {})) return page;
   std::size_t size = 0;
   for (auto each = client_.gates().next(request.from); each;
        each = client_.gates().next(each->id() + 1)) {
@@ -147,6 +155,7 @@ protocol::listing_page listing_responder::page_of(const protocol::listing_reques
       page.next = each->id();
       break;
     }
+    if (!may_have(request, each->named())) continue;
     auto one = entry_of(*each, client_.deadlocks());
     size += one.name.size() + one.label.size() + one.value.size() + one.waits.size() +
             one.retained_claims.size() + one.threads.size() + 100;
@@ -166,6 +175,7 @@ protocol::history_page listing_responder::history_of(const protocol::listing_req
   page.client = client_.id();
   page.label = client_.defaults().label;
   page.from = request.from;
+  if (!may_have(request, {terms.name, {}})) return page;
   auto from = request.from;
   if (from < history_page::events_from) {
     std::size_t gates = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "deployment/api/deployment.hpp"
 #include "net/reactor.hpp"
 #include "protocol/listing/listing.hpp"
 
@@ -38,6 +39,9 @@ class listing_responder final : private net::task {
 
  private:
   void run() noexcept override;
+  // Whether the request is about the database of this lock, or for all locks of any of them.
+  [[nodiscard]] bool may_have(const protocol::listing_request& request,
+                              const deployment::named_key& lock) const;
   [[nodiscard]] protocol::listing_page page_of(const protocol::listing_request& request);
   [[nodiscard]] protocol::history_page history_of(const protocol::listing_request& request,
                                                   time_ns now);

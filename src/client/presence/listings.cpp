@@ -105,9 +105,11 @@ class inbox_slot final : private deployment::lock_requester {
 // One listing in progress.
 class listings::round {
  public:
-  round(protocol::listing& target, gate_numbers only) : target_(target), only_(std::move(only)) {}
-  round(protocol::listing& target, protocol::history_terms terms, protocol::clock_reading clock)
-      : target_(target), history_(std::move(terms)), clock_(clock) {}
+  round(protocol::listing& target, std::int64_t database, gate_numbers only)
+      : target_(target), database_(database), only_(std::move(only)) {}
+  round(protocol::listing& target, std::int64_t database, protocol::history_terms terms,
+        protocol::clock_reading clock)
+      : target_(target), database_(database), history_(std::move(terms)), clock_(clock) {}
 
   // Identifies the replies to this listing.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
@@ -142,7 +144,7 @@ class listings::round {
   }
   [[nodiscard]] std::string request(std::uint64_t serial, std::uint64_t from,
                                     const std::string& asker) const {
-    return protocol::write_request({number_, serial, from, asker, history_});
+    return protocol::write_request({number_, serial, from, asker, history_, database_});
   }
   [[nodiscard]] bool is_over() const {
     return std::all_of(all_.begin(), all_.end(),
@@ -218,6 +220,7 @@ class listings::round {
   }
 
   protocol::listing& target_;
+  const std::int64_t database_;
   const gate_numbers only_;
   const std::optional<protocol::history_terms> history_;
   const protocol::clock_reading clock_;
@@ -226,14 +229,14 @@ class listings::round {
 };
 
 outcome listings::take(protocol::listing& target, time_ns deadline, const gate_numbers& only) {
-  round taken(target, only);
+  round taken(target, client_.servers().database_of({}), only);
   return run(taken, target.missing, deadline);
 }
 
 outcome listings::take_history(protocol::listing& target, time_ns deadline,
                                const protocol::history_terms& terms,
                                const protocol::clock_reading& clock) {
-  round taken(target, terms, clock);
+  round taken(target, client_.servers().database_of({terms.name, {}}), terms, clock);
   return run(taken, target.missing, deadline);
 }
 

@@ -189,6 +189,12 @@ class deployment {
     static_cast<void>(lock);
     return {};
   }
+  // The number of the database that has this name, or all names if the name is empty: -1 if these
+  // are in several. Messages reach the clients of all databases of a server.
+  [[nodiscard]] virtual std::int64_t database_of(const named_key& lock) const {
+    static_cast<void>(lock);
+    return 0;
+  }
   // Checks every server, with the calling thread lent for the replies. A server without a reply is
   // a finding if others reply.
   virtual outcome check_health(protocol::health& target, time_ns deadline) = 0;

@@ -63,6 +63,10 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   outcome choose_rules(lock::lock_kind kind, const protocol::table& requested,
                        const protocol::table*& target) const override;
   [[nodiscard]] std::int64_t longest_lease_ms() const override { return longest_lease_ms_; }
+  // All servers have the same, which their URLs must name.
+  [[nodiscard]] std::int64_t database_of(const named_key& lock) const override {
+    return all_.at(0).database_of(lock);
+  }
   std::unique_ptr<lock_request> new_request(lock_requester& requester,
                                             const named_key& lock) override {
     return std::make_unique<quorum_request>(coordinator_, requester, lock);

@@ -99,6 +99,14 @@ class sharded final : public deployment {
   void unlisten(const named_key& lock, std::string_view channel) noexcept override {
     shard_of(lock).unlisten(lock, channel);
   }
+  [[nodiscard]] std::int64_t database_of(const named_key& lock) const override {
+    if (!lock.name.empty()) return shard_of(lock).database_of(lock);
+    const auto first = all_.at(0).database_of(lock);
+    for (std::size_t i = 1; i < all_.size(); ++i) {
+      if (all_.at(i).database_of(lock) != first) return -1;
+    }
+    return first;
+  }
   [[nodiscard]] outcome problem(const named_key& lock) const override {
     const auto index = places_.shard_of(lock.name);
     return all_.named(index, all_.at(index).problem(lock));

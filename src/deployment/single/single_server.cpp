@@ -191,6 +191,7 @@ class single_server final : public deployment,
         seen_(std::move(seen)),
         inbox_(config.inbox),
         name_(config.where->text()),
+        database_(config.database),
         identity_(config.identity),
         entry_(loop, server_, config.where->text(), terms, config.database, *this),
         sentinels_(std::move(sentinels)),
@@ -250,6 +251,9 @@ class single_server final : public deployment,
   }
   void unlisten(const named_key& /*lock*/, std::string_view channel) noexcept override {
     server_.unlisten(channel);
+  }
+  [[nodiscard]] std::int64_t database_of(const named_key& /*lock*/) const override {
+    return database_;
   }
   [[nodiscard]] outcome problem(const named_key& /*lock*/) const override {
     auto problem = server_.last_problem();
@@ -328,6 +332,7 @@ class single_server final : public deployment,
   const std::shared_ptr<seen_token> seen_;
   const std::string inbox_;
   const std::string name_;  // as in its URL
+  const std::int64_t database_;
   const std::shared_ptr<redis::credentials> identity_;
   admission entry_;  // before server_, which reports its end to it
   known_commands commands_{redis::compare_and_delete::none};

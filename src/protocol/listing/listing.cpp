@@ -137,6 +137,7 @@ std::string write_request(const listing_request& request) {
   std::string out = request.history ? "H " : "Q ";
   out.append(decimal(request.round)).append(" ").append(decimal(request.serial)).append(" ");
   out.append(decimal(request.from)).append(" ").append(request.asker);
+  out.append(" ").append(decimal(request.database));
   if (!request.history) return out;
   out.append(" ").append(decimal(request.history->window_ms)).append(" ");
   return out.append(request.history->name);
@@ -151,6 +152,8 @@ std::optional<listing_request> read_request(std::string_view text) {
   request.serial = read_number<std::uint64_t>(take_word(text));
   request.from = read_number<std::uint64_t>(take_word(text));
   request.asker = take_word(text);
+  const auto database = take_word(text);
+  if (!database.empty()) request.database = read_number<std::int64_t>(database);
   // The ID becomes a part of a channel name.
   const bool is_id =
       !request.asker.empty() && request.asker.size() <= 64 &&

@@ -64,16 +64,18 @@ struct listing {
   [[nodiscard]] std::int64_t number(std::size_t row, std::string_view field) const noexcept;
 };
 
-// "Q <round> <serial> <from> <asker>": report the gates from this number on to the requester. The
-// reply carries the round. The serial is new for each request, so that a client which receives it
-// from several servers replies once. "H <round> <serial> <from> <asker> <window_ms> <name>": report
-// the history of this lock from this number on.
+// "Q <round> <serial> <from> <asker> <database>": report the gates from this number on to the
+// requester. The reply carries the round. The serial is new for each request, so that a client
+// which receives it from several servers replies once. Only locks of the database count, or all
+// locks with -1. "H <round> <serial> <from> <asker> <database> <window_ms> <name>": report the
+// history of this lock from this number on.
 struct listing_request {
   std::uint64_t round = 0;
   std::uint64_t serial = 0;
   std::uint64_t from = 0;
   std::string asker;
   std::optional<history_terms> history = std::nullopt;
+  std::int64_t database = -1;
 };
 std::string write_request(const listing_request& request);
 std::optional<listing_request> read_request(std::string_view text);

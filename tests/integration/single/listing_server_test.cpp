@@ -61,6 +61,29 @@ TEST(listing, tells_of_more_locks_than_a_page_has) {
   EXPECT_EQ(count, names.size());
 }
 
+TEST(listing, has_the_locks_of_one_database) {
+  test_server server;
+  const auto client = open_client(server.url());
+  const auto other = open_client(server.url() + "?db=1");
+  const auto held = open_lock(client, "order");
+  const auto same_name = open_lock(other, "order");
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(held.get(), nullptr));
+  ASSERT_EQ(MORTISE_OK, mortise_lock_try(same_name.get(), nullptr));
+  for (const auto* const asker : {&client, &other}) {
+    const listing_handle taken(mortise_client_list_locks(asker->get(), patience_ms, nullptr));
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(2, mortise_listing_answered(taken.get()));
+    EXPECT_EQ(1, mortise_listing_count(taken.get()));
+    const listing_handle history(
+        mortise_client_list_history(asker->get(), "order", 5, 60'000, patience_ms, nullptr));
+    ASSERT_TRUE(history);
+    for (std::int64_t i = 0; i < mortise_listing_count(history.get()); ++i) {
+      EXPECT_STREQ(mortise_listing_text(taken.get(), 0, "client", 6),
+                   mortise_listing_text(history.get(), i, "client", 6));
+    }
+  }
+}
+
 TEST(listing, a_question_that_is_heard_twice_is_answered_once) {
   test_server server;
   const auto client = open_client(server.url());
