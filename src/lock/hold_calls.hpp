@@ -27,19 +27,28 @@ class hold_calls {
     operations_.accept(done);
     done.broken_before = broken;
   }
-  // Adds an operation of this owner. It ends when the hold is valid until `target`.
-  void add(operation& done, const owner& requester, time_ns target, bool is_extension = false) {
-    waiting_.push_back({&done, &requester, target, is_extension});
+  // Adds an operation of this owner. It ends when the hold is valid until `target`. An extension
+  // has a lease, and 0 stands for none.
+  void add(operation& done, owner& requester, time_ns target, std::int64_t lease_ms = 0) {
+    waiting_.push_back({&done, &requester, target, lease_ms});
   }
-  // Ends the operations with a target up to `until`, or all.
-  void finish(const outcome& result, time_ns until = time_never) {
-    finish_where(result, [&](const auto& item) { return item.target <= until; });
+  // The latest target of an operation that waits, or 0.
+  [[nodiscard]] time_ns latest_target() const noexcept {
+    time_ns latest = 0;
+    for (const auto& item : waiting_) latest = std::max(latest, item.target);
+    return latest;
   }
-  // The same after a renewal. First calls `note(owner)` for each extension.
-  template <class Note>
-  void finish_renewed(time_ns until, Note&& note) {
+  // Ends the operations with a target above `above` and up to `until`, or all.
+  void finish(const outcome& result, time_ns until = time_never, time_ns above = 0) {
+    finish_where(result,
+                 [&](const auto& item) { return item.target <= until && item.target > above; });
+  }
+  // After a renewal. First calls `extend(owner, lease_ms, target)` for each extension.
+  template <class Extend>
+  void finish_renewed(time_ns until, Extend&& extend) {
     for (const auto& item : waiting_) {
-      if (item.is_extension && item.target <= until) note(*item.requester);
+      if (item.lease_ms == 0 || item.target > until) continue;
+      extend(*item.requester, item.lease_ms, item.target);
     }
     finish({}, until);
   }
@@ -73,9 +82,9 @@ class hold_calls {
  private:
   struct extension {
     operation* done;
-    const owner* requester;
+    owner* requester;
     time_ns target;
-    bool is_extension;
+    std::int64_t lease_ms;
   };
 
   operation*& of(sole_call kind) noexcept { return sole_[static_cast<std::size_t>(kind)]; }

@@ -187,5 +187,63 @@ TEST_F(gate_failover_test, hazard_14_a_hold_that_the_next_server_does_not_know_i
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(52)));
 }
 
+// A program may stop its work by the old deadline. Other clients then wait for no longer.
+TEST_F(gate_failover_test, hazard_28_an_extension_that_was_never_sent_is_not_sent_later) {
+  hold_first();
+  io_.is_up = false;
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 3'600'000, extended, start_ns + ms(10)).ok());
+  gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
+  ASSERT_EQ(extended.result.code, status::unreachable);
+  io_.is_up = true;
+  gate_.on_up(start_ns + ms(3010));
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(30'000));
+  answer_last(result_of(answer::renewed), start_ns + ms(3011));
+  gate_.on_timer(start_ns + ms(15'000));
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(30'000)) << "nor does the lease stay";
+}
+
+TEST_F(gate_failover_test, hazard_28_an_extension_in_doubt_is_not_sent_again) {
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 3'600'000, extended, start_ns + ms(10)).ok());
+  answer_last(result_of(answer::broken), start_ns + ms(11));
+  io_.is_up = false;
+  gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
+  ASSERT_EQ(extended.result.code, status::unknown);
+  io_.is_up = true;
+  gate_.on_up(start_ns + ms(3010));
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(30'000));
+  answer_last(result_of(answer::renewed), start_ns + ms(3011));
+  // The server may have executed it: until its end the release is repeated.
+  other_call unlocked;
+  ASSERT_TRUE(
+      gate_.unlock(first_, lock::hold_mode::exclusive, &unlocked, start_ns + ms(4000)).ok());
+  answer_last(result_of(answer::broken), start_ns + ms(4001));
+  gate_.on_timer(start_ns + ms(600'000));
+  EXPECT_FALSE(gate_.is_idle());
+}
+
+TEST_F(gate_failover_test, an_extension_whose_caller_has_given_up_may_succeed) {
+  first_.max_hold_ms = -1;
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 3'600'000, extended, start_ns + ms(10)).ok());
+  gate_.abandon(extended, status::timed_out, start_ns + ms(3000));
+  ASSERT_EQ(extended.result.code, status::unknown);
+  answer_last(result_of(answer::renewed), start_ns + ms(3001));
+  EXPECT_EQ(gate_.valid_until(first_), start_ns + ms(3'600'010));
+  // Its lease then is that of the renewals, so none comes so late that the hold is at risk.
+  for (auto now = gate_.next_timer(); now < start_ns + ms(3'600'000); now = gate_.next_timer()) {
+    const auto count = io_.count();
+    gate_.on_timer(now);
+    if (io_.count() > count) answer_last(result_of(answer::renewed), now + ms(1));
+  }
+  EXPECT_EQ(at_risk_, nullptr);
+  EXPECT_EQ(lost_, nullptr);
+}
+
 }  // namespace
 }  // namespace mortise::testing::gate_failover_test

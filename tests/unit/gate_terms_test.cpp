@@ -181,5 +181,81 @@ TEST_F(gate_test, a_hold_that_was_waited_for_gets_its_lease_also_without_renewal
   EXPECT_EQ(io_.count(), count);
 }
 
+TEST_F(gate_test, hazard_28_a_refused_extension_leaves_the_lease_and_its_end) {
+  first_.max_hold_ms = 60'000;
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 3'600'000, extended, start_ns + ms(10)).ok());
+  answer_last(refused("NOPERM"), start_ns + ms(11));
+  ASSERT_EQ(extended.result.code, status::refused);
+  gate_.on_timer(start_ns + ms(12'000));
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(30'000));
+  for (auto now = start_ns + ms(12'000); lost_ == nullptr; now = gate_.next_timer()) {
+    const auto count = io_.count();
+    gate_.on_timer(now);
+    answer_last(result_of(answer::renewed), now + ms(io_.count() > count ? 1 : 0));
+  }
+  EXPECT_EQ(first_.loss, reason::max_hold);
+}
+
+TEST_F(gate_test, an_extension_stays_the_lease_of_later_renewals) {
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
+  answer_last(result_of(answer::renewed), start_ns + ms(11));
+  ASSERT_TRUE(extended.result.ok());
+  gate_.on_timer(start_ns + ms(25'000));
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(60'000));
+}
+
+TEST_F(gate_test, hazard_19_a_lock_is_not_passed_on_with_the_extension_of_the_holder_before) {
+  ASSERT_TRUE(gate_.acquire(first_call_, start_ns).ok());
+  answer_last(granted(first_token, many_tokens), start_ns);
+  ASSERT_TRUE(gate_.acquire(second_call_, start_ns + ms(1)).ok());
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 3'600'000, extended, start_ns + ms(10)).ok());
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, nullptr, start_ns + ms(11)).ok());
+  EXPECT_EQ(extended.result.code, status::not_owner);
+  EXPECT_EQ(second_call_.finished, 0) << "the server may keep it for an hour";
+  answer_last(granted(first_token + 1000), start_ns + ms(12));
+  EXPECT_EQ(second_call_.result.code, status::ok);
+  EXPECT_EQ(gate_.valid_until(second_), start_ns + ms(30'011));
+}
+
+// The request of the call itself is still open, and decides.
+TEST_F(gate_test, hazard_28_a_refused_renewal_fails_no_extension_that_was_sent_after_it) {
+  hold_first();
+  gate_.on_timer(start_ns + ms(12'000));
+  const auto automatic = io_.last();
+  ASSERT_EQ(automatic.what, step::renew);
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(12'001)).ok());
+  const auto own = io_.last();
+  ASSERT_NE(own.serial, automatic.serial);
+  gate_.on_answer(automatic.claim_id, automatic.serial, refused("NOPERM"), start_ns + ms(12'002));
+  EXPECT_EQ(extended.finished, 0);
+  gate_.on_answer(own.claim_id, own.serial, result_of(answer::renewed), start_ns + ms(12'003));
+  EXPECT_EQ(extended.finished, 1);
+  EXPECT_EQ(extended.result.code, status::ok);
+}
+
+// The later renewal asks for as long a hold.
+TEST_F(gate_test, a_refused_extension_waits_for_a_later_renewal_that_is_open) {
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(11'999)).ok());
+  const auto own = io_.last();
+  gate_.on_timer(start_ns + ms(12'000));
+  const auto automatic = io_.last();
+  ASSERT_NE(own.serial, automatic.serial);
+  gate_.on_answer(own.claim_id, own.serial, refused("NOPERM"), start_ns + ms(12'002));
+  EXPECT_EQ(extended.finished, 0);
+  gate_.on_answer(automatic.claim_id, automatic.serial, refused("NOPERM"), start_ns + ms(12'003));
+  EXPECT_EQ(extended.finished, 1);
+  EXPECT_EQ(extended.result.code, status::refused);
+}
+
 }  // namespace
 }  // namespace mortise::testing::gate_terms_test

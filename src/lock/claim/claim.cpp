@@ -89,8 +89,9 @@ void claim::release(const operation* requester, time_ns now) {
   auto what = held == nullptr && requests_.adopts() ? step::restore : step::cancel;
   if (held != nullptr && !may_queue) what = others_wait_ ? step::release : step::release_alone;
   const auto held_until = held == nullptr ? 0 : held->valid_until();
+  const auto lasts_until = held == nullptr ? 0 : held->requested_until();
   value_.remove(now);
-  phase_.emplace<lock::release_phase>(requests_, what, held_until, requester, now);
+  phase_.emplace<lock::release_phase>(requests_, what, held_until, lasts_until, requester, now);
 }
 
 claim_phase claim::phase() const noexcept {

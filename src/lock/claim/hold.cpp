@@ -83,9 +83,7 @@ void hold::prolong(const lease_terms& terms, time_ns now) {
 
 std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,
                           time_ns now) {
-  // Never requests less than before. Otherwise the reply to the earlier request would promise time
-  // that the later request has withdrawn.
-  const auto target = std::max(now + to_ns(lease_ms), requested_until_);
+  const auto target = std::max(now + to_ns(lease_ms), least_target());
   const auto lease = (target - now + ns_per_ms - 1) / ns_per_ms;
   if (!requests_.ask({.what = step::renew,
                       .ttl_ms = requests_.ttl_ms(lease),
@@ -95,7 +93,7 @@ std::uint32_t hold::renew(std::int64_t lease_ms, std::int64_t reserve, const ope
                      now)) {
     return 0;
   }
-  requested_until_ = target;
+  requested_until_ = std::max(requested_until_, target);
   return renewal_serial_ = requests_.serial();
 }
 
@@ -166,7 +164,7 @@ time_ns hold::next_timer() const noexcept {
 // as long as the hold, so the request names that time (hazard 17).
 bool hold::raise(const operation* requester, time_ns now, bool with_text) {
   return requests_.ask({.what = step::raise,
-                        .ttl_ms = requests_.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
+                        .ttl_ms = requests_.ttl_ms((least_target() - now) / ns_per_ms + 1),
                         .requester = requester,
                         .with_text = with_text},
                        now);
@@ -175,7 +173,7 @@ bool hold::raise(const operation* requester, time_ns now, bool with_text) {
 std::uint32_t hold::lower(std::int64_t permits, const operation* requester, time_ns now) {
   requests_.set_permits(permits);
   // A distinct deadline, so that the reply to an earlier renewal does not count for this one.
-  ++requested_until_;
+  need_until(least_target() + 1);
   return renew(0, 0, requester, now);
 }
 
@@ -231,6 +229,20 @@ claim_event hold::on_raise_answer(const open_request& request, const step_result
   }
 }
 
+// Requests no less than later renewals did. If other clients have reloaded the script, a later
+// renewal may be executed already, and this request follows it.
+bool hold::renew_with_text(const open_request& request, time_ns now) {
+  const auto target = std::max(request.target, least_target());
+  const bool is_sent = requests_.ask({.what = step::renew,
+                                      .ttl_ms = requests_.ttl_ms((target - now) / ns_per_ms + 1),
+                                      .target = target,
+                                      .reserve = request.reserve,
+                                      .with_text = true},
+                                     now);
+  if (is_sent) renewal_serial_ = requests_.serial();
+  return is_sent;
+}
+
 claim_event hold::on_renew_answer(const open_request& request, const step_result& result,
                                   time_ns now) {
   switch (result.what) {
@@ -238,6 +250,8 @@ claim_event hold::on_renew_answer(const open_request& request, const step_result
       if (request.target > valid_until_) {
         valid_until_ = request.target;
         nominal_ns_ = request.target - request.sent;
+        // An extension stays the lease, even if its caller has given up.
+        requests_.lengthen_lease(nominal_ns_ / ns_per_ms);
         plan_renewal(request.sent);
         if (!requests_.terms().renews) renew_by(time_never);
       }
@@ -250,19 +264,10 @@ claim_event hold::on_renew_answer(const open_request& request, const step_result
       if (!result.details.ok()) requests_.keep_details(result);
       return claim_event::none;  // on_up() sends it again
     case answer::no_script:
-      // Requests no less than later renewals did. If other clients have reloaded the script, a
-      // later renewal may be executed already, and this request follows it.
-      if (requests_.ask({.what = step::renew,
-                         .ttl_ms = requests_.ttl_ms((requested_until_ - now) / ns_per_ms + 1),
-                         .target = requested_until_,
-                         .reserve = request.reserve,
-                         .with_text = true},
-                        now)) {
-        renewal_serial_ = requests_.serial();
-        return claim_event::none;
-      }
+      if (renew_with_text(request, now)) return claim_event::none;
       [[fallthrough]];
     default:
+      refused_until_ = request.target;
       requests_.keep_details(result);
       return claim_event::renew_failed;
   }

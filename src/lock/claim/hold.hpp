@@ -1,6 +1,7 @@
 // The second phase of a claim: the hold, its deadline, its renewals and its loss.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -58,11 +59,17 @@ class hold {
   void count_from(time_ns now) noexcept { granted_at_ = now; }
 
   [[nodiscard]] time_ns valid_until() const noexcept { return valid_until_; }
-  // The latest deadline that was ever requested, and the minimum deadline of later renewals.
-  [[nodiscard]] time_ns requested_until() const noexcept { return requested_until_; }
-  void request_until(time_ns target) noexcept {
-    requested_until_ = std::max(requested_until_, target);
+  // The minimum deadline that a renewal requests: that of the hold, of the open renewals and of the
+  // calls that wait. A lower one would withdraw what the reply to an open renewal promises.
+  [[nodiscard]] time_ns least_target() const noexcept {
+    return std::max({valid_until_, needed_until_, requests_.latest_target()});
   }
+  // The latest deadline that a waiting call needs, or 0. A call that has failed needs nothing.
+  void need_until(time_ns target) noexcept { needed_until_ = target; }
+  // The latest deadline that was ever requested. The server may keep the hold until then.
+  [[nodiscard]] time_ns requested_until() const noexcept { return requested_until_; }
+  // The deadline that the last failed renewal has requested.
+  [[nodiscard]] time_ns refused_until() const noexcept { return refused_until_; }
   // The time from which the holder's grant counts. An unrenewed hold ends one lease later.
   [[nodiscard]] time_ns granted_at() const noexcept { return granted_at_; }
   // The end of the lease as of the grant: an adopted hold may have been exported for longer.
@@ -83,6 +90,7 @@ class hold {
 
  private:
   claim_event on_renew_answer(const open_request& request, const step_result& result, time_ns now);
+  bool renew_with_text(const open_request& request, time_ns now);
   claim_event on_raise_answer(const open_request& request, const step_result& result, time_ns now);
   claim_event on_late_check(const step_result& result) noexcept;
   void check_force(const open_request& request, const step_result& result, time_ns now);
@@ -105,9 +113,11 @@ class hold {
   time_ns granted_until_ = 0;
   std::int64_t granted_us_ = 0;  // the server's time of the grant
   time_ns valid_until_ = 0;
-  time_ns nominal_ns_ = 0;       // the length of the present lease
-  bool is_too_long_ = false;     // the server's lease is longer than the holder's
-  time_ns requested_until_ = 0;  // the latest deadline that was ever requested
+  time_ns nominal_ns_ = 0;    // the length of the present lease
+  bool is_too_long_ = false;  // the server's lease is longer than the holder's
+  time_ns requested_until_ = 0;
+  time_ns needed_until_ = 0;
+  time_ns refused_until_ = 0;
   time_ns renew_at_ = time_never;
   time_ns renew_from_ = time_never;   // it may be renewed from then on, together with other holds
   std::uint32_t renewal_serial_ = 0;  // of the last renewal request

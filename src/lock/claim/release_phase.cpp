@@ -8,14 +8,14 @@ namespace mortise::lock {
 
 // A place in the queue ends with the queue. A hold or a grant without a holder lapses.
 release_phase::release_phase(step_requests& requests, step what, time_ns held_until,
-                             const operation* requester, time_ns now)
+                             time_ns lasts_until, const operation* requester, time_ns now)
     : requests_(requests),
       what_(what),
       held_until_(held_until),
       began_(now),
-      ends_at_(what == step::cancel
-                   ? now + to_ns(queue_life_ms)
-                   : std::max(held_until, now + to_ns(grant_lease_ms)) + to_ns(requests.ttl_ms())) {
+      ends_at_(what == step::cancel ? now + to_ns(queue_life_ms)
+                                    : std::max(lasts_until, now + to_ns(grant_lease_ms)) +
+                                          to_ns(requests.ttl_ms())) {
   requests_.ask({.what = what_, .requester = requester}, now, &ask_at_);
 }
 

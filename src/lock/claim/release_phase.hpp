@@ -11,9 +11,9 @@ namespace mortise::lock {
 class release_phase {
  public:
   // Sends the request. `what` is cancel, release or release_alone. `held_until` is 0 if the claim
-  // was not held.
-  release_phase(step_requests& requests, step what, time_ns held_until, const operation* requester,
-                time_ns now);
+  // was not held. The server may keep the hold until `lasts_until`.
+  release_phase(step_requests& requests, step what, time_ns held_until, time_ns lasts_until,
+                const operation* requester, time_ns now);
 
   // As in `claim`.
   void at_once(time_ns now);

@@ -90,6 +90,12 @@ std::size_t step_requests::open(step what) const noexcept {
       open_.begin(), open_.end(), [&](const auto& item) { return item.what == what; }));
 }
 
+time_ns step_requests::latest_target() const noexcept {
+  time_ns latest = 0;
+  for (const auto& item : open_) latest = std::max(latest, item.target);
+  return latest;
+}
+
 void step_requests::keep_details(const step_result& result) noexcept {
   details_ = result.details;
   is_refusal_passing_ = result.is_passing;

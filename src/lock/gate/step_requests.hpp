@@ -2,6 +2,7 @@
 // the open requests.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -66,6 +67,8 @@ class step_requests {
   // The requests without a reply, except those for values, which change no hold.
   [[nodiscard]] std::size_t open() const noexcept { return open_.size() - open(step::set_value); }
   [[nodiscard]] std::size_t open(step what) const noexcept;
+  // The latest deadline that an open renewal asks for, or 0.
+  [[nodiscard]] time_ns latest_target() const noexcept;
   // The serial of the last request that was sent to the servers, or 0.
   [[nodiscard]] std::uint32_t serial() const noexcept { return serial_; }
   // Whether nothing of this claim can be at the servers, because each request for the lock has a
@@ -84,6 +87,9 @@ class step_requests {
 
   [[nodiscard]] const lease_terms& terms() const noexcept { return terms_; }
   void set_terms(const lease_terms& terms) noexcept { terms_ = terms; }
+  void lengthen_lease(std::int64_t lease_ms) noexcept {
+    terms_.lease_ms = std::max(terms_.lease_ms, lease_ms);
+  }
   [[nodiscard]] const lock::amount& amount() const noexcept { return amount_; }
   void set_permits(std::int64_t permits) noexcept { amount_.permits = permits; }
   // The lifetime at the server for this lease, or for that of the terms.

@@ -103,23 +103,25 @@ outcome claim_queue::check_free() const {
 
 outcome claim_queue::extend(lock::owner& owner, std::int64_t lease_ms, operation& done,
                             time_ns now) {
-  auto terms = current_->requests().terms();
   const auto lease = lease_ms == 0 ? owner.lease_ms : lease_ms;
-  const auto target = now + lease * ns_per_ms;
   calls_.accept(done, current_->requests().broken());
-  if (hold().renew(lease, 0, &done, now) == 0) {
-    if (gate_.has_connection()) {
-      gate_.operations.retract(done);
-      return gate_.io.lack();
-    }
-    hold().request_until(target);  // of the renewal that on_up() brings
+  if (hold().renew(lease, 0, &done, now) == 0 && gate_.has_connection()) {
+    gate_.operations.retract(done);
+    return gate_.io.lack();
   }
-  terms.lease_ms = std::max(terms.lease_ms, lease);
-  terms.end.extend(target);
-  owner.joint.end.extend(target);
-  current_->requests().set_terms(terms);
-  calls_.add(done, owner, target, true);
+  calls_.add(done, owner, now + lease * ns_per_ms, lease);
+  note_targets();  // without a connection, for the renewal that on_up() sends
   return {};
+}
+
+// Only an extension that the server has executed changes the terms. After a failure the old
+// deadline stands (hazard 28).
+void claim_queue::keep_extended(lock::owner& holder, std::int64_t lease_ms, time_ns target) {
+  auto terms = current_->requests().terms();
+  terms.lease_ms = std::max(terms.lease_ms, lease_ms);
+  terms.end.extend(target);
+  holder.joint.end.extend(target);
+  current_->requests().set_terms(terms);
 }
 
 // ---- giving up ------------------------------------------------------------------------------
@@ -132,6 +134,7 @@ void claim_queue::abandon(operation& given_up, outcome result, status why, const
                         current_->requests().broken() == given_up.broken_before;
   if (why == status::timed_out && is_known && !problem.ok()) result = problem;
   calls_.abandon(given_up, result);
+  note_targets();
 }
 
 void claim_queue::abandon_acquire(acquire_operation& given_up, status why, time_ns now) {
@@ -233,21 +236,24 @@ outcome claim_queue::timed_out(const acquire_operation& given_up, time_ns now) c
 // ---- passing on within this client ----------------------------------------------------------
 
 // A pass needs the same permits and the same renewals, because another lease must come from the
-// server.
-bool claim_queue::suits(const acquire_operation& next) const noexcept {
+// server. The server may have the longer lease of an extension that is open or in doubt.
+bool claim_queue::suits(const acquire_operation& next, time_ns now) const noexcept {
   const auto& terms = current_->requests().terms();
   const auto& amount = current_->requests().amount();
+  const auto* const held = current_->hold();
+  if (held != nullptr && held->requested_until() > now + to_ns(terms.lease_ms)) return false;
   return next.owner->renews && terms.renews && next.owner->lease_ms == terms.lease_ms &&
          next.amount.permits == amount.permits && next.owner->capacity == amount.capacity;
 }
 
 // A hold by a retained claim must be as good as a hold from the servers.
 bool claim_queue::may_take_up(const acquire_operation& next, time_ns now) const noexcept {
-  return is_retained() && suits(next) && now < retention_.until() && current_->is_settled(now);
+  return is_retained() && suits(next, now) && now < retention_.until() && current_->is_settled(now);
 }
 
 bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noexcept {
-  if (!sharing_.is_on() || !current_ || !may_share(*reader.owner) || !suits(reader)) return false;
+  if (!sharing_.is_on() || !current_ || !may_share(*reader.owner) || !suits(reader, now))
+    return false;
   if (!holders_.is_empty()) return !calls_.has(sole_call::upgrade) && current_->is_settled(now);
   // Joins the waiters. A try needs its result at once, and so sends its own request.
   const bool is_requested = current_->phase() != claim_phase::held && !current_->others_wait();
@@ -255,7 +261,7 @@ bool claim_queue::admits(const acquire_operation& reader, time_ns now) const noe
 }
 
 bool claim_queue::may_pass(time_ns now) const noexcept {
-  if (waiters_.empty() || !suits(*waiters_.front())) return false;
+  if (waiters_.empty() || !suits(*waiters_.front(), now)) return false;
   // The servers would show the value of this holder as that of the next one.
   if (current_->value().exists()) return false;
   if (now >= hold().margin() || !current_->is_acknowledged()) return false;
@@ -344,9 +350,11 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::renewed:
       note_renewal(true);
-      calls_.finish_renewed(hold().valid_until(), [&](const lock::owner& holder) {
-        gate_.journal.changed(event_kind::extended, holder, now);
-      });
+      calls_.finish_renewed(hold().valid_until(),
+                            [&](lock::owner& holder, std::int64_t lease_ms, time_ns target) {
+                              keep_extended(holder, lease_ms, target);
+                              gate_.journal.changed(event_kind::extended, holder, now);
+                            });
       // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
       if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
       // The renewal may be older than the doubt about the claim (hazard 7).
@@ -354,7 +362,10 @@ void claim_queue::handle(claim_event what, time_ns now) {
       break;
     case claim_event::renew_failed:
       note_renewal(false);
-      calls_.finish(current_->failure_of_request());
+      // A call whose own request is open, or that a later renewal covers, has not failed.
+      calls_.finish(current_->failure_of_request(), hold().refused_until(),
+                    current_->requests().latest_target());
+      note_targets();
       if (is_refilling_) replace_claim(now);
       break;
     case claim_event::raised:
@@ -386,14 +397,15 @@ void claim_queue::handle(claim_event what, time_ns now) {
 void claim_queue::grant_to_next(time_ns now) {
   // The intended waiter may have given up meanwhile, and the next waiter may need another lease.
   const bool is_refill = std::exchange(is_refilling_, false);
-  if (waiters_.empty() || !sharing_.has_token(hold()) || (is_refill && !suits(*waiters_.front()))) {
+  if (waiters_.empty() || !sharing_.has_token(hold()) ||
+      (is_refill && !suits(*waiters_.front(), now))) {
     return replace_claim(now);
   }
   // The first holder's time counts from the servers' grant, a later holder's time from now.
   const auto from = passes_.is_first_holder() ? hold().granted_at() : now;
   grant(*waiters_.front(), from, now);
   // Readers that have waited together start together.
-  while (sharing_.is_on() && !waiters_.empty() && suits(*waiters_.front())) {
+  while (sharing_.is_on() && !waiters_.empty() && suits(*waiters_.front(), now)) {
     grant(*waiters_.front(), from, now);
   }
   report_contention();

@@ -59,7 +59,10 @@ class claim_queue {
   [[nodiscard]] bool has_open(const operation& call) const noexcept { return calls_.has(call); }
   // An extension, an upgrade or a downgrade.
   void abandon(operation& given_up, outcome result, status why, const outcome& problem);
-  void end_calls_of(owner& owner, const outcome& result) { calls_.finish_of(owner, result); }
+  void end_calls_of(owner& owner, const outcome& result) {
+    calls_.finish_of(owner, result);
+    note_targets();
+  }
   void close(time_ns now);
 
   // Whether a try would be refused, because another handle of this client is ahead.
@@ -128,6 +131,11 @@ class claim_queue {
   // The hold of the claim. Only while it is held.
   [[nodiscard]] lock::hold& hold() const noexcept { return *current_->hold(); }
   void end_hold(lock::owner& owner, operation* done, time_ns now);
+  void keep_extended(lock::owner& holder, std::int64_t lease_ms, time_ns target);
+  // Renewals request what the waiting calls need.
+  void note_targets() noexcept {
+    if (current_ && current_->hold() != nullptr) hold().need_until(calls_.latest_target());
+  }
   outcome lower_hold(lock::owner& owner, std::int64_t permits, operation* done, time_ns now);
   [[nodiscard]] outcome check_modes() const;
   [[nodiscard]] outcome give_up_outcome(const acquire_operation& given_up, status why,
@@ -135,7 +143,7 @@ class claim_queue {
   [[nodiscard]] outcome timed_out(const acquire_operation& given_up, time_ns now) const;
 
   [[nodiscard]] bool may_pass(time_ns now) const noexcept;
-  [[nodiscard]] bool suits(const acquire_operation& next) const noexcept;
+  [[nodiscard]] bool suits(const acquire_operation& next, time_ns now) const noexcept;
   bool pass_to_next(time_ns now);
 
   void start_next(time_ns now) noexcept;

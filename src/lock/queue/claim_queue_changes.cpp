@@ -55,7 +55,7 @@ outcome claim_queue::lower_hold(lock::owner& owner, std::int64_t permits, operat
   const bool is_sent = hold().lower(permits, done, now) != 0;
   if (done == nullptr) return {};
   if (is_sent || !gate_.has_connection()) {
-    calls_.add(*done, owner, hold().requested_until());
+    calls_.add(*done, owner, hold().least_target());
   } else {
     gate_.operations.end(*done, gate_.io.lack());
   }
