@@ -21,8 +21,7 @@ mortise_status set_number(mortise_options* options, const char* key, int64_t num
 }
 
 // Rejects an impossible length, such as -1 in an unsigned type, before any byte is read.
-outcome check_text(const char* name, const char* text, size_t length) {
-  constexpr size_t longest = 4096;
+outcome check_text(const char* name, const char* text, size_t length, size_t longest = 4096) {
   if (text == nullptr && length > 0) return mortise::capi::is_null(name);
   if (length <= longest) return {};
   return mortise::capi::bad_argument(
@@ -60,7 +59,10 @@ mortise_status mortise_options_set(mortise_options* options, const char* key, si
   return set_value(options, error, [&](mortise::settings& values) -> outcome {
     if (key == nullptr) return mortise::capi::is_null("key");
     if (auto checked = check_text("key", key, key_len); !checked.ok()) return checked;
-    if (auto checked = check_text("value", value, value_len); !checked.ok()) return checked;
+    if (auto checked = check_text("value", value, value_len, mortise::longest_address_map);
+        !checked.ok()) {
+      return checked;
+    }
     return mortise::set_option(values, {key, key_len}, {value == nullptr ? "" : value, value_len});
   });
 }

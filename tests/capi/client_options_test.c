@@ -169,6 +169,26 @@ static void no_url_is_that_of_the_environment(void) {
   CHECK(unsetenv("MORTISE_URL") == 0);
 }
 
+static void an_address_map_is_as_long_as_its_option_allows(void) {
+  enum { longest = 65535, pair = 48 };
+  static char text[longest + pair + 1];
+  size_t length = 0;
+  for (int i = 0; length + pair <= longest; ++i) {
+    length += (size_t)snprintf(text + length, pair + 1, "%sserver-%05d:6379>localhost:7001",
+                               i == 0 ? "" : ",", i);
+  }
+  mortise_options *options = mortise_options_new();
+  mortise_error *error = mortise_error_new();
+  if (mortise_options_set(options, "address_map", 11, text, length, error) != MORTISE_OK)
+    check_failed(__FILE__, __LINE__, mortise_error_message(error));
+  memset(text, 'x', longest + 1);
+  CHECK_STATUS(MORTISE_INVALID_ARGUMENT,
+               mortise_options_set(options, "address_map", 11, text, longest + 1, error));
+  CHECK_CONTAINS(mortise_error_message(error), "65535");
+  mortise_error_free(error);
+  mortise_options_free(options);
+}
+
 int main(void) {
   server = server_start(NULL);
   RUN(a_clients_option_is_refused_by_every_kind_of_handle);
@@ -176,6 +196,7 @@ int main(void) {
   RUN(the_server_keeps_a_lock_longer_by_the_drift);
   RUN(the_drift_has_its_range);
   RUN(no_url_is_that_of_the_environment);
+  RUN(an_address_map_is_as_long_as_its_option_allows);
   server_free(server);
   return 0;
 }
