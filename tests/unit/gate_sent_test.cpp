@@ -104,5 +104,31 @@ TEST_F(gate_sent_polling_test, where_nobody_queues_the_next_acquire_asks_at_once
   EXPECT_EQ(io_.count(), count + 1);
 }
 
+// close() sends the release once more, in case waiters exist. Its reply comes second.
+TEST_F(gate_sent_test, hazard_23_a_release_that_a_closing_client_repeats_reports_no_loss) {
+  unlock_first();
+  const auto released = io_.last();
+  gate_.close(start_ns + ms(3));
+  const auto repeated = io_.last();
+  ASSERT_EQ(repeated.what, step::release);
+  gate_.on_answer(released.claim_id, released.serial, result_of(answer::released),
+                  start_ns + ms(4));
+  gate_.on_answer(repeated.claim_id, repeated.serial, result_of(answer::not_owner),
+                  start_ns + ms(5));
+  EXPECT_EQ(failed_releases_, 0);
+  EXPECT_TRUE(gate_.is_idle());
+}
+
+TEST_F(gate_sent_test, hazard_23_the_repeated_release_follows_one_in_doubt) {
+  unlock_first();
+  const auto released = io_.last();
+  gate_.close(start_ns + ms(3));
+  const auto repeated = io_.last();
+  gate_.on_answer(released.claim_id, released.serial, result_of(answer::broken), start_ns + ms(4));
+  gate_.on_answer(repeated.claim_id, repeated.serial, result_of(answer::not_owner),
+                  start_ns + ms(5));
+  EXPECT_EQ(failed_releases_, 0);
+}
+
 }  // namespace
 }  // namespace mortise::testing::gate_sent_test

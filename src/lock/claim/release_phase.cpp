@@ -46,9 +46,17 @@ claim_event release_phase::end(answer result) noexcept {
   return claim_event::released;
 }
 
+// Whether the reply to the request that at_once() has repeated ends the release. If that request
+// may have released the lock, the repetition finds no hold (hazard 23).
+bool release_phase::is_decided_by(const open_request& earlier, const step_result& result) noexcept {
+  if (earlier.what != step::release_alone) return false;
+  is_unknown_ |= result.what == answer::broken || result.what == answer::unknown;
+  return result.what == answer::released || result.what == answer::not_owner;
+}
+
 claim_event release_phase::on_answer(const open_request& request, const step_result& result,
                                      time_ns now) {
-  if (request.what != what_) return claim_event::none;
+  if (request.what != what_ && !is_decided_by(request, result)) return claim_event::none;
   switch (result.what) {
     case answer::no_script:
       ask(now, true);

@@ -29,6 +29,7 @@ class release_phase {
 
  private:
   void ask(time_ns now, bool with_text = false);
+  bool is_decided_by(const open_request& earlier, const step_result& result) noexcept;
   claim_event refuse(const step_result& result, time_ns now);
   claim_event end(answer result) noexcept;
 
