@@ -75,6 +75,9 @@ class hold_calls {
   [[nodiscard]] bool has(sole_call kind) const noexcept {
     return sole_[static_cast<std::size_t>(kind)] != nullptr;
   }
+  [[nodiscard]] bool is(sole_call kind, const operation& call) const noexcept {
+    return sole_[static_cast<std::size_t>(kind)] == &call;
+  }
   void finish(sole_call kind, const outcome& result, std::int64_t token = 0) {
     finish(of(kind), result, token);
   }

@@ -153,6 +153,23 @@ TEST_F(gate_value_test, an_unlock_ends_a_call_that_waits) {
   EXPECT_EQ(io_.last().what, step::release_alone) << "the open request is no attempt to acquire";
 }
 
+TEST_F(gate_value_test, hazard_28_a_value_without_a_reply_may_have_been_stored) {
+  hold_first();
+  ASSERT_TRUE(set(first_, "here", start_ns + ms(2)).ok());
+  io_.is_up = false;
+  gate_.abandon(set_, status::timed_out, start_ns + ms(3000));
+  EXPECT_EQ(set_.result.code, status::unknown);
+  EXPECT_TRUE(set_.result.is_ambiguous);
+}
+
+TEST_F(gate_value_test, a_value_that_was_not_sent_was_not_stored) {
+  hold_first();
+  io_.is_up = false;
+  ASSERT_TRUE(set(first_, "here", start_ns + ms(2)).ok());
+  gate_.abandon(set_, status::timed_out, start_ns + ms(3000));
+  EXPECT_EQ(set_.result.code, status::unreachable);
+}
+
 class quorum_value_test : public gate_value_test {
  protected:
   quorum_value_test() : gate_value_test(protocol::ballot()) {}

@@ -130,7 +130,7 @@ void claim_queue::abandon(operation& given_up, outcome result, status why, const
   // The hold stands, and the caller may repeat the call.
   result.is_retryable = result.code == status::unknown;
   // A request that was not sent, or was refused, was not executed.
-  const bool is_known = current_ && current_->requests().open() == 0 &&
+  const bool is_known = current_ && open_requests_for(given_up) == 0 &&
                         current_->requests().broken() == given_up.broken_before;
   if (why == status::timed_out && is_known && !problem.ok()) result = problem;
   calls_.abandon(given_up, result);

@@ -131,6 +131,11 @@ class claim_queue {
   // The hold of the claim. Only while it is held.
   [[nodiscard]] lock::hold& hold() const noexcept { return *current_->hold(); }
   void end_hold(lock::owner& owner, operation* done, time_ns now);
+  // The requests without a reply that may execute this call.
+  [[nodiscard]] std::size_t open_requests_for(const operation& call) const noexcept {
+    const auto& requests = current_->requests();
+    return calls_.is(sole_call::value, call) ? requests.open(step::set_value) : requests.open();
+  }
   void keep_extended(lock::owner& holder, std::int64_t lease_ms, time_ns target);
   // Renewals request what the waiting calls need.
   void note_targets() noexcept {
