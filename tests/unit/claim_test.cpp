@@ -272,6 +272,19 @@ TEST_F(claim_test, hazard_30_a_lost_fence_counter_is_repaired_before_the_grant_i
   EXPECT_EQ(claim.hold()->take_token(), first_token - 16);
 }
 
+// No request repairs the counter of a server whose clock is before the year 2001.
+TEST_F(claim_test, hazard_30_a_server_with_a_wrong_clock_is_asked_twice_and_no_more) {
+  auto claim = make();
+  claim.attempt()->start(false, nullptr, start_ns);
+  EXPECT_EQ(claim.on_answer(1, granted(7), start_ns + ms(1)), claim_event::none);
+  EXPECT_EQ(claim.on_answer(2, granted(8), start_ns + ms(2)), claim_event::refused);
+  EXPECT_EQ(io_.count(), 2U);
+  const auto& details = claim.requests().details();
+  EXPECT_EQ(details.code, status::refused);
+  EXPECT_NE(details.words().find("clock"), std::string::npos) << details.words();
+  EXPECT_FALSE(claim.requests().is_refusal_passing());
+}
+
 TEST_F(claim_test, hazard_18_three_renewals_fit_before_the_last_third_of_the_lease) {
   auto& claim = make_held(9000);
   int tries = 0;

@@ -74,12 +74,10 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
   if (result.what != answer::unsent) was_broken_ = result.what == answer::broken;
   switch (result.what) {
     case answer::granted:
-      // The fence counter was lost. A request by script repairs the counter before the grant is
-      // reported. A late adoption is repeated, because its release would end the hold under the
-      // commands that rely on its id (hazard 6).
-      if (result.last_token >= least_token && !is_late_adoption(request, now)) {
-        return claim_event::granted;
-      }
+      // A late adoption is repeated, because its release would end the hold under the commands that
+      // rely on its id (hazard 6).
+      if (result.last_token < least_token) return on_small_token(now);
+      if (!is_late_adoption(request, now)) return claim_event::granted;
       ask_again(now);
       return claim_event::none;
     case answer::not_free:
@@ -107,6 +105,22 @@ claim_event attempt::on_answer(const open_request& request, const step_result& r
       requests_.keep_details(result);
       return claim_event::refused;
   }
+}
+
+// The fence counter was lost. A request by script sets the counter to the server's time before the
+// grant is reported. A second small token shows that this time is wrong too (hazard 30).
+claim_event attempt::on_small_token(time_ns now) {
+  if (!std::exchange(had_small_token_, true)) {
+    ask_again(now);
+    return claim_event::none;
+  }
+  step_result wrong;
+  wrong.details =
+      outcome::of(status::refused,
+                  "the server's clock is before 9 September 2001, so that fencing tokens "
+                  "would fall; set the server's clock");
+  requests_.keep_details(wrong);
+  return claim_event::refused;
 }
 
 claim_event attempt::on_not_free(const open_request& request, const step_result& result,

@@ -70,6 +70,7 @@ class attempt {
   // Asks at a random time within the window, so that other clients have a chance. 0: at once.
   void ask_within(time_ns window_ns, time_ns now);
   void plan_split(time_ns now) noexcept;
+  claim_event on_small_token(time_ns now);
   claim_event on_not_free(const open_request& request, const step_result& result, time_ns now);
   void plan_check(std::int64_t ttl_ms, std::int64_t place, time_ns now) noexcept;
   void plan_poll(std::int64_t ttl_ms, time_ns now) noexcept;
@@ -80,6 +81,7 @@ class attempt {
   const std::int64_t grant_ms_;
   bool is_queued_ = false;  // also after a refusal, while it waits
   bool is_taken_ = false;
+  bool had_small_token_ = false;
   bool was_broken_ = false;  // the last request was sent, and its connection broke before the reply
   std::int64_t place_ = -1;
   time_ns ask_at_ = time_never;    // the time of the next request
