@@ -68,7 +68,10 @@ keep() {
   # if the process that started us dies now.
   tries=0
   until look "$socket"; do
-    kill -0 "$server_process" || exit
+    kill -0 "$server_process" || {
+      unlock
+      exit
+    }
     tries=$((tries + 1))
     [ "$tries" -lt 500 ] || break
     sleep 0.02

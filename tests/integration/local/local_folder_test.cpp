@@ -92,6 +92,19 @@ TEST_F(local_server_test, says_why_the_server_did_not_start) {
   EXPECT_LT(boot_now() - before, start_limit_ns) << "it was waited for until the deadline";
 }
 
+// A process with a copy of the descriptor lives on, like one that was forked while it was open.
+TEST_F(local_server_test, a_server_that_did_not_start_leaves_no_lock) {
+  const auto programs = settings_.search_path;
+  write_program("valkey-server", "#!/bin/sh\n");
+  write_program("valkey-cli", "#!/bin/sh\ntail -f \"$0\" </dev/null >/dev/null 2>&1 &\n");
+  settings_.search_path = base_ + ":" + programs;
+  EXPECT_EQ(ensure().code, status::unreachable);
+  EXPECT_FALSE(processes_with("valkey-cli").empty());
+  settings_.search_path = programs;
+  const auto result = ensure();
+  EXPECT_TRUE(result.ok()) << result.message;
+}
+
 TEST_F(local_server_test, keeps_its_deadline) {
   write_program("valkey-server", "#!/bin/sh\nexec tail -f \"$0\"\n");
   settings_.search_path = base_ + ":" + settings_.search_path;
