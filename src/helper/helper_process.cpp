@@ -133,6 +133,19 @@ helper_process::~helper_process() {
 outcome helper_process::begin(time_ns now) {
   if (now < runs_until_.load(std::memory_order_acquire)) return {};
   const std::lock_guard start_guard(start_mutex_);
+  // The threads that waited for a start share its result. One after the other they would wait for
+  // as many starts.
+  if (now < runs_until_.load(std::memory_order_acquire)) return {};
+  if (now < failed_at_) return failure_;
+  auto started = start_or_check(now);
+  if (!started.ok()) {
+    failure_ = started;
+    failed_at_ = boot_now();
+  }
+  return started;
+}
+
+outcome helper_process::start_or_check(time_ns now) {
   {
     const std::lock_guard guard(mutex_);
     if (is_ended_) return {};  // the client was closed
@@ -143,15 +156,15 @@ outcome helper_process::begin(time_ns now) {
     stop();
     if (auto mapped = map_memory(); !mapped.ok()) return mapped;
   }
+  const auto deadline = boot_now() + start_ns;
   int control = -1;
-  if (auto started = start(control); !started.ok()) return started;
-  return share_connections(control, now);
+  if (auto started = start(control, deadline); !started.ok()) return started;
+  return share_connections(control, now, deadline);
 }
 
 // The socket has room for less than 300 messages that the helper has not read yet. The I/O thread
 // may lock the mutex while this thread waits for room.
-outcome helper_process::share_connections(int control, time_ns now) {
-  const auto deadline = boot_now() + start_ns;
+outcome helper_process::share_connections(int control, time_ns now, time_ns deadline) {
   std::unique_lock guard(mutex_);
   control_ = control;
   if (is_ended_) quit();
@@ -198,8 +211,7 @@ outcome helper_process::map_memory() {
   return {};
 }
 
-outcome helper_process::start(int& control) {
-  const auto deadline = boot_now() + start_ns;
+outcome helper_process::start(int& control, time_ns deadline) {
   if (::getpid() == 1) {
     return outcome::of(status::unsupported,
                        "release_on_death: this is the first process of its container, whose end "

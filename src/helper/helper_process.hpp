@@ -61,9 +61,10 @@ class helper_process {
 
  private:
   outcome map_memory();
+  outcome start_or_check(time_ns now);
   // Sets the socket to the started helper.
-  outcome start(int& control);
-  outcome share_connections(int control, time_ns now);
+  outcome start(int& control, time_ns deadline);
+  outcome share_connections(int control, time_ns now, time_ns deadline);
   [[nodiscard]] bool is_running() noexcept;
   void stop() noexcept;
   void quit() noexcept;
@@ -73,7 +74,9 @@ class helper_process {
 
   std::atomic<time_ns> runs_until_{0};  // the time of the next check; 0: it does not run
   std::mutex start_mutex_;              // during a start, before the other mutex
-  std::mutex mutex_;                    // guards the members below
+  time_ns failed_at_ = 0;               // of the last start, under the mutex of the start
+  outcome failure_;
+  std::mutex mutex_;  // guards the members below
   shared_memory* memory_ = nullptr;
   int memory_fd_ = -1;
   int control_ = -1;

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/system/descriptor.hpp"
@@ -475,6 +477,27 @@ TEST_P(release_on_death_start, the_first_acquire_reports_the_reason) {
 
 INSTANTIATE_TEST_SUITE_P(safety, release_on_death_start, ::testing::ValuesIn(obstacles_to_start),
                          [](const auto& item) { return std::string(item.param.name); });
+
+// The helper starts, and its report that it is ready is lost. Each start of its own would take 2 s.
+TEST_F(release_on_death, callers_that_wait_for_a_slow_start_share_its_failure) {
+  constexpr int count = 8;
+  child slow([&](child_end& test) {
+    helper::helper_process helper;
+    std::atomic<int> failures{0};
+    const auto began = boot_now();
+    std::thread([&] {
+      forbid(SYS_sendto, 0);  // in this thread and in those that it starts
+      std::vector<std::thread> callers;
+      for (int i = 0; i < count; ++i) {
+        callers.emplace_back([&] { failures += helper.begin(boot_now()).ok() ? 0 : 1; });
+      }
+      for (auto& one : callers) one.join();
+    }).join();
+    const bool is_soon = boot_now() - began < 10 * ns_per_s;
+    test.send(std::to_string(failures) + (is_soon ? " soon" : " late"));
+  });
+  EXPECT_EQ("8 soon", slow.receive());
+}
 
 TEST_F(release_on_death, the_first_process_of_a_container_is_refused) {
   child refused([&](child_end& test) {
