@@ -7,6 +7,7 @@
 
 #include "integration/single/connection_fixture.hpp"
 #include "redis/health_check.hpp"
+#include "support/deaf_port.hpp"
 #include "support/fake_server.hpp"
 #include "support/handles.hpp"
 #include "support/server.hpp"
@@ -132,12 +133,14 @@ TEST(connection_faults, keeps_the_deadline_while_the_server_hangs) {
   EXPECT_EQ(client.events.downs.size(), 0U);
 }
 
-// Counts the checks that found the server healthy. Each is followed by the next.
+// Counts the checks that found the server healthy. Each is followed by the next. After ten of them
+// one connects to a port that does not answer.
 class checks final : public redis::check_listener, private net::task {
  public:
   explicit checks(const test_server& server) {
     config_.where = net::resolver_for_path(server.socket_path());
     net::address::from_path(server.socket_path(), at_);
+    net::address::from_literal("127.0.0.1", deaf_.port(), deaf_at_);
   }
   ~checks() override {
     is_ending_ = true;
@@ -148,37 +151,48 @@ class checks final : public redis::check_listener, private net::task {
   checks(const checks&) = delete;
   checks& operator=(const checks&) = delete;
 
-  outcome start() {
-    auto started = loop_.start();
-    if (started.ok()) loop_.post(*this);
-    return started;
-  }
+  outcome start() { return loop_.start(); }
+  void look() { loop_.post(*this); }
+  static constexpr int before_deaf = 10;
   [[nodiscard]] int count() const { return count_; }
 
  private:
-  void run() noexcept override { check_.look(at_, {}); }
+  void run() noexcept override {
+    const bool is_for_deaf = count_ == before_deaf && !std::exchange(was_deaf_, true);
+    check_.look(is_for_deaf ? deaf_at_ : at_, {});
+  }
   void on_moved(outcome /*why*/) noexcept override {}
   void on_healthy(time_ns /*since*/) noexcept override { ++count_; }
   void on_check_over() noexcept override {
     if (is_ending_) return over_.finish();
-    loop_.post(*this);
+    look();
   }
 
+  const deaf_port deaf_;
   net::reactor loop_;
   redis::connection_config config_;
   net::address at_;
+  net::address deaf_at_;
+  bool was_deaf_ = false;
   std::atomic<int> count_{0};
   std::atomic<bool> is_ending_{false};
   net::caller over_;
   redis::health_check check_{loop_, config_, *this};
 };
 
-// A slow server has many of them while one connection lives.
+// A slow server has many of them while one connection lives. Each doubles the time that the next
+// may take to connect.
 TEST(connection_faults, hazard_26_checks_of_a_silent_connection_never_wear_out) {
   const test_server server;
   checks all(server);
   ASSERT_TRUE(all.start().ok());
-  EXPECT_TRUE(eventually([&] { return all.count() > 40; }));
+  all.look();
+  ASSERT_TRUE(eventually([&] { return all.count() == checks::before_deaf; }));
+  const auto is_healthy_again = [&] {
+    all.look();
+    return all.count() > checks::before_deaf;
+  };
+  EXPECT_TRUE(eventually(is_healthy_again));
 }
 
 // A slow server answers a new connection as late as the old one.
