@@ -303,7 +303,7 @@ public abstract class Owner implements AutoCloseable {
     watched().add(listener);
   }
 
-  /** Who is told of its losses, from now on. */
+  /** The watch of its losses, which begins with the first call. */
   Watch watched() {
     synchronized (watchTag) {
       if (watch == null) {
