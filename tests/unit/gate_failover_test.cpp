@@ -187,6 +187,20 @@ TEST_F(gate_failover_test, hazard_14_a_hold_that_the_next_server_does_not_know_i
   EXPECT_FALSE(gate_.is_held(first_, start_ns + ms(52)));
 }
 
+TEST_F(gate_failover_test, an_extension_that_waited_for_a_connection_is_a_whole_lease) {
+  hold_first();
+  io_.is_up = false;
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 60'000, extended, start_ns + ms(10)).ok());
+  io_.is_up = true;
+  gate_.on_up(start_ns + ms(5000));
+  answer_last(result_of(answer::renewed), start_ns + ms(5001));
+  ASSERT_TRUE(extended.result.ok() && extended.finished == 1);
+  const auto count = io_.count();
+  while (io_.count() == count) gate_.on_timer(gate_.next_timer());
+  EXPECT_EQ(io_.last().ttl_ms, lock::server_ttl_ms(60'000));
+}
+
 // A program may stop its work by the old deadline. Other clients then wait for no longer.
 TEST_F(gate_failover_test, hazard_28_an_extension_that_was_never_sent_is_not_sent_later) {
   hold_first();
