@@ -54,21 +54,27 @@ unsigned char byte_of(std::string_view text, size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
+// The number of bytes of a character in UTF-8 by its first byte. 0 if none begins with it.
+size_t size_by_first(unsigned first) {
+  if (first < 0x80U) return 1;
+  if (first < 0xC2U || first > 0xF4U) return 0;
+  return first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
+}
+
 // The number of bytes of the first character. 0 if the character is not valid UTF-8, or if a
 // terminal may obey it. Terminals also obey U+0080 to U+009F.
 size_t size_of_printable(std::string_view text) {
   const unsigned first = byte_of(text, 0);
-  if (first < 0x80U) return first >= ' ' && first != 0x7FU ? 1 : 0;
-  const size_t size = first < 0xC2U ? 0 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
-  if (size == 0 || first > 0xF4U || text.size() < size) return 0;
-  unsigned code = first & (0x7FU >> size);
+  const size_t size = size_by_first(first);
+  if (size == 0 || text.size() < size) return 0;
+  unsigned code = size == 1 ? first : first & (0x7FU >> size);
   for (size_t at = 1; at < size; ++at) {
     if (is_start(text[at])) return 0;
     code = code << 6U | (byte_of(text, at) & 0x3FU);
   }
-  constexpr std::array<unsigned, 5> smallest = {0, 0, 0xA0, 0x800, 0x10000};
-  const bool is_surrogate = code >= 0xD800U && code <= 0xDFFFU;
-  return code < smallest.at(size) || code > 0x10FFFFU || is_surrogate ? 0 : size;
+  constexpr std::array<unsigned, 5> smallest = {0, ' ', 0xA0, 0x800, 0x10000};
+  const bool is_excluded = code == 0x7FU || (code >= 0xD800U && code <= 0xDFFFU);
+  return code < smallest.at(size) || code > 0x10FFFFU || is_excluded ? 0 : size;
 }
 
 }  // namespace

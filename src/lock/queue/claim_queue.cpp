@@ -319,6 +319,20 @@ std::unique_ptr<lock::claim> claim_queue::new_claim(const acquire_operation& fir
   return claim;
 }
 
+void claim_queue::renewed(time_ns now) {
+  note_renewal(true);
+  calls_.finish_renewed(hold().valid_until(),
+                        [&](lock::owner& holder, std::int64_t lease_ms, time_ns target) {
+                          keep_extended(holder, lease_ms, target);
+                          gate_.journal.changed(event_kind::extended, holder, now);
+                        });
+  // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
+  if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
+  if (!is_refilling_) return;
+  // The renewal may be older than the doubt about the claim (hazard 7).
+  current_->is_acknowledged() ? grant_to_next(now) : replace_claim(now);
+}
+
 void claim_queue::handle(claim_event what, time_ns now) {
   bool is_repeated = false;
   switch (what) {
@@ -349,16 +363,7 @@ void claim_queue::handle(claim_event what, time_ns now) {
       refuse_next(now);
       break;
     case claim_event::renewed:
-      note_renewal(true);
-      calls_.finish_renewed(hold().valid_until(),
-                            [&](lock::owner& holder, std::int64_t lease_ms, time_ns target) {
-                              keep_extended(holder, lease_ms, target);
-                              gate_.journal.changed(event_kind::extended, holder, now);
-                            });
-      // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
-      if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
-      // The renewal may be older than the doubt about the claim (hazard 7).
-      if (is_refilling_) current_->is_acknowledged() ? grant_to_next(now) : replace_claim(now);
+      renewed(now);
       break;
     case claim_event::renew_failed:
       note_renewal(false);

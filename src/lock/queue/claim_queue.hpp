@@ -169,6 +169,7 @@ class claim_queue {
     if (auto* const holder = holders_.first()) holder->counts_of_hold->renewed(is_ok);
   }
   void raised(time_ns now);
+  void renewed(time_ns now);
   void lose(time_ns now);
   void lose_one(lock::owner& loser, reason why, bool is_risk_reported, time_ns now);
   void end_holds_in_time(time_ns now);
