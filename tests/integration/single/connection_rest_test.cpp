@@ -1,11 +1,12 @@
 // A connection that is not needed for a while, or lacks what it needs.
 #include <sys/resource.h>
 
-#include <chrono>
-#include <thread>
+#include <atomic>
+#include <memory>
 
 #include "integration/single/connection_fixture.hpp"
 #include "net/threads/caller.hpp"
+#include "support/handles.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing::connection_rest_test {
@@ -65,19 +66,36 @@ struct beginning final : net::task {
   net::caller wait;
 };
 
+// Counts the attempts of a connection to a path without a server.
+class counted_attempts final : public net::resolver {
+ public:
+  [[nodiscard]] bool is_immediate() const noexcept override { return true; }
+  net::resolution resolve(time_ns deadline) override {
+    ++count;
+    return path_->resolve(deadline);
+  }
+  [[nodiscard]] std::string text() const override { return path_->text(); }
+
+  std::atomic<int> count = 0;
+
+ private:
+  std::shared_ptr<net::resolver> path_ = net::resolver_for_path("/nowhere");
+};
+
 // UBSan needs a descriptor to check an object of a dynamic type that it has not met before. So a
-// connection fails and retries on this thread for a moment.
+// connection fails and retries on this thread first.
 void meet_all_types(net::reactor& loop) {
+  const auto attempts = std::make_shared<counted_attempts>();
   recorder events;
   redis::connection_config config;
-  config.where = net::resolver_for_path("/nowhere");
+  config.where = attempts;
   redis::connection vain(loop, config, events);
   beginning first;
   first.connection = &vain;
   loop.post(first);
   ASSERT_TRUE(first.wait.wait(soon()));
   loop.cancel(first);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(eventually([&] { return attempts->count > 2; }));
   vain.close(0);
 }
 
