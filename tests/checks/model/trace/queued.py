@@ -4,8 +4,7 @@ import re
 from replay import Unreadable, is_refusal
 
 MODEL = 'queued_trace.pml'
-# The rules of the server, of queued_rules.pml. WITHOUT_OWNER_CHECK_OF_RENEWALS is not among them:
-# no client inside the promise renews the lease of another owner, so no trace can show this rule.
+# The rules of the server, of queued_rules.pml.
 RULES = ['WITHOUT_' + rule for rule in (
     'TURN', 'MARK', 'LOOK_FOR_WAITERS', 'OWNER_CHECK', 'OWNER_CHECK_OF_RENEWALS', 'DRAWING',
     'SHORT_GRANT', 'SKIPPING_THE_DEAD', 'GRACE', 'END_OF_GRACE', 'LIFTED_FENCE', 'TURNS', 'LEASE')]
@@ -17,7 +16,6 @@ COMMANDS = set(EVENTS[1:10])
 MODES = {'try': 0, 'wait': 1, 'again': 2}
 NO_PLACE = 250
 UNKNOWN = -1
-
 
 
 class Translation:

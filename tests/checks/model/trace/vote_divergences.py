@@ -244,17 +244,6 @@ def a_hold_outlives_its_deadline(events):
 # ---- no divergences ------------------------------------------------------------------------------
 
 @harmless
-def nothing(events):
-    return bool(events)
-
-
-@harmless
-def the_trace_ends_early(events):
-    del events[len(events) // 2:]
-    return bool(events)
-
-
-@harmless
 def a_hold_ends_before_its_deadline(events):
     i = where(events, lambda e, i: e['event'] == 'prolong')
     if i is not None:
