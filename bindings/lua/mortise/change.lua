@@ -6,10 +6,12 @@ local hold = require "mortise.hold"
 
 local change = {}
 
--- Gives the owner's current hold the owner's token and this ending. The hold number stays the same.
-local function made(owner, ending)
+-- Gives the owner's current hold this token, by default the owner's, and this ending. The hold
+-- number stays the same.
+local function made(owner, ending, token)
   local calls, c_owner = owner.calls, owner.handle
-  local number, token = calls.hold_number(c_owner), calls.token(c_owner)
+  local number = calls.hold_number(c_owner)
+  token = token or calls.token(c_owner)
   for each in pairs(owner.holds) do
     if each.number == number and not each.is_over then each.token, each.ending = token, ending end
   end
@@ -18,8 +20,10 @@ end
 -- A downgrade takes effect as soon as it is accepted, whatever the server replies.
 local function settle(owner)
   local calls, c_owner = owner.calls, owner.handle
+  -- In this order: an upgrade may succeed after the modes were read. Its token is that of a writer.
+  local token = calls.token(c_owner)
   if calls.is_reading(c_owner) and not calls.is_writing(c_owner) then
-    made(owner, "read_unlock_hold")
+    made(owner, "read_unlock_hold", token)
   end
 end
 

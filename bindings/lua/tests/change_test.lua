@@ -141,6 +141,26 @@ check.case("an upgrade that ends on a queue changes the hold with its event", fu
   check_free(client, name)
 end)
 
+check.case("an upgrade that ends before its call returns changes the hold", function(name)
+  local client = check.client {command_timeout = "60s"}
+  local rw, queue = client:rw(name), client:queue()
+  local hold = assert(rw:read_try())
+  local calls, is_writing = rw.calls, rw.calls.is_writing
+  function calls.is_writing(handle)
+    local seen = is_writing(handle)
+    let_go()
+    check.eventually(function() return is_writing(handle) end)
+    return seen
+  end
+  while_halted(function() assert(rw:upgrade_async(queue, 1)) end)
+  calls.is_writing = is_writing
+  check.equal(assert(queue:next(20000)).status, mortise.OK)
+  check.equal(hold.token, rw:token())
+  check.equal(hold:is_held(), true)
+  check.equal(hold:unlock(), true)
+  check_free(client, name)
+end)
+
 check.case("an upgrade that others prevent changes nothing, then or later", function(name)
   local client = check.client()
   local rw, other, queue = client:rw(name), client:rw(name), client:queue()
