@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "simulation/cluster/slot_trace.hpp"
+
 namespace mortise::cluster_simulation {
 
 using simulation::reply;
@@ -27,6 +29,17 @@ std::vector<std::string> keys_of(const arguments& words) {
   if (first.count(words[0]) != 0) return {words[1]};
   if (words[0] == "DEL") return {words.begin() + 1, words.end()};
   return {};
+}
+
+// Of EXEC, the keys of all its commands.
+std::vector<std::string> keys_of(const arguments& words, const session& from) {
+  auto keys = keys_of(words);
+  if (words[0] == "EXEC" && !from.is_aborted) {
+    for (const auto& queued : from.queued) {
+      for (const auto& key : keys_of(queued)) keys.push_back(key);
+    }
+  }
+  return keys;
 }
 
 }  // namespace
@@ -61,11 +74,8 @@ void node::execute(session& from, const arguments& words) {
     const bool is_map = is_word(words[1], "SLOTS");
     send_reply(from,
                is_map ? slots() : reply::error("NOPERM this user has no right to CLUSTER NODES"));
-  } else if (const auto redirect = redirection(words, from); !redirect.empty()) {
-    refuse(from, words, redirect);
   } else {
-    redis.execute(from, words);
-    note();
+    run(from, words);
   }
   from.send = answers;
 }
@@ -83,19 +93,22 @@ void node::refuse(session& from, const arguments& words, const std::string& erro
   send_reply(from, reply::error(error));
 }
 
-// Empty where this one is to carry it out.
-std::string node::redirection(const arguments& words, const session& from) {
-  auto keys = keys_of(words);
-  if (words[0] == "EXEC" && !from.is_aborted) {
-    for (const auto& queued : from.queued) {
-      for (const auto& key : keys_of(queued)) keys.push_back(key);
-    }
+// Executes a command, or redirects the client.
+void node::run(session& from, const arguments& words) {
+  const auto keys = keys_of(words, from);
+  const bool is_asking = !keys.empty() && std::exchange(asking_[from.id], false);
+  const auto redirect =
+      keys.empty() ? "" : redirection_of(keys, words[0] == "SSUBSCRIBE", is_asking);
+  if (!redirect.empty()) return refuse(from, words, redirect);
+  if (all_.trace != nullptr && !keys.empty()) {
+    all_.trace->execute(*this, cluster::slot_of(keys.front()), from, words);
+  } else {
+    redis.execute(from, words);
   }
-  if (keys.empty()) return {};
-  const bool is_asking = std::exchange(asking_[from.id], false);
-  return redirection_of(keys, words[0] == "SSUBSCRIBE", is_asking);
+  note();
 }
 
+// Empty where this one is to carry it out.
 std::string node::redirection_of(const std::vector<std::string>& keys, bool is_channel,
                                  bool is_asking) {
   const auto slot = cluster::slot_of(keys.front());

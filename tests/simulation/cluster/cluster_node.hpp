@@ -26,6 +26,7 @@ using simulation::session;
 using simulation::simulated_redis;
 
 class node_set;
+class slot_trace;
 
 class node {
  public:
@@ -56,7 +57,7 @@ class node {
  private:
   void refuse(session& from, const arguments& words, const std::string& error);
   void send_reply(session& from, const simulation::reply& what);
-  [[nodiscard]] std::string redirection(const arguments& words, const session& from);
+  void run(session& from, const arguments& words);
   [[nodiscard]] std::string redirection_of(const std::vector<std::string>& keys, bool is_channel,
                                            bool is_asking);
   [[nodiscard]] simulation::reply slots() const;
@@ -103,6 +104,7 @@ class node_set {
   }
   // The connections to it end.
   std::function<void(int number)> on_death;
+  slot_trace* trace = nullptr;  // none, unless a file was asked for
 
  private:
   friend class node;

@@ -8,6 +8,7 @@
 #include "deployment/cluster/cluster_deployment.hpp"
 #include "simulation/cluster/cluster_link.hpp"
 #include "simulation/cluster/cluster_node.hpp"
+#include "simulation/cluster/slot_trace.hpp"
 #include "simulation/process/process_run.hpp"
 
 namespace mortise::cluster_simulation {
@@ -76,14 +77,18 @@ plan make_plan(std::uint64_t seed) {
 
 class run final : public process_simulation::run {
  public:
-  run(const plan& made, bool is_verbose)
+  run(const plan& made, const process_simulation::request& wanted)
       : process_simulation::run(world_, plan_),
         plan_(made),
         world_(made.seed * 2 + 1),
-        servers_(begun(world_, made, is_verbose), made.servers) {
+        servers_(begun(world_, made, wanted.is_verbose), made.servers) {
     servers_.on_death = [this](int number) { cut_all(number); };
     for (int i = 0; i < servers_.size(); ++i) {
       servers_.at(i).redis.compare_and_delete = made.compare_and_delete;
+    }
+    if (!wanted.trace.empty()) {
+      trace_ = std::make_unique<slot_trace>(world_, servers_, wanted.trace);
+      world_.trace = servers_.trace = trace_.get();
     }
     for (int i = 0; i < made.processes; ++i) add_process();
   }
@@ -121,6 +126,7 @@ class run final : public process_simulation::run {
   const plan plan_;
   world world_;
   node_set servers_;
+  std::unique_ptr<slot_trace> trace_;
 };
 
 std::unique_ptr<deployment::deployment> run::make_deployment(process& of, net::reactor& loop,
@@ -206,9 +212,9 @@ void run::check_keys() {
 int main(int argc, char** argv) {
   using namespace mortise::cluster_simulation;
   return mortise::process_simulation::run_seeds(
-      argc, argv, "cluster_simulation", 80, false,
+      argc, argv, "cluster_simulation", 80,
       [](const mortise::process_simulation::request& made) -> mortise::process_simulation::result {
-        run one(make_plan(made.seed), made.is_verbose);
+        run one(make_plan(made.seed), made);
         const auto violations = one.go();
         return {violations, one.grants()};
       });

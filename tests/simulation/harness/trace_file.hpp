@@ -23,6 +23,16 @@ std::string field(std::string_view name, const reply& value);
 const redis::script* find_script(const arguments& command);
 const std::string& script_argument(const arguments& command, std::size_t number);
 
+// Records the holds of mutexes. True times.
+struct hold_trace {
+  virtual ~hold_trace() = default;
+  virtual void note_hold(const std::string& name, std::string_view owner, std::int64_t token,
+                         time_ns deadline) = 0;
+  // It has a later deadline, or is over.
+  virtual void note_deadline(const std::string& name, std::string_view owner, time_ns deadline) = 0;
+  virtual void note_end(const std::string& name, std::string_view owner, time_ns at) = 0;
+};
+
 class trace_file {
  public:
   // The header has these fields too. Throws when the file cannot be written.

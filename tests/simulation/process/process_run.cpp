@@ -78,7 +78,7 @@ void run::check_end() {
   for (const auto& problem : testing::check_history(world_.history, rules)) world_.violate(problem);
 }
 
-int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds, bool has_traces,
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
               const std::function<result(const request&)>& run_seed) {
   std::uint64_t first = 1;
   request one;
@@ -87,10 +87,8 @@ int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds, b
   line.add_option("--first-seed", first, "where to begin; default 1");
   auto* single = line.add_option("--seed", one.seed, "this one again");
   line.add_flag("--verbose", one.is_verbose, "tell all that happens");
-  if (has_traces) {
-    line.add_option("--trace", one.trace, "write what happens to the mutexes to this file")
-        ->needs(single);
-  }
+  line.add_option("--trace", one.trace, "write what happens to the mutexes to this file")
+      ->needs(single);
   CLI11_PARSE(line, argc, argv);
   if (!single->empty()) {
     first = one.seed;

@@ -77,7 +77,7 @@ struct request {
 };
 
 // Runs seeds until one fails; the command line selects them. Returns the exit code of main().
-int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds, bool has_traces,
+int run_seeds(int argc, char** argv, const char* program, std::uint64_t seeds,
               const std::function<result(const request&)>& run_seed);
 
 }  // namespace mortise::process_simulation

@@ -11,6 +11,7 @@
 #include "base/time.hpp"
 #include "simulation/harness/chance.hpp"
 #include "simulation/harness/simulated_redis.hpp"
+#include "simulation/harness/trace_file.hpp"
 #include "simulation/harness/virtual_time.hpp"
 #include "support/history.hpp"
 
@@ -18,22 +19,13 @@ namespace mortise::process_simulation {
 
 using simulation::chance;
 using simulation::drifting_clock;
+using simulation::hold_trace;
 using simulation::virtual_time;
 
 // Of one lock.
 struct grants {
   std::int64_t highest_token = 0;
   time_ns last = 0;
-};
-
-// Records the holds of mutexes. True times.
-struct hold_trace {
-  virtual ~hold_trace() = default;
-  virtual void note_hold(const std::string& name, std::string_view owner, std::int64_t token,
-                         time_ns deadline) = 0;
-  // It has a later deadline, or is over.
-  virtual void note_deadline(const std::string& name, std::string_view owner, time_ns deadline) = 0;
-  virtual void note_end(const std::string& name, std::string_view owner, time_ns at) = 0;
 };
 
 struct world {

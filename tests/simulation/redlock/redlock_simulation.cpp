@@ -209,7 +209,7 @@ void run::check_votes() {
 int main(int argc, char** argv) {
   using namespace mortise::redlock_simulation;
   return mortise::process_simulation::run_seeds(
-      argc, argv, "redlock_simulation", 40, true,
+      argc, argv, "redlock_simulation", 40,
       [](const mortise::process_simulation::request& made) -> mortise::process_simulation::result {
         run one(make_plan(made.seed), made);
         const auto violations = one.go();

@@ -53,9 +53,15 @@ def load(path):
     events = [json.loads(line) for line in lines[1:]]
     # The end of a hold is noticed late by a client that was paused.
     events.sort(key=lambda event: event['ns'])
-    names = {lock_of(event) for event in events} - {None}
-    return header, {name: [event for event in events if lock_of(event) in (name, None)]
-                    for name in sorted(names)}
+    slots = {lock_of(event): event.get('slot') for event in events if 'key' in event}
+    return header, {name: [event for event in events if concerns(event, name, slots[name])]
+                    for name in sorted(slots)}
+
+
+def concerns(event, name, slot):
+    """Whether the event is one of this lock, or of its whole server or slot."""
+    lock = lock_of(event)
+    return event.get('slot') == slot if lock is None else lock == name
 
 
 def lock_of(event):
