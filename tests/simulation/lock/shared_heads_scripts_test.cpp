@@ -103,6 +103,24 @@ TEST_F(shared_heads_scripts, a_writer_that_answers_keeps_its_place) {
   EXPECT_EQ(place_of(bob, whole), 0);
 }
 
+// The life of the queue also says when its head sent something.
+TEST_F(shared_heads_scripts, a_head_is_asked_after_the_clock_was_set_back) {
+  for (const std::int64_t back_ms : {40'000, 100'000, 3'600'000}) {
+    server_.call({"DEL", "lock", "lock:rq"});
+    EXPECT_TRUE(read(alice));
+    EXPECT_FALSE(write(bob));
+    EXPECT_FALSE(read(carol));
+    pass_ms(-back_ms);
+    published_.clear();
+    EXPECT_FALSE(read(carol, "again")) << back_ms;
+    EXPECT_TRUE(was_sent("N 0 " + bob)) << back_ms << published_;
+    pass_while_alice_reads(999);
+    EXPECT_FALSE(read(carol, "again")) << back_ms;
+    pass_ms(1);
+    EXPECT_TRUE(read(carol, "again")) << back_ms << ", it has not answered";
+  }
+}
+
 TEST_F(shared_heads_scripts, all_that_a_silent_client_has_at_the_head_is_passed_at_once) {
   EXPECT_TRUE(read(alice));
   for (const auto* attempt : {"1", "2", "3"}) {
