@@ -130,6 +130,19 @@ TEST_F(gate_modes_test, a_raise_whose_caller_has_given_up_is_taken_back) {
   EXPECT_EQ(io_.last().permits, 1);
 }
 
+// The server may have executed it. Without a renewal other readers would wait until the end of the
+// lease.
+TEST_F(gate_modes_test, a_raise_with_an_unclear_reply_is_taken_back) {
+  owner_.renews = false;
+  hold(hold_mode::shared);
+  ASSERT_TRUE(gate_.raise(owner_, raised_, start_ns + ms(2)).ok());
+  answer_to(io_.last(), result_of(answer::unacknowledged), start_ns + ms(3));
+  EXPECT_EQ(raised_.finished, 1);
+  EXPECT_TRUE(reads() && !writes());
+  ASSERT_EQ(io_.last().what, step::renew);
+  EXPECT_EQ(io_.last().permits, 1);
+}
+
 // Whether it was carried out is not known, so it is undone first.
 TEST_F(gate_modes_test, a_raise_that_broke_is_asked_again_behind_a_renewal_of_the_part) {
   hold(hold_mode::shared);

@@ -222,9 +222,10 @@ claim_event hold::on_raise_answer(const open_request& request, const step_result
       if (raise(nullptr, now, true)) return claim_event::none;
       [[fallthrough]];
     default:
-      // If the server executed the upgrade, the next renewal undoes it, because it asks for shared
-      // mode.
+      // If the server executed the upgrade, a renewal undoes it, because it asks for shared mode.
+      // Without one, other readers would wait.
       requests_.keep_details(result);
+      check_survival(now);
       return claim_event::raise_failed;
   }
 }
