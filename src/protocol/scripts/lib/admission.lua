@@ -21,8 +21,8 @@ local function keeps_place(owner)
   local left = redis.call('PTTL', KEYS[3])
   local has_mark = left > QUEUE_LIFE
   if has_mark and left <= ASKED + ANSWER_TIME then return left > ASKED end
-  -- Any other mark is one of a grace period: it lasts, or the head has sent nothing since its end. Or
-  -- the server's clock was set back. Then the head is asked.
+  -- Any other mark is one of a grace period, which lasts, or since whose end the head has sent
+  -- nothing. Or the server's clock was set back: then the head is asked.
   local silent = (has_mark and GRACE or QUEUE_LIFE) - left
   if silent < ASK_AFTER and left <= GRACE + CHANGED then return true end
   if silent >= DEAD_AFTER and not has_mark and not server_grace_ms() then return false end
