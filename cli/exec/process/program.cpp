@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
@@ -49,16 +51,47 @@ std::vector<char*> words_of(const std::vector<std::string>& command) {
   return words;
 }
 
-int spawn(pid_t& process, const std::vector<std::string>& command, const variables& more,
-          const sigset_t& mask) {
+int spawn(pid_t& process, const std::string& file, const std::vector<std::string>& command,
+          const variables& more, const sigset_t& mask) {
   const environment variables_of_program(more);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setsigmask(&attributes, &mask);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const int problem = ::posix_spawnp(&process, command.front().c_str(), nullptr, &attributes,
+  const int problem = ::posix_spawnp(&process, file.c_str(), nullptr, &attributes,
                                      words_of(command).data(), variables_of_program.data());
   ::posix_spawnattr_destroy(&attributes);
+  return problem;
+}
+
+// The files that execvp tries for this word, in this order.
+std::vector<std::string> files_of(const std::string& word) {
+  if (word.find('/') != std::string::npos) return {word};
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/bin:/usr/bin";
+  std::vector<std::string> files;
+  for (;;) {
+    const auto size = rest.find(':');
+    const std::string folder(rest.substr(0, size));
+    files.push_back((folder.empty() ? "." : folder) + "/" + word);
+    if (size == std::string_view::npos) return files;
+    rest.remove_prefix(size + 1);
+  }
+}
+
+// A script without an interpreter line runs in the shell, as with execvp. The shell would search
+// the word in the current folder. posix_spawnp does not return the file that it found in PATH.
+int spawn_script(pid_t& process, const std::vector<std::string>& command, const variables& more,
+                 const sigset_t& mask) {
+  int problem = ENOEXEC;
+  for (const auto& file : files_of(command.front())) {
+    problem = spawn(process, file, command, more, mask);
+    if (problem == 0) break;
+    if (problem != ENOEXEC) continue;
+    std::vector<std::string> by_shell = {"/bin/sh", file};
+    by_shell.insert(by_shell.end(), command.begin() + 1, command.end());
+    return spawn(process, by_shell.front(), by_shell, more, mask);
+  }
   return problem;
 }
 
@@ -67,13 +100,8 @@ int spawn(pid_t& process, const std::vector<std::string>& command, const variabl
 pid_t start_program(const std::vector<std::string>& command, const variables& more,
                     const sigset_t& mask) {
   pid_t process = -1;
-  int problem = spawn(process, command, more, mask);
-  if (problem == ENOEXEC) {
-    // A script without an interpreter line runs in the shell, as with execvp.
-    std::vector<std::string> by_shell = {"/bin/sh"};
-    by_shell.insert(by_shell.end(), command.begin(), command.end());
-    problem = spawn(process, by_shell, more, mask);
-  }
+  int problem = spawn(process, command.front(), command, more, mask);
+  if (problem == ENOEXEC) problem = spawn_script(process, command, more, mask);
   if (problem == 0) return process;
   const auto text = "cannot execute \"" + command.front() + "\": " + std::strerror(problem);
   if (problem == ENOENT || problem == ENOTDIR) {

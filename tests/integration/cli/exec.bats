@@ -269,6 +269,23 @@ load helpers
   [ "$output" = "script x" ]
 }
 
+@test "a script without a first line is the file in PATH, not that of the current folder" {
+  mkdir "$folder/none" "$folder/bin"
+  echo 'echo right "$@"' >"$folder/bin/job"
+  chmod +x "$folder/bin/job"
+  PATH=$folder/none:$folder/bin:$PATH
+  run mortise exec "$name" -- job x
+  fails_with 0
+  [ "$output" = "right x" ]
+  echo 'echo wrong' >"$folder/job"
+  run mortise exec "$name" -- job x
+  [ "$output" = "right x" ]
+  # An empty entry is the current folder.
+  chmod +x "$folder/job"
+  PATH=$folder/none::$PATH run mortise exec "$name" -- job x
+  [ "$output" = wrong ]
+}
+
 @test "descriptors that were open are the command's, and no others" {
   run mortise exec "$name" -- sh -c 'ls /proc/self/fd | wc -l; echo seven >&7' 7>"$folder/seven"
   [ "$(cat "$folder/seven")" = seven ]
