@@ -5,12 +5,20 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 
 namespace mortise::cli::exec {
+namespace {
+
+// A command may write faster than this process reads. The rest stays readable.
+constexpr int most_reads = 16;
+constexpr std::size_t read_bytes = std::size_t{64} << 10U;
+
+}  // namespace
 
 progress_pipe::progress_pipe() {
   std::array<int, 2> ends{};
@@ -30,10 +38,11 @@ progress_pipe::~progress_pipe() {
 }
 
 bool progress_pipe::take() {
-  std::array<char, 4096> reports{};
-  bool is_any = false;
-  while (::read(reader_, reports.data(), reports.size()) > 0) is_any = true;
-  return is_any;
+  std::array<char, read_bytes> reports{};
+  for (int reads = 0; reads < most_reads; ++reads) {
+    if (::read(reader_, reports.data(), reports.size()) <= 0) return reads > 0;
+  }
+  return true;
 }
 
 }  // namespace mortise::cli::exec
