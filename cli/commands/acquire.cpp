@@ -1,14 +1,17 @@
 #include "cli/commands/acquire.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/arguments.hpp"
+#include "cli/delayed_signals.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 #include "cli/held_by_id.hpp"
@@ -112,10 +115,13 @@ options_handle options_of(mortise_client* client, const std::string& label, mort
 
 int acquire(const acquire_request& request, int64_t hold_ms) {
   const error_handle error(mortise_error_new());
+  // Only from the grant on: a signal ends the wait at once.
+  std::optional<delayed_signals> signals;
   const auto client = connect(request.url, error.get());
   const auto options = options_of(client.get(), request.label, error.get());
   held_by_id held(client.get(), request.lock, options.get(), error.get());
   if (!held.acquire(request.wait_ms)) return exit_not_acquired;
+  signals.emplace();
   const auto token = held.token();
   // Otherwise a closed pipe would end this process, and the lock would stay held.
   ::signal(SIGPIPE, SIG_IGN);
@@ -126,7 +132,10 @@ int acquire(const acquire_request& request, int64_t hold_ms) {
         {"id", id}, {"name", request.lock.name}, {"token", token}, {"held_for_ms", hold_ms}};
     text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  if (std::puts(text.c_str()) >= 0 && std::fflush(stdout) == 0) return exit_ok;
+  if (signals->await_room(STDOUT_FILENO) && std::puts(text.c_str()) >= 0 &&
+      std::fflush(stdout) == 0) {
+    return exit_ok;
+  }
   const std::string problem = std::strerror(errno);
   held.adopt(id);
   held.unlock();
@@ -169,6 +178,7 @@ int renew_hold(int argc, const char* const* argv) {
   const auto lock = lock_of(id, error.get());
   const auto client = connect(url, error.get());
   const auto options = options_of(client.get(), "", error.get());
+  const delayed_signals signals;
   held_by_id held(client.get(), lock, options.get(), error.get());
   held.adopt(id);
   held.give_out(hold_ms);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/delayed_signals.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 #include "cli/held_by_id.hpp"
@@ -116,6 +117,7 @@ int release_hold(const release_request& request) {
   const auto lock = lock_of(request.hold, error.get());
   const auto client = connect(request.url, error.get());
   const auto options = options_with_confirmed_release(client.get(), error.get());
+  const delayed_signals signals;
   held_by_id held(client.get(), lock, options.get(), error.get());
   held.adopt(request.hold);
   held.unlock();

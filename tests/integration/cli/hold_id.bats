@@ -110,6 +110,90 @@ acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
   is_free
 }
 
+asks() { redis-cli -s "${MORTISE_TEST_URL#unix://}" --no-raw "$@" "{mortise:$name}"; }
+
+# Its lease is the time of --hold-for.
+is_exported() { [[ $(asks pttl) =~ ([0-9]+) ]] && ((BASH_REMATCH[1] > 30000)); }
+
+# Starts a proxy in front of the server. Sets $slow, its URL.
+start_network() {
+  coproc network { exec "$BATS_TEST_DIRNAME/../../support/proxy" "${MORTISE_TEST_URL#unix://}" 3>&-; }
+  local net
+  read -r _ net _ <&"${network[0]}"
+  slow="unix://$net/proxy.sock?command_timeout=50s"
+}
+network_does() {
+  echo "$*" >&"${network[1]}"
+  read -r _ <&"${network[0]}"
+}
+
+# A signal to $process while the reply of the server is on its way.
+signal_before_the_reply() {
+  network_does freeze
+  kill -TERM "$process" || true # it is late on a slow machine
+  network_does thaw
+  wait "$process" || true
+}
+
+@test "a signal ends acquire at once while it waits" {
+  begin
+  mortise acquire --hold-for 60s "$name" >id 3>&- &
+  process=$!
+  started+=("$process")
+  until_it waits
+  kill -TERM "$process"
+  ends_with "$process" 143
+  [ ! -s id ]
+}
+
+@test "a signal while the id cannot be written releases the lock" {
+  mkfifo pipe
+  exec 4<>pipe
+  dd if=/dev/zero of=pipe bs=4k count=1000 oflag=nonblock 2>/dev/null || true
+  mortise acquire --hold-for 60s "$name" >pipe 3>&- 4>&- &
+  process=$!
+  started+=("$process")
+  until_it is_exported
+  kill -TERM "$process"
+  ends_with "$process" 143
+  is_free
+}
+
+@test "a signal during the export ends acquire after the id is printed" {
+  begin
+  start_network
+  mortise acquire --hold-for 60s --url "$slow" "$name" >id 3>&- &
+  process=$!
+  started+=("$process")
+  until_it waits
+  network_does delay 1000
+  kill "$command"
+  until_it is_exported
+  signal_before_the_reply
+  mortise release --hold "$(cat id)"
+  is_free
+  exec {network[1]}>&-
+}
+
+@test "a signal to renew or release leaves no hold without an id" {
+  start_network
+  network_does delay 500
+  for use in "renew --hold-for 60s" "release --hold"; do
+    id=$(acquire)
+    before=$(asks dump)
+    is_adopted() { [ "$(asks dump)" != "$before" ]; }
+    # shellcheck disable=SC2086 # words
+    mortise $use "$id" --url "$slow" 3>&- &
+    process=$!
+    started+=("$process")
+    until_it is_adopted
+    signal_before_the_reply
+    mortise release --hold "$id" || true
+    is_free
+  done
+  exec {network[1]}>&-
+}
+
 @test "readers and permits have ids" {
   for mode in --shared --exclusive "--permits 2"; do
     name="$name $mode"
