@@ -223,12 +223,11 @@ outcome helper_process::start(int& control, time_ns deadline) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return cannot_start("reach the helper", errno);
   }
+  // In a forked child, the end of the helper would hide its death.
   control = keep_private(ends[0]);
-  int error = 0;
-  {
-    const descriptor other(ends[1]);
-    error = start_image(memory_fd_, other.get(), parent.get(), deadline);
-  }
+  const int other = keep_private(ends[1]);
+  int error = start_image(memory_fd_, other, parent.get(), deadline);
+  close_private(other);
   if (error == 0 && !is_ready(control, POLLIN, deadline)) error = ETIMEDOUT;
   char ready = 0;
   if (error == 0 && ::recv(control, &ready, 1, MSG_DONTWAIT) == 1) return {};

@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstddef>
 
-#include "base/system/descriptor.hpp"
 #include "base/system/inheritance.hpp"
+#include "base/system/private_descriptors.hpp"
 
 namespace mortise {
 
@@ -25,15 +25,16 @@ constexpr int reap_pause_ms = 1;
 class spawn_plan {
  public:
   explicit spawn_plan(std::span<const int> inherited) {
+    copies_.fill(-1);
     ::posix_spawn_file_actions_init(&actions_);
     ::posix_spawnattr_init(&attributes_);
     const int end = first_inherited + static_cast<int>(inherited.size());
     // Copies above all targets, because a program may have closed 0, 1 or 2. Before glibc 2.29 a
     // copy of a descriptor to itself stays close-on-exec.
     for (std::size_t i = 0; i < inherited.size(); ++i) {
-      copies_.at(i).reset(::fcntl(inherited[i], F_DUPFD_CLOEXEC, end));
-      note(copies_.at(i).get() < 0 ? errno : 0);
-      note(::posix_spawn_file_actions_adddup2(&actions_, copies_.at(i).get(),
+      copies_.at(i) = keep_private(::fcntl(inherited[i], F_DUPFD_CLOEXEC, end));
+      note(copies_.at(i) < 0 ? errno : 0);
+      note(::posix_spawn_file_actions_adddup2(&actions_, copies_.at(i),
                                               first_inherited + static_cast<int>(i)));
     }
     for (int stream = 0; stream < first_inherited; ++stream) {
@@ -51,6 +52,7 @@ class spawn_plan {
                                POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   }
   ~spawn_plan() {
+    for (const int copy : copies_) close_private(copy);
     ::posix_spawn_file_actions_destroy(&actions_);
     ::posix_spawnattr_destroy(&attributes_);
   }
@@ -69,7 +71,7 @@ class spawn_plan {
   }
 
   int problem_ = 0;
-  std::array<descriptor, most_inherited> copies_;
+  std::array<int, most_inherited> copies_{};
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
 };
