@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <ncurses.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <clocale>
@@ -12,6 +14,14 @@
 #include "cli/failure.hpp"
 
 namespace mortise::cli {
+namespace {
+
+bool is_closed(int file) {
+  pollfd seen{file, 0, 0};
+  return ::poll(&seen, 1, 0) > 0;
+}
+
+}  // namespace
 
 // The functions in use, under their names in the library. Some are macros in the header.
 struct screen::library {
@@ -111,6 +121,10 @@ int screen::await_key(int64_t timeout_ms) {
   auto* const window = *library_->window;
   library_->set_timeout(window, static_cast<int>(timeout_ms));
   const int key = library_->read_key(window);
+  // A closed terminal never blocks. Its hang-up ends this process, unless the process ignores it.
+  if (key == ERR && is_closed(STDIN_FILENO)) {
+    throw failure(exit_input_output, "the terminal was closed");
+  }
   return key == ERR || key == KEY_RESIZE ? no_key : key;
 }
 

@@ -18,7 +18,8 @@ class screen {
   // Replaces the contents. The last lines are omitted if they do not fit.
   void show(const std::string& text);
   size_t width() const;
-  // Waits this long for a key or a resize of the terminal. Returns the key, or `no_key`.
+  // Waits this long for a key or a resize of the terminal. Returns the key, or `no_key`. Throws a
+  // failure if the terminal was closed.
   int await_key(int64_t timeout_ms);
   static constexpr int no_key = -1;
 

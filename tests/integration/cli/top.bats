@@ -79,6 +79,30 @@ assert 0.05 <= busy[0]["p50_wait_ms"] <= busy[0]["p99_wait_ms"], locks'
   until_it shows "^ icanon"
 }
 
+@test "top ends with its terminal, also where it ignores the hang-up" {
+  run python3 - <<'P'
+import os, pty, signal, time
+process, terminal = pty.fork()
+if process == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.environ["TERM"] = "xterm"
+    os.execvp("mortise", ["mortise", "top", "--every", "200ms"])
+os.read(terminal, 1)
+os.close(terminal)
+for _ in range(1200):
+    ended, status = os.waitpid(process, os.WNOHANG)
+    if ended:
+        break
+    time.sleep(0.05)
+else:
+    os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+print(os.waitstatus_to_exitcode(status))
+P
+  fails_with 0
+  [ "$output" = 74 ]
+}
+
 @test "top needs a terminal that is known, or --once" {
   run mortise top
   fails_with 64
