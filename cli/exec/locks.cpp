@@ -55,12 +55,13 @@ locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
 }
 
-// The URL's options, with those of the command line. A hold lasts as long as the command.
+// The URL's options, with those of the command line. A hold lasts as long as the command, which
+// this program ends after --at-most. A limit of the library would end the lock of a command that
+// cannot be killed.
 options_handle locks::options_of(const plan& request) const {
   options_handle options(mortise_options_new_from(client_.get(), error_.get()));
   if (!options) throw failure(error_.get());
-  const int64_t longest_ms = request.at_most_ms == 0 ? MORTISE_FOREVER : request.at_most_ms;
-  check(mortise_options_set_max_hold_ms(options.get(), longest_ms, error_.get()));
+  check(mortise_options_set_max_hold_ms(options.get(), MORTISE_FOREVER, error_.get()));
   check(mortise_options_set_renewal(options.get(), 1, error_.get()));
   // An option of the URL is for programs that report by a call.
   check(mortise_options_set_progress_ms(options.get(), request.progress_ms, error_.get()));

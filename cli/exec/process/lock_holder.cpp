@@ -22,7 +22,6 @@ namespace {
 constexpr int fifo_pause_ms = 100;
 // The longest lease beyond --at-least.
 constexpr int64_t longest_overrun_ms = 500;
-constexpr const char* over_at_most = "--at-most is over";
 
 std::string lines_of(const std::vector<int64_t>& tokens) {
   std::string lines;
@@ -293,12 +292,7 @@ void lock_holder::read_news() {
     note_contention(*seen);
     if (seen->what != MORTISE_EVENT_LOST) continue;
     is_lost_ = true;
-    // The library's limit of a hold is also --at-most. The library may report it first.
-    if (is_time_over()) {
-      end_command(cause::at_most, over_at_most);
-    } else {
-      end_command(cause::lost, seen->text.c_str());
-    }
+    end_command(cause::lost, seen->text.c_str());
   }
   report_contention();
 }
@@ -324,7 +318,7 @@ void lock_holder::look_at_time() {
   }
   if (now_ns() < publish_deadlines().term_at_ns) return;
   if (limits_.at_most_ns != 0 && limits_.at_most_ns <= locks_.valid_until_ns()) {
-    return end_command(cause::at_most, over_at_most);
+    return end_command(cause::at_most, "--at-most is over");
   }
   // Unread events contain the cause of the loss. Only the first cause is reported.
   read_news();

@@ -348,6 +348,20 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
   says "--at-most"
 }
 
+@test "--at-most is no loss, also after the first lease and in shared mode" {
+  run mortise exec --lease 6s --at-most 9s --on-lost 'touch "$folder/lost"' "$name" -- sleep 100
+  fails_with 124
+  run mortise exec -s --at-most 3s --grace 500ms --on-lost 'touch "$folder/lost"' "$name" -- sleep 100
+  fails_with 124
+  [ ! -e "$folder/lost" ]
+  is_free
+}
+
+@test "--at-most shortens no lease, so a long --grace fits" {
+  run mortise exec -s --at-most 6s --grace 3s "$name" -- sh -c 'exit 5'
+  fails_with 5
+}
+
 @test "--at-most gives a command most of its time" {
   run mortise exec --at-most 3s "$name" -- sh -c 'sleep 0.5; exit 5'
   fails_with 5
