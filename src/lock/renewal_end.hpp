@@ -17,8 +17,10 @@ struct renewal_end {
   [[nodiscard]] reason why() const noexcept {
     return stalled < longest ? reason::stalled : reason::max_hold;
   }
-  // Progress is reported. A hold that needs no report keeps its end.
-  void note_progress(time_ns until) noexcept { stalled = std::max(stalled, until); }
+  // Progress is reported, for the first time if there is no such end yet.
+  void note_progress(time_ns until) noexcept {
+    stalled = stalled == time_never ? until : std::max(stalled, until);
+  }
   // The user extends the hold, whatever the options.
   void extend(time_ns until) noexcept {
     longest = std::max(longest, until);

@@ -347,6 +347,42 @@ static void a_lost_member_ends_the_reports_of_progress(void) {
   mortise_options_free(options);
 }
 
+/* The last member is awaited for longer than the 3.1 s that the first two last without progress. */
+static void progress_counts_from_the_grant_of_all_members(void) {
+  mortise_client *other = open_client(server);
+  mortise_options *unrenewed = options_with("renewal", "off");
+  set_option(unrenewed, "lease", "7s");
+  mortise_lock *taken = open_lock_with(other, "3taken", unrenewed);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(taken, NULL));
+  mortise_options *options = options_with("progress", "100ms");
+  set_option(options, "lease", "3s");
+  set_option(options, "max_hold", "unlimited");
+  mortise_lock *first = open_lock_with(client, "1free", options);
+  mortise_rw *second = open_rw_with(client, "2free", options);
+  mortise_lock *last = open_lock_with(client, "3taken", options);
+  mortise_multi *multi = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_reader(multi, second, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, last, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, error));
+  /* From now on each of them needs a report. */
+  const int64_t begin_ms = now_ms();
+  while (mortise_lock_is_held(first) || mortise_rw_is_reading(second)) {
+    CHECK(now_ms() - begin_ms < patience_ms);
+    usleep(10000);
+  }
+  CHECK_STATUS(MORTISE_LOST, mortise_multi_progress(multi, error));
+  CHECK_NUMBER(MORTISE_REASON_STALLED, mortise_error_reason(error));
+  mortise_multi_free(multi);
+  mortise_lock_free(last);
+  mortise_rw_free(second);
+  mortise_lock_free(first);
+  mortise_options_free(options);
+  mortise_lock_free(taken);
+  mortise_options_free(unrenewed);
+  mortise_client_free(other);
+}
+
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
@@ -366,6 +402,7 @@ int main(void) {
   RUN(freeing_ends_an_extension);
   RUN(another_thread_extends);
   RUN(a_lost_member_ends_the_reports_of_progress);
+  RUN(progress_counts_from_the_grant_of_all_members);
   mortise_event_free(event);
   mortise_queue_free(queue);
   mortise_error_free(error);

@@ -148,6 +148,52 @@ TEST_F(gate_progress_test, without_the_option_a_report_only_checks_the_hold) {
   EXPECT_EQ(gate_.note_progress(first_, start_ns + ms(3)).code, status::closed);
 }
 
+// The grant of all members of a multi is the first report of each.
+TEST_F(gate_progress_test, a_member_of_a_multi_needs_no_report_while_others_are_awaited) {
+  first_call_.is_of_multi = true;
+  hold_first();
+  const auto begun = end + ms(lease_ms);
+  live(begun);
+  ASSERT_TRUE(gate_.is_held(first_, begun));
+  EXPECT_EQ(risks_, 0);
+  EXPECT_TRUE(gate_.note_progress(first_, begun).ok());
+  live(begun + ms(progress_ms + lease_ms) - ms(1));
+  EXPECT_TRUE(ends_at(begun + ms(progress_ms + lease_ms)));
+}
+
+TEST_F(gate_progress_test, an_unrenewed_hold_needs_no_report) {
+  first_.renews = false;
+  hold_first();
+  other_call extended;
+  ASSERT_TRUE(gate_.extend(first_, 10 * progress_ms, extended, start_ns + ms(1)).ok());
+  answer_last(result_of(answer::renewed), start_ns + ms(1));
+  ASSERT_EQ(extended.result.code, status::ok);
+  EXPECT_TRUE(gate_.note_progress(first_, start_ns + ms(2)).ok());
+  live(start_ns + ms(10 * progress_ms));
+  EXPECT_TRUE(gate_.is_held(first_, start_ns + ms(10 * progress_ms)));
+}
+
+class gate_progress_of_a_reader_test : public gate_progress_test {
+ protected:
+  gate_progress_of_a_reader_test() : gate_progress_test(protocol::queued_rw()) {
+    first_.capacity = exclusive_permits;
+    first_call_.amount = {hold_mode::shared, 1};
+  }
+};
+
+TEST_F(gate_progress_of_a_reader_test, a_member_of_a_multi_ends_without_reports_after_its_grant) {
+  first_.max_hold_ms = -1;
+  first_call_.is_of_multi = true;
+  hold_first();
+  const auto begun = end + ms(lease_ms);
+  live(begun);
+  ASSERT_TRUE(gate_.is_held(first_, begun));
+  EXPECT_TRUE(gate_.note_progress(first_, begun).ok());
+  live(begun + ms(progress_ms + lease_ms));
+  EXPECT_FALSE(gate_.is_held(first_, begun + ms(progress_ms + lease_ms)));
+  EXPECT_EQ(first_.loss, reason::stalled);
+}
+
 class gate_progress_of_readers_test : public gate_progress_test {
  protected:
   gate_progress_of_readers_test() : gate_progress_test(protocol::queued_rw()) {

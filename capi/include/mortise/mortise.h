@@ -566,10 +566,11 @@ MORTISE_API mortise_status mortise_options_set_max_hold_ms(mortise_options *opti
  * How long a hold is renewed after the last report of progress. A lease proves that the process
  * lives, not that its work goes on. With this option, work that hangs loses the lock.
  *
- * The grant counts as the first report, and `mortise_lock_progress` is each further one. Without a
- * report, the hold ends `progress_ms` and one lease after the last. Before that,
- * MORTISE_EVENT_AT_RISK reports MORTISE_REASON_STALLED, while a third of the lease is left. A later
- * report resumes the renewals. It applies to renewed holds. Default 0: no report is needed.
+ * The grant counts as the first report, and `mortise_lock_progress` is each further one. For the
+ * members of a multi, it is the grant of all members. Without a report, the hold ends `progress_ms`
+ * and one lease after the last. Before that, MORTISE_EVENT_AT_RISK reports MORTISE_REASON_STALLED,
+ * while a third of the lease is left. A later report resumes the renewals. It applies to renewed
+ * holds. Default 0: no report is needed.
  * @param progress_ms 0 to MORTISE_MAX_MS.
  */
 MORTISE_API mortise_status mortise_options_set_progress_ms(mortise_options *options,

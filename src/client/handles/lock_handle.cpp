@@ -410,6 +410,11 @@ void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noex
       [&](lock::gate& gate, time_ns now) { end_hold(gate, mode, hold_number, nullptr, now); });
 }
 
+void lock_handle::start_progress() noexcept {
+  gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { static_cast<void>(gate.note_progress(owner_, now)); });
+}
+
 const std::string& lock_handle::key() const noexcept { return gate_driver_->key(); }
 
 std::uint64_t lock_handle::gate_id() const noexcept { return gate_driver_->id(); }

@@ -85,6 +85,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   // Extends a hold without renewal that has used a tenth of its lease. False if no request was
   // sent.
   bool start_top_up(lock::operation& call);
+  // The work under the hold begins (option `progress`).
+  void start_progress() noexcept;
   // Releases the hold without waiting for the reply.
   void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
   // Ends a waiting acquire: ok, or not_waiting.

@@ -116,6 +116,7 @@ bool multi_call::start_next() {
   const auto& next = members_[acquired_];
   acquiring_.call = this;
   acquiring_.is_try = what_ == purpose::try_acquire;
+  acquiring_.is_of_multi = true;
   acquiring_.amount = next.amount;
   acquiring_.deadline = deadline_;
   {
@@ -160,7 +161,7 @@ bool multi_call::start_top_up(member_step& step) noexcept try {
   return false;
 }
 
-// All or none: a failure releases every acquired member.
+// All or none: a failure releases every acquired member. The work under the hold begins now.
 void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -170,7 +171,10 @@ void multi_call::end_acquire() noexcept {
       break;
     }
   }
-  if (result_.ok()) return;
+  if (result_.ok()) {
+    for (const auto& item : members_) item.handle->start_progress();
+    return;
+  }
   while (acquired_ > 0) {
     const auto& item = members_[--acquired_];
     item.handle->give_back(item.amount.mode, 0);

@@ -17,6 +17,7 @@ class acquire_operation : public operation {
   acquire_operation* as_acquire() noexcept final { return this; }
   lock::owner* owner = nullptr;
   bool is_try = false;
+  bool is_of_multi = false;  // the option progress counts from the grant of all members
   lock::amount amount;
   std::string_view adopted;  // the owner token of an exported hold to continue; empty for none
   time_ns began = 0;

@@ -157,7 +157,8 @@ outcome gate::note_progress(lock::owner& owner, time_ns now) {
   if (is_closed()) return client_freed();
   settle(now);
   auto checked = owner.check_held();
-  if (checked.ok() && owner.progress_ms > 0) owner.queue->note_progress(owner, now);
+  const bool is_needed = owner.progress_ms > 0 && owner.renews;
+  if (checked.ok() && is_needed) owner.queue->note_progress(owner, now);
   return checked;
 }
 

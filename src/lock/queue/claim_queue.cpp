@@ -427,8 +427,9 @@ void claim_queue::grant(acquire_operation& next, time_ns from, time_ns now) {
   if (next.has_found_taken_) next.counts().handed_off(!passes_.is_first_holder());
   owner.count_hold(next.amount.mode, now);
   gate_.journal.granted(next, !passes_.is_first_holder(), now);
-  finish(next, {}, now);
   auto terms = terms_of(owner, from);
+  if (next.is_of_multi) terms.end.stalled = time_never;
+  finish(next, {}, now);
   terms.end = sharing_.join(owner, terms.end, holders_, *current_);
   holders_.add(owner);
   hold().keep(terms, now);

@@ -75,7 +75,7 @@ class reader_sharing {
     auto terms = claim.requests().terms();
     auto& own_end = holder.joint.end;
     const auto until = end_by_progress(holder, now);
-    if (own_end.at() == time_never) {
+    if (!is_on_ && own_end.at() == time_never) {
       terms.end.note_progress(until);  // the claim has never been shared
     } else {
       own_end.note_progress(until);

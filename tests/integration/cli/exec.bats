@@ -155,6 +155,20 @@ load helpers
   fails_with 1
 }
 
+@test "of several names none is lost while the others are awaited" {
+  local options options_of_other
+  for options in "" -s; do
+    options_of_other=${options/-s/-x}
+    mortise exec $options_of_other "$name $options b" -- sh -c 'echo >"$folder/held"; sleep 12' 3>&- &
+    started+=($!)
+    until_it is_there "$folder/held"
+    run mortise exec $options --lease 6s --grace 1s --progress 1s --at-most 8s \
+      "$name $options a" "$name $options b" -- sh -c 'exit 5'
+    fails_with 5
+    rm "$folder/held"
+  done
+}
+
 @test "a name in brackets, or one that looks like a list, is that name" {
   for one in "[$name]" "[$name,b]" "{}" "[]" "[" "a,b"; do
     run mortise exec "$one" -- sh -c 'echo "$MORTISE_NAME"; mortise show "$1" | grep -c holds' sh "$one"
