@@ -178,6 +178,10 @@ void locks::unlock() {
   held_->give_out(0);
 }
 
+void locks::release_rest() {
+  if (multi_) mortise_multi_unlock(multi_.get(), nullptr);
+}
+
 void locks::outlive(int64_t time_ms) {
   check(mortise_multi_extend(multi_.get(), std::max<int64_t>(time_ms, MORTISE_MIN_LEASE_MS),
                              error_.get()));

@@ -59,6 +59,8 @@ class locks {
   void note_progress();
   // Gives a hold of --hold back to its id. Throws a failure if the release is not certain.
   void unlock();
+  // Releases the locks of the other names after a loss, as far as possible.
+  void release_rest();
   // Extends the leases to this time from now, without further renewal. Throws a failure.
   void outlive(int64_t time_ms);
 

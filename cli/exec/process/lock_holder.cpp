@@ -392,6 +392,7 @@ message lock_holder::give_back() {
   // First the turn, because a waiter for the lock takes it next.
   end_turn();
   if (is_lost_ || locks_.valid_ms() == 0) {
+    locks_.release_rest();
     return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
   }
   try {

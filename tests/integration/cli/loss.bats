@@ -126,6 +126,19 @@ ends_before_the_lease() {
   [ "$(tail -1 "$folder/lost")" = done ]
 }
 
+@test "of several names one is lost: the others are given back" {
+  mortise exec --lease 60s --grace 2s "$name a" "$name b" -- \
+    sh -c "$sleeps" sh "$folder/command" 2>"$words" 3>&- &
+  launcher=$!
+  started+=("$launcher")
+  until_it is_there "$folder/command"
+  mortise release --force --yes "$name a"
+  ends_with "$launcher" 79
+  is_gone "$(cat "$folder/command")"
+  run mortise exec -n "$name b" -- true
+  fails_with 0
+}
+
 @test "what ignores SIGTERM and has left its group, session and parent is killed" {
   export script=$stubborn
   begin $short
