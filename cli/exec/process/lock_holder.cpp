@@ -68,6 +68,8 @@ message lock_holder::run() {
   set_limits();
   if (!plan_.token_file.empty()) write_token_file();
   if (!await_go()) {
+    // The command has not run, so another run of this period may take the turn.
+    locks_.release_turn();
     locks_.unlock();
     return {word::ended, exit_software};
   }

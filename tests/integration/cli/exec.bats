@@ -454,6 +454,18 @@ holder_pid() { mortise list --json | jq -e '.entries[] | select(.holds > 0) | .p
   fails_with 0
 }
 
+@test "--once-per does not count a command that a signal canceled before its start" {
+  mkfifo "$folder/token"
+  mortise exec --lease 60s --once-per 1d --token-file "$folder/token" "$name" -- true 3>&- &
+  started+=($!)
+  has_turn() { mortise list -o name | grep -qF "$name@"; }
+  until_it has_turn
+  kill -TERM $!
+  ends_with $! 143
+  run mortise exec -n --once-per 1d -E 9 "$name" -- true
+  fails_with 0
+}
+
 @test "--label names the holder to others" {
   begin --label "nightly backup"
   run redis-cli -s "${MORTISE_TEST_URL#unix://}" eval "
