@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 #include <string_view>
+#include <tuple>
 
 #include "cli/arguments.hpp"
 #include "cli/exit_code.hpp"
@@ -18,6 +19,12 @@ constexpr int64_t queue_capacity = 1024;
 constexpr int64_t unconfirmed_ms = 3000;
 // How far a host's clock may lag behind other hosts at the end of a period.
 constexpr int64_t longest_lateness_ms = 60'000;
+
+// From the start of the period.
+int64_t longest_turn_ms(int64_t period_ms) {
+  return std::min<int64_t>(period_ms + std::min(longest_lateness_ms, period_ms / 2),
+                           MORTISE_MAX_MS);
+}
 
 std::string utc_text_of(int64_t time_ms) {
   const time_t seconds = time_ms / 1000;
@@ -52,6 +59,7 @@ locks::locks(const plan& request) : wait_ms_(request.wait_ms) {
   multi_.reset(mortise_multi_new(client_.get(), error_.get()));
   if (!multi_) throw failure(error_.get());
   for (const auto& name : request.names) add(request, name);
+  check_longest_lease(request);
   check(mortise_multi_watch(multi_.get(), queue_.get(), 0, error_.get()));
 }
 
@@ -113,6 +121,31 @@ void locks::add(const plan& request, const std::string& name) {
       break;
     }
   }
+}
+
+// A lease that is too long is refused before the command runs, not after it.
+void locks::check_longest_lease(const plan& request) const {
+  for (const auto& [option, given_ms, lease_ms] :
+       {std::tuple{"--at-least ", request.at_least_ms, request.at_least_ms},
+        std::tuple{"--once-per ", request.once_per_ms, longest_turn_ms(request.once_per_ms)}}) {
+    if (given_ms == 0 || may_last(lease_ms)) continue;
+    throw failure(exit_usage,
+                  option + text_of_milliseconds(given_ms) + " needs a lease of " +
+                      text_of_milliseconds(lease_ms) +
+                      ", and the option quarantine allows only a shorter one; give a shorter time, "
+                      "a longer quarantine, or a URL without redlock:");
+  }
+}
+
+// A handle without a hold checks the lease, and sends no request.
+bool locks::may_last(int64_t time_ms) const {
+  const int64_t lease_ms = std::max<int64_t>(time_ms, MORTISE_MIN_LEASE_MS);
+  auto* const error = error_.get();
+  const auto status =
+      !mutexes_.empty() ? mortise_lock_extend(mutexes_.front().get(), lease_ms, error)
+      : !rws_.empty()   ? mortise_rw_extend(rws_.front().get(), lease_ms, error)
+                        : mortise_semaphore_extend(semaphores_.front().get(), lease_ms, error);
+  return status != MORTISE_INVALID_ARGUMENT;
 }
 
 void locks::check(mortise_status status) const {
@@ -191,7 +224,7 @@ void locks::outlive(int64_t time_ms) {
 // period, at any time of the run.
 bool locks::take_turn(int64_t now_ms, int64_t period_ms) {
   const int64_t start_ms = now_ms - now_ms % period_ms;
-  turn_ends_ms_ = start_ms + period_ms + std::min(longest_lateness_ms, period_ms / 2);
+  turn_ends_ms_ = start_ms + longest_turn_ms(period_ms);
   const auto name = turn_name_ + utc_text_of(start_ms) + "/" + text_of_milliseconds(period_ms);
   turn_.reset(
       mortise_lock_new(client_.get(), name.data(), name.size(), options_.get(), error_.get()));

@@ -74,6 +74,8 @@ class locks {
  private:
   void add(const plan& request, const std::string& name);
   options_handle options_of(const plan& request) const;
+  void check_longest_lease(const plan& request) const;
+  bool may_last(int64_t time_ms) const;
   void check(mortise_status status) const;
 
   int64_t wait_ms_;

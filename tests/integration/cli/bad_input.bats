@@ -1,5 +1,14 @@
 # A fault is reported with its name, its value and the remedy. Nothing runs, and nothing is held.
 load helpers
+load deployments
+
+ports=() buses=() control=()
+
+teardown() {
+  local process
+  for process in "${started[@]}"; do kill -TERM "$process" 2>/dev/null || true; done
+  end_servers
+}
 
 # refused <code> <words> <option>…: `mortise exec` with them.
 refused() {
@@ -114,6 +123,21 @@ refused() {
   refused 64 "--progress" --progress 0
   refused 64 "--progress" --progress soon
   refused 64 "--once-per PERIOD" --only-success
+}
+
+@test "times that no lease of a quorum can have, because a server may forget it" {
+  start_quorum "quarantine=9s&lease=8s"
+  for time in "--once-per 1h" "--once-per 8s" "--at-least 10s"; do
+    for kind in "" -s; do
+      # shellcheck disable=SC2086 # words
+      run mortise exec $time $kind "$name" -- touch "$folder/ran"
+      fails_with 64
+      says "$time needs a lease"
+      says "a longer quarantine"
+      [ ! -e "$folder/ran" ]
+    done
+  done
+  mortise exec --once-per 4s --at-least 8s "$name" -- true
 }
 
 @test "no name, no command, too many names" {
