@@ -46,6 +46,13 @@ inline deadlines deadlines_from(int64_t now_ns, int64_t valid_until_ns, const li
   return {now_ns, std::min(grace_at_ns, until.kill_at_ns), until.launcher_at_ns};
 }
 
+// The lock holder has sent SIGKILL, and some process has not ended yet, for example because it
+// belongs to another user. The launcher could do no more, unless the lock holder hangs.
+inline int64_t launcher_at_ns_while_killing(int64_t now_ns, int64_t launcher_at_ns) {
+  constexpr int64_t longest_pause_ms = 1000;
+  return std::max(launcher_at_ns, now_ns + longest_pause_ms * ns_per_ms);
+}
+
 constexpr int64_t default_grace_ms = 5000;
 constexpr int64_t longest_margin_ms = 500;
 

@@ -59,6 +59,14 @@ TEST(deadlines, after_a_loss_leave_the_full_grace) {
   EXPECT_EQ(until.launcher_at_ns, 15 * ns_per_s + 250 * ns_per_ms);
 }
 
+// A process that cannot be killed is no sign that the lock holder hangs.
+TEST(deadlines, move_the_launcher_ahead_while_the_lock_holder_kills) {
+  const auto until = deadlines_from(10 * ns_per_s, 0, {5000, 500, 250, 0});
+  const auto now = until.kill_at_ns;
+  EXPECT_EQ(launcher_at_ns_while_killing(now, until.launcher_at_ns), now + ns_per_s);
+  EXPECT_EQ(launcher_at_ns_while_killing(now, now + 2 * ns_per_s), now + 2 * ns_per_s);
+}
+
 TEST(deadlines, are_long_past_when_nothing_is_held) {
   EXPECT_LT(deadlines_of(0, {5000, 500, 250, 0}).kill_at_ns, 0);
 }

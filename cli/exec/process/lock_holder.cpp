@@ -235,10 +235,18 @@ bool lock_holder::is_over() {
     if (ended_) shared_deadline_.launcher_at_ns.store(0, std::memory_order_release);
     return ended_.has_value();
   }
-  if (now_ns() >= kill_at_ns_) processes_.send_to_all(SIGKILL);
+  const bool is_killing = now_ns() >= kill_at_ns_;
+  if (is_killing) processes_.send_to_all(SIGKILL);
   is_gone_ = processes_.is_gone();
-  // The program of --on-lost may continue.
-  if (is_gone_) shared_deadline_.launcher_at_ns.store(0, std::memory_order_release);
+  // The program of --on-lost may continue. A process that cannot be killed is no sign that this
+  // process hangs.
+  if (is_gone_) {
+    shared_deadline_.launcher_at_ns.store(0, std::memory_order_release);
+  } else if (is_killing) {
+    shared_deadline_.launcher_at_ns.store(
+        launcher_at_ns_while_killing(now_ns(), shared_deadline_.launcher_at_ns.load()),
+        std::memory_order_release);
+  }
   return is_gone_ && processes_.is_spared_over();
 }
 

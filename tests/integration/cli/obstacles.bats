@@ -204,6 +204,21 @@ os.execvp("timeout", ["timeout", "60", "mortise", "exec", os.environ["name"], "-
   [ "$(cat "$folder/lost")" = done ]
 }
 
+@test "a descendant cannot be killed: --on-lost is not ended, and mortise waits for both" {
+  # As by sudo: a process of another user, and a mortise without the right to signal it.
+  begin_by=(setpriv --bounding-set -kill)
+  "${begin_by[@]}" setpriv --reuid 65534 --clear-groups true 2>"$folder/reason" ||
+    skip "not root ($(tail -1 "$folder/reason"))"
+  # shellcheck disable=SC2016 # the shell of the other user
+  local script='exec setpriv --reuid 65534 --clear-groups sh -c "echo \$\$; exec sleep 12" >"$1"'
+  begin --lease 6s --grace 1s --on-lost 'sleep 5; echo done >"$folder/lost"'
+  delete_locks
+  ends_with "$launcher" 79
+  is_gone "$command"
+  [ "$(cat "$folder/lost")" = done ]
+  run ! grep "hangs" "$words"
+}
+
 @test "options of the URL that are for long-lived clients do not keep the lock" {
   for options in retain=1s release=sent retain=1s\&release=sent; do
     for kind in "" -s -x "--permits 2"; do
