@@ -146,6 +146,9 @@ void read_command(const CLI::App& app, const written& as, const std::vector<std:
     refuse(std::to_string(result.names.size()) + " names are too many; give at most " +
            std::to_string(MORTISE_MAX_MEMBERS));
   }
+  if (app.count("--token-file") > 0 && result.token_file.empty()) {
+    refuse("--token-file \"\" is no file; give its path, or omit --token-file");
+  }
   if (result.conflict_code < 0 || result.conflict_code > largest_exit_code) {
     refuse("-E " + std::to_string(result.conflict_code) + " is out of range; give 0 to 255");
   }

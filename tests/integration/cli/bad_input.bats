@@ -208,6 +208,10 @@ refused() {
   [ ! -e "$folder/ran" ]
 }
 
+@test "a token file without a name" {
+  refused 64 '--token-file ""' --token-file ""
+}
+
 @test "a token file on a full disk, and in no folder" {
   refused 73 "No space left" --token-file /dev/full
   refused 73 "--token-file" --token-file "$folder/none/token"
