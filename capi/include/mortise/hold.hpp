@@ -3,6 +3,7 @@
 #define MORTISE_HOLD_HPP
 
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "owner.hpp"
@@ -15,7 +16,9 @@ inline namespace MORTISE_CXX_NAMESPACE {
  * one at a time. It may outlive the handle that made it.
  *
  * The destructor unlocks a hold that still lasts, and waits at most command_timeout for the answer.
- * It cannot report the result. To check the result, call `unlock`.
+ * If an upgrade on a queue or an unlock in another thread is open, the destructor first waits until
+ * that call ends, also at most command_timeout. A move assignment does the same with the old hold.
+ * Neither can report the result. To check the result, call `unlock`.
  *
  * A lease cannot stop a paused process. Pass `token` to the resource that the lock protects.
  */
@@ -276,8 +279,13 @@ class hold {
   }
   void end() noexcept {
     if (mode_ == nullptr) return;
-    unlock_by(
-        [&](const detail::mode &how) { return how.unlock_hold(owner_->raw, number_, nullptr); });
+    const auto unlock = [&](const detail::mode &how) {
+      return how.unlock_hold(owner_->raw, number_, nullptr);
+    };
+    // Otherwise nobody could unlock the hold. It ends, because the other call has a timeout.
+    while (unlock_by(unlock) == MORTISE_BUSY) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     mode_ = nullptr;
   }
   result<void> change(mortise_status (*call)(void *, mortise_error *)) {

@@ -1,4 +1,5 @@
 /** A hold begins with an acquire, and ends once. */
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -253,6 +254,35 @@ void a_lost_hold_of_a_reader_stays_lost() {
   CHECK(second.is_held());
 }
 
+/** Ends a hold while its upgrade on a queue is open. A thread lets the server answer later. */
+template <class End>
+void check_end_during_upgrade(std::string_view name, const End& end) {
+  mortise::client client = open_client(mortise::options().command_timeout(60s));
+  mortise::client other = open_client();
+  mortise::queue queue = *mortise::queue::make(client);
+  mortise::rw rw = open_rw(client, name), writer = open_rw(other, name);
+  std::optional<mortise::hold> hold = *rw.read(patience, std::nothrow);
+  server_command(server, "CLIENT PAUSE 60000 WRITE");
+  CHECK_RESULT(status::ok, rw.try_upgrade_async(queue, 1));
+  CHECK_RESULT(status::busy, hold->unlock(std::nothrow));
+  std::thread resume([] {
+    std::this_thread::sleep_for(100ms);
+    server_command(server, "CLIENT UNPAUSE");
+  });
+  end(hold);
+  resume.join();
+  mortise::event event;
+  CHECK(queue.next(event, patience) == mortise::status::ok);
+  CHECK(event.kind() == mortise::event_kind::upgraded);
+  CHECK(!rw.is_reading() && !rw.is_writing());
+  CHECK_RESULT(status::ok, writer.try_write(std::nothrow));
+}
+
+void the_end_of_a_hold_waits_for_its_upgrade() {
+  check_end_during_upgrade("destroyed", [](auto& hold) { hold.reset(); });
+  check_end_during_upgrade("replaced", [](auto& hold) { *hold = {}; });
+}
+
 // One hold at a time, and each ends: nothing stays held.
 void threads_that_share_a_handle_leave_nothing_held() {
   mortise::client client = open_client();
@@ -284,5 +314,6 @@ void test_holds() {
   RUN(times_are_of_the_right_size);
   RUN(a_lease_ends_by_itself);
   RUN(a_lost_hold_of_a_reader_stays_lost);
+  RUN(the_end_of_a_hold_waits_for_its_upgrade);
   RUN(threads_that_share_a_handle_leave_nothing_held);
 }
