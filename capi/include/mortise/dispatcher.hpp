@@ -38,7 +38,7 @@ class dispatcher {
       const auto found = waits_.find(event_.tag());
       const bool is_grant = event_.kind() == event_kind::acquired && event_.status() == status::ok;
       if (!is_grant || found == waits_.end()) continue;
-      const hold unread(found->second.of, *found->second.how, event_.hold_number());
+      const hold unread(found->second.of, *found->second.how, event_);
     }
   }
 
@@ -188,7 +188,7 @@ class dispatcher {
       if (done) done(unexpected(event_.outcome().error()));
       return;
     }
-    hold given(of, how, event_.hold_number());
+    hold given(of, how, event_);
     if (done) {
       done(std::move(given));
     } else {

@@ -252,13 +252,17 @@ class hold {
     mode_ = nullptr;
   }
 
-  /** The present hold of an owner, or the one with this number. For the handles. */
-  hold(std::shared_ptr<detail::owner> of, const detail::mode &how, std::int64_t number = 0) noexcept
-      : owner_(std::move(of)),
-        mode_(&how),
-        number_(number != 0 ? number : owner_->calls.hold_number(owner_->raw)) {
+  /** The present hold of an owner. For the handles. */
+  hold(std::shared_ptr<detail::owner> of, const detail::mode &how) noexcept
+      : owner_(std::move(of)), mode_(&how), number_(owner_->calls.hold_number(owner_->raw)) {
     if (owner_->calls.token != nullptr) token_ = owner_->calls.token(owner_->raw);
   }
+  /** The hold of this event, which may be over by now. For the dispatcher. */
+  hold(std::shared_ptr<detail::owner> of, const detail::mode &how, const event &granted) noexcept
+      : owner_(std::move(of)),
+        mode_(&how),
+        token_(granted.token()),
+        number_(granted.hold_number()) {}
 
  private:
   /** Whether the handle's hold is this one, also after its end. */

@@ -114,6 +114,27 @@ void the_end_of_a_dispatcher_releases_unread_grants() {
   CHECK_RESULT(status::ok, lock.acquire(patience, std::nothrow));
 }
 
+void each_grant_has_the_token_of_its_event() {
+  mortise::client client = open_client();
+  mortise::dispatcher dispatcher = open_dispatcher(client);
+  mortise::lock lock = open_lock(client, "d-token");
+  std::vector<mortise::hold> holds;
+  std::vector<std::int64_t> tokens;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_RESULT(status::ok, dispatcher.acquire(lock, patience, [&](auto given) {
+      holds.push_back(*std::move(given));
+    }));
+    wait_until([&] { return lock.is_held(); });
+    tokens.push_back(lock.token());
+    // The first hold ends before its event is dispatched.
+    if (i == 0) lock.unlock();
+  }
+  loop_until(dispatcher, [&] { return holds.size() == 2; });
+  CHECK_NUMBER(tokens[0], holds[0].token());
+  CHECK_NUMBER(tokens[1], holds[1].token());
+  CHECK(tokens[0] < tokens[1] && !holds[0] && holds[1]);
+}
+
 void a_stop_ends_what_waits_for_dispatch() {
   mortise::client client = open_client();
   mortise::dispatcher dispatcher = open_dispatcher(client);
@@ -270,6 +291,7 @@ void test_dispatchers() {
   RUN(every_kind_can_be_dispatched);
   RUN(what_is_abandoned_is_given_back);
   RUN(the_end_of_a_dispatcher_releases_unread_grants);
+  RUN(each_grant_has_the_token_of_its_event);
   RUN(a_stop_ends_what_waits_for_dispatch);
   RUN(a_loss_stops_the_work);
 #if defined(__cpp_impl_coroutine)
