@@ -66,13 +66,12 @@ class hold {
   }
   /** How long it is still valid by the local clock, in whole milliseconds, or 0 after its end. */
   std::chrono::milliseconds valid() const noexcept {
-    return std::chrono::milliseconds(is_held() ? owner_->calls.valid_ms(owner_->raw) : 0);
+    return std::chrono::milliseconds(mode_ == nullptr ? 0 : look(owner_->calls.valid_ms));
   }
   /** The moment when it ends unless it is renewed, or the epoch after its end. */
   boot_clock::time_point deadline() const noexcept {
-    const bool is_mine = mode_ != nullptr && is_current();
     return boot_clock::time_point(
-        std::chrono::nanoseconds(is_mine ? owner_->calls.deadline_ns(owner_->raw) : 0));
+        std::chrono::nanoseconds(mode_ == nullptr ? 0 : look(owner_->calls.deadline_ns)));
   }
 
   /**
@@ -267,6 +266,12 @@ class hold {
  private:
   /** Whether the handle's hold is this one, also after its end. */
   bool is_current() const noexcept { return owner_->calls.hold_number(owner_->raw) == number_; }
+  /** A value of the handle's hold, or 0 if that is not this one. */
+  std::int64_t look(std::int64_t (*value_of)(void *)) const noexcept {
+    const std::int64_t value = value_of(owner_->raw);
+    // In this order, because a later hold may begin before the value is read.
+    return is_current() ? value : 0;
+  }
   /** Whether the handle holds in this mode, or in the one that a change on a queue leads to. */
   bool is_held_by_handle() const noexcept {
     if (mode_->is_held(owner_->raw) != 0) return true;

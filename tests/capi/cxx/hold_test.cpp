@@ -1,4 +1,5 @@
 /** A hold begins with an acquire, and ends once. */
+#include <memory>
 #include <optional>
 #include <thread>
 #include <type_traits>
@@ -140,6 +141,45 @@ void an_old_hold_does_not_end_a_new_one() {
     fresh = *lock.acquire(patience, std::nothrow);
   }
   CHECK(fresh && lock.is_held());
+}
+
+/** Another thread unlocks the handle and acquires it again while a call begins. */
+void acquire_again(void* raw) {
+  CHECK(mortise::detail::lock_mode.unlock(raw, nullptr) == MORTISE_OK);
+  CHECK(mortise::detail::lock_mode.acquire(raw, 20000, nullptr) == MORTISE_OK);
+}
+
+/** The mutex's calls, but each finds the next hold of the handle. */
+mortise::detail::kind kind_with_next_hold() {
+  using mortise::detail::lock_kind;
+  mortise::detail::kind kind = lock_kind;
+  kind.free = [](void*) {};
+  kind.valid_ms = [](void* raw) {
+    acquire_again(raw);
+    return lock_kind.valid_ms(raw);
+  };
+  kind.deadline_ns = [](void* raw) {
+    acquire_again(raw);
+    return lock_kind.deadline_ns(raw);
+  };
+  return kind;
+}
+
+void a_call_during_the_next_hold_is_not_of_this_one() {
+  mortise::client client = open_client();
+  mortise::lock lock = open_lock(client, "during");
+  const mortise::detail::kind kind = kind_with_next_hold();
+  const auto owner = std::make_shared<mortise::detail::owner>(kind, lock.owner()->raw);
+  lock.acquire(patience, std::nothrow)->detach();
+  const auto present = [&] { return mortise::hold(owner, mortise::detail::lock_mode); };
+  const auto check = [&](const auto& call) {
+    mortise::hold hold = present();
+    CHECK(hold.is_held());
+    call(hold);
+    CHECK(!hold.is_held() && lock.is_held());
+  };
+  check([](auto& hold) { CHECK_NUMBER(0, hold.valid().count()); });
+  check([](auto& hold) { CHECK_NUMBER(0, hold.deadline().time_since_epoch().count()); });
 }
 
 void an_old_hold_of_a_multi_does_not_end_a_new_one() {
@@ -306,6 +346,7 @@ void test_holds() {
   RUN(an_unlock_tells_what_became_of_it);
   RUN(an_unlock_without_memory_can_be_repeated);
   RUN(an_old_hold_does_not_end_a_new_one);
+  RUN(a_call_during_the_next_hold_is_not_of_this_one);
   RUN(an_old_hold_of_a_multi_does_not_end_a_new_one);
   RUN(a_hold_outlives_its_handle);
   RUN(a_hold_outlives_its_client);
