@@ -117,8 +117,7 @@ class hold {
     if (mode_ == nullptr) return none();
     if (!is_current()) return lost();
     mortise_error *filled = detail::error_of_thread();
-    return detail::done(owner_->calls.extend(owner_->raw, detail::to_lease_ms(lease), filled),
-                        filled);
+    return done(owner_->calls.extend(owner_->raw, detail::to_lease_ms(lease), filled), filled);
   }
   /**
    * Reports that the work under the hold goes on, for the option `progress`. It does not wait. For
@@ -134,7 +133,7 @@ class hold {
     if (mode_ == nullptr) return none();
     if (!is_current()) return lost();
     mortise_error *filled = detail::error_of_thread();
-    return detail::done(owner_->calls.progress(owner_->raw, filled), filled);
+    return done(owner_->calls.progress(owner_->raw, filled), filled);
   }
   /**
    * Sets the value that queries and listings show for this hold, or removes it with "". It ends
@@ -153,8 +152,7 @@ class hold {
           error(status::unsupported, "a multi has no value; set those of its members"));
     }
     mortise_error *filled = detail::error_of_thread();
-    return detail::done(owner_->calls.set_value(owner_->raw, value.data(), value.size(), filled),
-                        filled);
+    return done(owner_->calls.set_value(owner_->raw, value.data(), value.size(), filled), filled);
   }
   /**
    * Exports the hold, for another handle, process or host to continue by `adopt_id`. This object is
@@ -303,10 +301,15 @@ class hold {
     }
     mortise_error *filled = detail::error_of_thread();
     const mortise_status code = call(owner_->raw, filled);
+    if (!is_current()) return done(code, filled);
     // Not by the status, because a downgrade without an answer has also happened.
     const bool is_other = mode_->other->is_held(owner_->raw) != 0;
     if (is_other && mode_->is_held(owner_->raw) == 0) mode_ = mode_->other;
     return detail::done(code, filled);
+  }
+  /** The result of a call, which has changed a later hold if another thread acquired meanwhile. */
+  result<void> done(mortise_status code, mortise_error *filled) const {
+    return code == MORTISE_OK && !is_current() ? lost() : detail::done(code, filled);
   }
   static result<void> none() {
     return unexpected(error(status::not_owner, "this hold is empty, or was unlocked before"));

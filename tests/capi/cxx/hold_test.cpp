@@ -162,6 +162,18 @@ mortise::detail::kind kind_with_next_hold() {
     acquire_again(raw);
     return lock_kind.deadline_ns(raw);
   };
+  kind.extend = [](void* raw, std::int64_t lease_ms, mortise_error* error) {
+    acquire_again(raw);
+    return lock_kind.extend(raw, lease_ms, error);
+  };
+  kind.progress = [](void* raw, mortise_error* error) {
+    acquire_again(raw);
+    return lock_kind.progress(raw, error);
+  };
+  kind.set_value = [](void* raw, const char* value, std::size_t size, mortise_error* error) {
+    acquire_again(raw);
+    return lock_kind.set_value(raw, value, size, error);
+  };
   return kind;
 }
 
@@ -180,6 +192,9 @@ void a_call_during_the_next_hold_is_not_of_this_one() {
   };
   check([](auto& hold) { CHECK_NUMBER(0, hold.valid().count()); });
   check([](auto& hold) { CHECK_NUMBER(0, hold.deadline().time_since_epoch().count()); });
+  check([](auto& hold) { CHECK_RESULT(status::lost, hold.extend(60s, std::nothrow)); });
+  check([](auto& hold) { CHECK_RESULT(status::lost, hold.progress(std::nothrow)); });
+  check([](auto& hold) { CHECK_RESULT(status::lost, hold.set_value("value", std::nothrow)); });
 }
 
 void an_old_hold_of_a_multi_does_not_end_a_new_one() {
