@@ -116,18 +116,27 @@ class dispatcher {
   }
   /**
    * Stops the work when this handle loses its hold: the next `dispatch` after the first loss
-   * requests this stop. A new watch of the handle replaces the old one.
+   * requests this stop. A new watch of the handle replaces the old one. A loss before the watch is
+   * not reported: watch the handle before the acquire, or watch the hold.
    * @return the results of `handle::watch`.
    */
   result<void> watch(handle &of, std::stop_source work) {
-    const std::int64_t tag = ++last_tag_;
-    auto accepted = of.watch(queue_, tag);
-    if (!accepted) return accepted;
-    std::int64_t &watched = watches_[of.owner().get()];
-    losses_.erase(watched);
-    losses_.emplace(tag, std::move(work));
-    watched = tag;
-    return {};
+    return watch_owner(*of.owner(), std::move(work));
+  }
+  /**
+   * Watches the handle of this hold, as above. If the hold has ended before the watch, the stop is
+   * requested at once.
+   * @return the results of `handle::watch`, or status::not_owner for an empty hold.
+   */
+  result<void> watch(const hold &of, std::stop_source work) {
+    if (of.owner() == nullptr) {
+      return unexpected(error(status::not_owner, "this hold is empty; give a hold of a handle"));
+    }
+    auto accepted = watch_owner(*of.owner(), work);
+    // In this order, because from now on an event reports a loss. Not by `is_held`, because a hold
+    // that awaits replicas has not ended.
+    if (accepted && of.deadline() == boot_clock::time_point()) work.request_stop();
+    return accepted;
   }
 
  private:
@@ -163,6 +172,17 @@ class dispatcher {
     if (accepted) return tag;
     waits_.erase(tag);
     return unexpected(accepted.error());
+  }
+  result<void> watch_owner(detail::owner &of, std::stop_source work) {
+    const std::int64_t tag = ++last_tag_;
+    mortise_error *filled = detail::error_of_thread();
+    auto accepted = detail::done(of.calls.watch(of.raw, queue_.raw(), tag, filled), filled);
+    if (!accepted) return accepted;
+    std::int64_t &watched = watches_[&of];
+    losses_.erase(watched);
+    losses_.emplace(tag, std::move(work));
+    watched = tag;
+    return {};
   }
   void handle_event() {
     const std::int64_t tag = event_.tag();

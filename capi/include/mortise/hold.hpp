@@ -261,6 +261,9 @@ class hold {
         token_(granted.token()),
         number_(granted.hold_number()) {}
 
+  /** The owner, or NULL of an empty hold. For the dispatcher. */
+  const std::shared_ptr<detail::owner> &owner() const noexcept { return owner_; }
+
  private:
   /** Whether the handle's hold is this one, also after its end. */
   bool is_current() const noexcept { return owner_->calls.hold_number(owner_->raw) == number_; }

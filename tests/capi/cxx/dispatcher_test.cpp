@@ -172,6 +172,27 @@ void a_loss_stops_the_work() {
   CHECK(dispatcher.dispatch(patience) > 0);
 }
 
+void a_loss_before_the_watch_stops_the_work() {
+  mortise::client client = open_client();
+  mortise::dispatcher dispatcher = open_dispatcher(client);
+  mortise::lock lock = open_lock(client, "d-late-watch");
+  std::stop_source first, second, third;
+  CHECK_RESULT(status::not_owner, dispatcher.watch(mortise::hold(), first));
+  mortise::hold hold = *lock.acquire(patience, std::nothrow);
+  lose(hold);
+  CHECK(!hold.is_held());
+  CHECK_RESULT(status::ok, dispatcher.watch(hold, first));
+  CHECK(first.stop_requested());
+  // A later hold of the handle does not hide the loss.
+  mortise::hold later = *lock.acquire(patience, std::nothrow);
+  CHECK_RESULT(status::ok, dispatcher.watch(hold, second));
+  CHECK(second.stop_requested());
+  CHECK_RESULT(status::ok, dispatcher.watch(later, third));
+  CHECK(!third.stop_requested());
+  lose(later);
+  loop_until(dispatcher, [&] { return third.stop_requested(); });
+}
+
 #if defined(__cpp_impl_coroutine)
 
 /** A coroutine that begins at once, and can be ended while it waits. */
@@ -294,6 +315,7 @@ void test_dispatchers() {
   RUN(each_grant_has_the_token_of_its_event);
   RUN(a_stop_ends_what_waits_for_dispatch);
   RUN(a_loss_stops_the_work);
+  RUN(a_loss_before_the_watch_stops_the_work);
 #if defined(__cpp_impl_coroutine)
   RUN(coroutines_count_under_one_lock);
   RUN(every_kind_can_be_awaited);
