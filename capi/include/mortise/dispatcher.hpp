@@ -17,7 +17,8 @@ inline namespace MORTISE_CXX_NAMESPACE {
  * A dispatcher connects a queue to any event loop. The loop polls `fd` for reading and then calls
  * `dispatch`, which calls the callbacks of the events. Use it in one thread at a time. Callbacks
  * run in the thread that dispatches. It can be neither copied nor moved. Its destructor cancels its
- * waits, releases the grants that it has not dispatched, and calls nothing.
+ * waits, releases the grants that it has not dispatched, and calls nothing. It blocks until the
+ * waits have ended, at most 5 s, and while it releases.
  *
  * A callback must be copyable. It may start further calls, and must not destroy the dispatcher.
  */
@@ -34,11 +35,17 @@ class dispatcher {
   dispatcher &operator=(const dispatcher &) = delete;
   ~dispatcher() {
     queue_.shutdown();
-    while (queue_.next(event_, std::chrono::milliseconds(0)) == status::ok) {
-      const auto found = waits_.find(event_.tag());
+    // The client may still report a grant that the shutdown did not cancel.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!waits_.empty()) {
+      const status code = queue_.next(event_, end);
+      // A wake ends `next` early.
+      if (code == status::timed_out && std::chrono::steady_clock::now() < end) continue;
+      if (code != status::ok) break;
+      const auto ended = waits_.extract(event_.tag());
       const bool is_grant = event_.kind() == event_kind::acquired && event_.status() == status::ok;
-      if (!is_grant || found == waits_.end()) continue;
-      const hold unread(found->second.of, *found->second.how, event_);
+      if (!is_grant || !ended) continue;
+      const hold unread(ended.mapped().of, *ended.mapped().how, event_);
     }
   }
 

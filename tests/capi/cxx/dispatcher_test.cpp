@@ -2,6 +2,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,6 +113,32 @@ void the_end_of_a_dispatcher_releases_unread_grants() {
   CHECK(!lock.is_held() && !rw.is_writing() && !waiter.is_held());
   CHECK(waiter.cancel() == mortise::status::not_waiting);
   CHECK_RESULT(status::ok, lock.acquire(patience, std::nothrow));
+}
+
+// The thread of the client may report a multi's grant later than its members show it.
+void the_end_of_a_dispatcher_waits_for_a_grant() {
+  mortise::client client = open_client();
+  mortise::multi multi = open_multi(client);
+  std::vector<mortise::lock> members;
+  for (int i = 10; i < 30; ++i) {
+    members.push_back(open_lock(client, "d-late-grant-" + std::to_string(i)));
+    CHECK_RESULT(status::ok, multi.add(members.back(), std::nothrow));
+  }
+  std::atomic<bool> is_over{false};
+  // Keeps the multi busy, which delays the report.
+  std::thread watcher([&] {
+    while (!is_over) CHECK_RESULT(status::ok, multi.unwatch());
+  });
+  for (int i = 0; i < 200; ++i) {
+    {
+      mortise::dispatcher dispatcher = open_dispatcher(client);
+      CHECK_RESULT(status::ok, dispatcher.acquire(multi, patience, [](auto) { CHECK(false); }));
+      wait_until([&] { return members.back().is_held(); });
+    }
+    CHECK(!multi.is_held() && !members.front().is_held());
+  }
+  is_over = true;
+  watcher.join();
 }
 
 void each_grant_has_the_token_of_its_event() {
@@ -312,6 +339,7 @@ void test_dispatchers() {
   RUN(every_kind_can_be_dispatched);
   RUN(what_is_abandoned_is_given_back);
   RUN(the_end_of_a_dispatcher_releases_unread_grants);
+  RUN(the_end_of_a_dispatcher_waits_for_a_grant);
   RUN(each_grant_has_the_token_of_its_event);
   RUN(a_stop_ends_what_waits_for_dispatch);
   RUN(a_loss_stops_the_work);
