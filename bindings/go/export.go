@@ -11,9 +11,10 @@ import (
 
 // Export ends the hold here without a release. It lasts for this lease at the server, and no client
 // renews it. Another handle, process or host continues it by the id: see Lock.Adopt. A lease of 0
-// is the lease of the handle. If the hold was adopted, its id stays the same. If Err is nil after a
-// failed Export, also by the end of the context, the hold continues. Otherwise its lease ends it. A
-// Multi has no id: export the holds of its members.
+// is the lease of the handle. If the hold was adopted, its id stays the same. The context bounds
+// the wait for other calls, and the command timeout bounds the wait for the reply. If Err is nil
+// after a failed Export, the hold continues. Otherwise its lease ends it. A Multi has no id: export
+// the holds of its members.
 func (h *Hold) Export(ctx context.Context, lease time.Duration) (string, error) {
 	if err := h.over(); err != nil {
 		return "", h.core().told(ctx, err)
@@ -138,30 +139,31 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 	if h.kind.export == nil {
 		return "", failure(ErrUnsupported, "a Multi and a leadership have no id; export a single lock")
 	}
-	id := make(chan string, 1)
-	err := h.blocking(ctx, func(address, details uintptr) int32 {
-		object := h.kind.export(address, milliseconds(lease), details)
-		var failure error
-		if object == 0 {
-			failure = Status(swig.Error_status(details))
+	if err := h.engine.takeSlot(ctx); err != nil {
+		return "", err
+	}
+	var id string
+	isLast := true
+	// Not bounded by the context: C ends the hold before the server replies.
+	err := h.inSlot(context.Background(), func(address, details uintptr) int32 {
+		if isLast = h.kind.number(address) == hold.term.number; !isLast {
+			return 0
 		}
+		object := h.kind.export(address, milliseconds(lease), details)
 		if h.kind.deadline(address) == 0 { // a hold that awaits replicas is not held, but not over
 			h.exported(hold)
-			if ctx.Err() != nil {
-				go hold.report.unlock(failure) // the caller may have returned
-			}
 		}
 		if object == 0 {
 			return swig.Error_status(details)
 		}
 		defer swig.Hold_id_free(object)
-		id <- swig.Text(swig.Hold_id_text(object))
+		id = swig.Text(swig.Hold_id_text(object))
 		return 0
 	})
-	if err != nil {
-		return "", err
+	if err == nil && !isLast {
+		err = hold.over()
 	}
-	return <-id, nil
+	return id, err
 }
 
 // exported ends a hold that C no longer has.

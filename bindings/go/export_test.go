@@ -55,6 +55,54 @@ func TestFailedExportKeepsAHoldInDoubt(t *testing.T) {
 	must(t, hold.Unlock(within(t)))
 }
 
+// C ends the hold before the server replies, so the end of the context must not hide the end.
+func TestExportWithoutAReplyEndsTheHold(t *testing.T) {
+	server := startServer(t)
+	client := server.open(t, WithCommandTimeout(time.Second))
+	hold, err := client.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	server.ask(t, "CLIENT PAUSE 60000 WRITE")
+	brief, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err = hold.Export(brief, time.Minute)
+	if err == nil {
+		t.Fatal("the export needs no reply")
+	}
+	if hold.Err() == nil && !hold.IsHeld() {
+		t.Fatal("the hold is not held, and not over: ", err)
+	}
+	expect(t, hold.Err(), ErrNotOwner)
+	server.ask(t, "CLIENT UNPAUSE")
+}
+
+// An export that waits for other calls does not end a hold that begins meanwhile.
+func TestLateExportLeavesTheNextHold(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	for i := 0; i < blockingCalls; i++ {
+		client.engine.slots <- struct{}{}
+	}
+	exported := make(chan error, 1)
+	go func() {
+		_, err := hold.Export(within(t), time.Minute)
+		exported <- err
+	}()
+	time.Sleep(100 * time.Millisecond) // so that the export waits for a slot
+	must(t, hold.Unlock(within(t)))
+	next, err := lock.Acquire(within(t))
+	must(t, err)
+	for i := 0; i < blockingCalls; i++ {
+		<-client.engine.slots
+	}
+	expect(t, <-exported, ErrNotOwner)
+	if !next.IsHeld() || next.Err() != nil {
+		t.Fatal("the export has ended the next hold: ", next.Err())
+	}
+	must(t, next.Unlock(within(t)))
+}
+
 // A hold by a writer is adopted as one, and can be changed.
 func TestAdoptOfAReadWriteLockKeepsItsMode(t *testing.T) {
 	client := startServer(t).open(t)
