@@ -87,8 +87,11 @@ func (o *owner) adoptUnreported(ctx context.Context, id string, how *mode) (*Hol
 	if err := h.engine.takeSlot(ctx); err != nil {
 		return nil, err
 	}
-	isOver := make(chan struct{})
-	go h.cancelAtEnd(ctx, isOver)
+	isOver, cancelled := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(cancelled)
+		h.cancelAtEnd(ctx, isOver)
+	}()
 	// Not bounded by the context: a hold that C has adopted must have a Hold.
 	err := h.inSlot(context.Background(), func(address, details uintptr) int32 {
 		status := h.kind.adopt(address, id, details)
@@ -98,6 +101,7 @@ func (o *owner) adoptUnreported(ctx context.Context, id string, how *mode) (*Hol
 		return status
 	})
 	close(isOver)
+	<-cancelled // so that it does not cancel the next acquire
 	if errors.Is(err, ErrCancelled) && ctx.Err() != nil {
 		return nil, ended(ctx, "the context ended before the reply")
 	}

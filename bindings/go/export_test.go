@@ -165,6 +165,41 @@ func TestAListenerFollowsAnAdoption(t *testing.T) {
 	received.expect(t, "wait mutex a", "granted a", "ended a")
 }
 
+// The end of the context cancels the adoption, and not the acquire after it.
+func TestTheEndOfAnAdoptionLeavesTheNextAcquire(t *testing.T) {
+	server := startServer(t)
+	client, other := server.open(t), server.open(t)
+	hold, err := other.lock(t, "a").Acquire(within(t))
+	must(t, err)
+	lock := client.lock(t, "a")
+	ctx, end := context.WithCancel(context.Background())
+	cancels := make(chan struct{})
+	var once sync.Once
+	// The context ends during the adoption, and the cancel is slow.
+	usual := lock.own().core().kind
+	slow := *usual
+	slow.adopt = func(address uintptr, id string, details uintptr) int32 {
+		end()
+		<-cancels
+		return usual.adopt(address, id, details)
+	}
+	slow.cancel = func(address, details uintptr) int32 {
+		once.Do(func() { close(cancels) })
+		time.Sleep(100 * time.Millisecond)
+		return usual.cancel(address, details)
+	}
+	lock.own().core().kind = &slow
+	expect(t, only(lock.Adopt(ctx, "no id")), ErrInvalidArgument)
+	lock.own().core().kind = usual
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		_ = hold.Unlock(context.Background())
+	}()
+	next, err := lock.Acquire(within(t))
+	must(t, err)
+	must(t, next.Unlock(within(t)))
+}
+
 // The deadline also ends the wait for other calls that keep a thread.
 func TestAdoptDuringManyCallsEndsWithItsContext(t *testing.T) {
 	server := startServer(t)
