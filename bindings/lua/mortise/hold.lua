@@ -214,6 +214,7 @@ function hold:set_value(value)
     return nil, "a multi has no value; set those of its members", core.UNSUPPORTED
   end
   local is_ok, message, code, details = call(self, "set_value", value)
+  if is_ok then is_ok, message, code, details = check_latest(self) end
   if is_ok then return true end
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   return nil, message, code, details

@@ -54,6 +54,23 @@ check.case("a lost hold of a reader stays lost while its handle reads again", fu
   assert(check.client():rw(name):write_try())
 end)
 
+check.case("a value that a later hold has is not that of this one", function(name)
+  local lock, late = check.client():lock(name), nil
+  local early = assert(lock:try())
+  local calls = lock.calls
+  -- An acquire in the background replaces the hold after the first check.
+  local function set_value(...)
+    assert(lock:unlock())
+    late = assert(lock:try())
+    return calls.set_value(...)
+  end
+  lock.calls = setmetatable({set_value = set_value}, {__index = calls})
+  check_lost(name, early:set_value("text"))
+  lock.calls = nil
+  check.equal(late:set_value("text"), true)
+  check.equal(late:unlock(), true)
+end)
+
 check.case("an exported hold is continued by one adopter", function(name)
   local client = check.client()
   local first, second = client:lock(name), client:lock(name)
