@@ -126,18 +126,28 @@ end
 
 --- Calls fn with each event about a loss or a risk of this lock, and with the option `contended`
 -- about waiters. Replaces an earlier watch. Without fn it only ends the earlier watch. A closed or
--- collected lock reports nothing.
+-- collected lock reports nothing. A hold may be given in place of its lock. If the hold was lost
+-- before, fn is called at once, and may be called again with an event of the same loss.
 function dispatcher:watch(owner, fn)
+  local held = getmetatable(owner) == hold and owner
+  if held then owner = held.owner end
   local watch = type(owner) == "table" and owner.calls and owner.calls.watch
   if not watch then error("cannot watch " .. tostring(owner) .. "; give a lock", 2) end
   if fn ~= nil and type(fn) ~= "function" then
     error("fn has to be a function, not " .. type(fn), 2)
+  end
+  if held then
+    local is_open, message, code = hold.owner_of(held)
+    if not is_open then return nil, message, code end
   end
   local tag = new_tag(self)
   local is_ok, message, code, details = watch(owner.handle, fn and self.queue.handle, tag)
   if code == core.INVALID_ARGUMENT then error(message, 2) end
   if not is_ok then return nil, message, code, details end
   replace_watcher(self, "watch", owner, tag, fn)
+  -- In this order: from now on an event reports a loss.
+  local loss = held and fn and hold.loss_of(held, tag)
+  if loss then fn(loss) end
   return true
 end
 

@@ -48,16 +48,21 @@ local function is_latest(self)
   return number == self.number
 end
 
+local function details_of_loss(owner)
+  return {
+    reason = core.REASON_NONE, lock_name = owner.calls.name and owner.calls.name(owner.handle),
+    server_text = "", is_retryable = false, is_ambiguous = false,
+  }
+end
+
 -- Returns true if it is the latest, or nil, message, code, details.
 local function check_latest(self)
   local owner = self.owner
   local is_mine, message, code = is_latest(self)
   if is_mine then return true end
   if is_mine == nil then return nil, message, code end
-  return nil, title(owner) .. "this hold has ended; its handle was acquired again", core.LOST, {
-    reason = core.REASON_NONE, lock_name = owner.calls.name and owner.calls.name(owner.handle),
-    server_text = "", is_retryable = false, is_ambiguous = false,
-  }
+  return nil, title(owner) .. "this hold has ended; its handle was acquired again", core.LOST,
+         details_of_loss(owner)
 end
 
 -- Calls the C layer's function for a method of the owner if the owner's latest hold is this one.
@@ -224,6 +229,26 @@ end
 hold.calls = {unlock_async = true, extend_async = true, set_value_async = true}
 
 function hold.hold_of() end
+
+-- For the dispatcher: returns the owner of a hold that was not ended with this object, or nil,
+-- message, code.
+hold.owner_of = owner_of
+
+-- For the dispatcher: returns nil while the hold lasts, otherwise an event of its loss. With the
+-- option `acks`, a hold that awaits replicas lasts, although it is not held.
+function hold.loss_of(self, tag)
+  local owner = self.owner
+  local deadline_ns = owner.calls.deadline_ns(owner.handle)
+  -- In this order: what lasts after the number was read may be another hold already.
+  local is_mine = is_latest(self)
+  if is_mine == nil or is_mine and deadline_ns ~= 0 then return end
+  local details = details_of_loss(owner)
+  return {
+    kind = core.EVENT_LOST, tag = tag, status = core.LOST, token = self.token or 0,
+    hold_number = self.number, message = title(owner) .. "the hold was lost before the watch",
+    lock_name = details.lock_name, details = details,
+  }
+end
 
 -- For the dispatcher: begins `unlock` or `extend`, which ends on a queue. Misuse is also returned.
 function hold:begin(method, queue, tag, ...)
