@@ -186,11 +186,15 @@ final class Mode implements Acquirable {
     return code;
   }
 
+  /** The result of a change may not have reached the caller: then the hold has the other mode. */
   private int unlockNow(long holdNumber) {
-    int code = owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
-    if (code != Status.NOT_OWNER.code()) return code;
-    Mode other = owner.upgraded(this, holdNumber);
-    return other == null ? code : other.unlockNow(holdNumber);
+    int code = callUnlock(holdNumber);
+    Mode other = code == Status.NOT_OWNER.code() ? owner.other(this) : null;
+    return other == null ? code : other.callUnlock(holdNumber);
+  }
+
+  private int callUnlock(long holdNumber) {
+    return owner.call(it -> calls.unlockNow.unlock(it, holdNumber));
   }
 
   /** As {@link #unlockNow}. NOT_OWNER is known at once or not at all. */
@@ -198,7 +202,7 @@ final class Mode implements Acquirable {
     CompletableFuture<Event> end = startUnlock(holdNumber);
     boolean isKnown = end.isDone() && !end.isCompletedExceptionally();
     boolean isOther = isKnown && end.join().is(Status.NOT_OWNER);
-    Mode other = isOther ? owner.upgraded(this, holdNumber) : null;
+    Mode other = isOther ? owner.other(this) : null;
     return other == null ? end : other.startUnlock(holdNumber);
   }
 
@@ -232,8 +236,7 @@ final class Mode implements Acquirable {
     CompletableFuture<Event> end =
         owner.start((it, queue, tag) -> calls.unlockLater.start(it, queue, tag, holdNumber));
     if (!isRefused(end, Status.LIMIT)) return end;
-    return Threads.help(
-        () -> Event.of(owner.call(it -> calls.unlockNow.unlock(it, holdNumber))));
+    return Threads.help(() -> Event.of(callUnlock(holdNumber)));
   }
 
   /** Whether the call was not even begun, and for this reason. */

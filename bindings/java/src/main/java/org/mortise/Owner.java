@@ -580,8 +580,8 @@ public abstract class Owner implements AutoCloseable {
     return true;
   }
 
-  /** The mode of this hold after an upgrade that its lease does not know yet, or null. */
-  Mode upgraded(Mode known, long number) {
+  /** The mode to which an upgrade or a downgrade of a hold in this mode leads, or null. */
+  Mode other(Mode mode) {
     return null;
   }
 

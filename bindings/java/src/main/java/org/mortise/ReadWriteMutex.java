@@ -201,10 +201,9 @@ public final class ReadWriteMutex extends Owner {
     if (onlyReads) changeHold(reading);
   }
 
-  /** A hold that lasts and is not for reading is for writing. */
   @Override
-  Mode upgraded(Mode known, long number) {
-    return known == reading && !isOver() && holdNumber() == number ? writing : null;
+  Mode other(Mode mode) {
+    return mode == reading ? writing : reading;
   }
 
   private boolean upgraded(int code) {

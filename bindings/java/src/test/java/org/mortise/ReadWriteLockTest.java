@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -142,6 +143,23 @@ class ReadWriteLockTest {
     assertStatus(Status.LOST, lock.readLock()::unlock);
     assertThrows(IllegalMonitorStateException.class, lock.readLock()::unlock);
     assertTrue(othersCanWrite("lost"));
+  }
+
+  /** The client knows of the loss before the first unlock, which then does not downgrade. */
+  @Test
+  void aLostWriterThatReadsCanLockAgain() throws Exception {
+    // Renewed soon, but long enough that a slow machine renews in time.
+    var options =
+        MortiseOptions.DEFAULTS.withReentrant(true).withLease(Duration.ofSeconds(6));
+    var lock = client.readWriteLock("both", options);
+    lock.writeLock().lock();
+    lock.readLock().lock();
+    redis.command("DEL", "{mortise:both}");
+    Waiting.until("the loss", () -> !lock.isWriteHeldByCurrentThread());
+    assertStatus(Status.LOST, lock.writeLock()::unlock);
+    assertStatus(Status.LOST, lock.readLock()::unlock);
+    assertTrue(lock.writeLock().tryLock());
+    lock.writeLock().unlock();
   }
 
   @Test
