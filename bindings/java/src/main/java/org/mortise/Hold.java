@@ -43,9 +43,15 @@ final class Hold {
     leases.remove(lease);
   }
 
-  /** From now on its leases are of another mode, as after an upgrade. */
-  void change(Mode mode, long newToken) {
+  /**
+   * From now on its leases are of another mode, as after an upgrade. Returns false if the hold has
+   * changed since: the result of a change can come late, and each upgrade raises the token.
+   */
+  synchronized boolean change(Mode mode, long newToken) {
+    boolean isUpgrade = mode.kind() == LockKind.WRITE;
+    if (newToken < token || (newToken == token && isUpgrade)) return false;
     token = newToken;
     for (Lease lease : leases) lease.change(mode);
+    return true;
   }
 }

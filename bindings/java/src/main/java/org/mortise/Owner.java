@@ -585,10 +585,11 @@ public abstract class Owner implements AutoCloseable {
     return null;
   }
 
-  /** The hold has another mode and perhaps another token now. */
-  void changeHold(Mode mode) {
+  /** The hold with this number has another mode and perhaps another token now. */
+  void changeHold(Mode mode, long number, long token) {
     Hold hold = newest.get();
-    if (hold != null && isCurrent(hold)) hold.change(mode, token());
-    if (reports != null) reports.change(holdNumber(), mode.kind(), token());
+    boolean isNewest = hold != null && hold.number() == number;
+    if (isNewest && !hold.change(mode, token)) return;
+    if (reports != null) reports.change(number, mode.kind(), token);
   }
 }

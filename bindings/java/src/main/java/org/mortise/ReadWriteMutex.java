@@ -1,6 +1,7 @@
 package org.mortise;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongToIntFunction;
 
 /**
  * One owner of a read-write lock: many owners may read at once, or one may write. An owner either
@@ -124,8 +125,8 @@ public final class ReadWriteMutex extends Owner {
    *     others
    */
   public boolean tryUpgrade() {
-    if (Threads.mustNotBlock()) return upgraded(Threads.join(upgradeLater()).code());
-    return upgraded(call(MortiseNative::rw_upgrade));
+    if (Threads.mustNotBlock()) return upgraded(Threads.join(upgradeLater()));
+    return upgraded(change(MortiseNative::rw_upgrade));
   }
 
   /**
@@ -134,7 +135,7 @@ public final class ReadWriteMutex extends Owner {
    * @return completed with its result
    */
   public CompletableFuture<Boolean> tryUpgradeAsync() {
-    return deliver(upgradeLater(), event -> upgraded(event.code()));
+    return deliver(upgradeLater(), this::upgraded);
   }
 
   /**
@@ -147,13 +148,14 @@ public final class ReadWriteMutex extends Owner {
    */
   public void downgrade() {
     if (Threads.mustNotBlock()) {
-      downgraded(Threads.join(downgradeLater()).code());
+      downgraded(Threads.join(downgradeLater()));
       return;
     }
+    long number = holdNumber();
     try {
-      downgraded(call(MortiseNative::rw_downgrade));
+      downgraded(change(MortiseNative::rw_downgrade));
     } finally {
-      settle();
+      settle(number);
     }
   }
 
@@ -166,7 +168,7 @@ public final class ReadWriteMutex extends Owner {
     return deliver(
         downgradeLater(),
         event -> {
-          downgraded(event.code());
+          downgraded(event);
           return null;
         });
   }
@@ -189,16 +191,28 @@ public final class ReadWriteMutex extends Owner {
   }
 
   private CompletableFuture<Event> downgradeLater() {
+    long number = holdNumber();
     var end = start(MortiseNative::rw_downgrade_async);
-    settle();
+    settle(number);
     return end;
   }
 
+  /** The result of a call that changes the hold. It is of no hold if another one has followed. */
+  private Event change(LongToIntFunction call) {
+    long number = holdNumber();
+    int code = call(call);
+    // In this order: the token is that of the number.
+    long token = token();
+    return holdNumber() == number ? new Event(code, token, number) : Event.of(code);
+  }
+
   /** From the call on, and without an answer, too, a downgraded owner only reads. */
-  private void settle() {
+  private void settle(long number) {
+    // In this order: a later upgrade raises the token, and a later hold has another number.
+    long token = token();
     boolean onlyReads =
         read(MortiseNative::rw_is_reading) != 0 && read(MortiseNative::rw_is_writing) == 0;
-    if (onlyReads) changeHold(reading);
+    if (onlyReads && holdNumber() == number) changeHold(reading, number, token);
   }
 
   @Override
@@ -206,15 +220,15 @@ public final class ReadWriteMutex extends Owner {
     return mode == reading ? writing : reading;
   }
 
-  private boolean upgraded(int code) {
-    if (code == Status.NOT_ACQUIRED.code()) return false;
-    writing.requireAcquired(code);
-    changeHold(writing);
+  private boolean upgraded(Event end) {
+    if (end.is(Status.NOT_ACQUIRED)) return false;
+    writing.requireAcquired(end.code());
+    changeHold(writing, end.holdNumber(), end.token());
     return true;
   }
 
-  private void downgraded(int code) {
-    reading.requireAcquired(code);
-    changeHold(reading);
+  private void downgraded(Event end) {
+    reading.requireAcquired(end.code());
+    changeHold(reading, end.holdNumber(), end.token());
   }
 }

@@ -416,10 +416,17 @@ class LeaseTest {
           assertTrue(lease.release());
         }
         assertFalse(owner.isReading() || owner.isWriting());
+        Lease second = owner.readLock().tryAcquire().orElseThrow();
+        long token = second.token();
         result.run();
         assertTrue(upgrade.join());
         assertFalse(lease.isHeld());
         assertFalse(lease.release());
+        // The late result is not that of the second hold.
+        assertEquals(token, second.token());
+        assertTrue(second.isHeld());
+        assertTrue(second.release());
+        assertFalse(owner.isReading() || owner.isWriting());
       }
     }
   }

@@ -109,6 +109,37 @@ class LockListenerTest {
     }
   }
 
+  /** The executor runs a result when the owner has a later hold, or has changed the hold again. */
+  @Test
+  void aLateResultIsNotReported() throws Exception {
+    var results = new LinkedBlockingQueue<Runnable>();
+    try (var client =
+        MortiseClient.builder(redis.url())
+            .lockListener(recorder)
+            .callbackExecutor(results::add)
+            .open()) {
+      var owner = client.readWriteMutex("late");
+      Lease first = owner.writeLock().tryAcquire().orElseThrow();
+      owner.downgradeAsync();
+      recorder.assertNext("wait WRITE late", "granted late", "changed READ late");
+      Runnable result = results.take();
+      assertTrue(first.release());
+      Lease second = owner.writeLock().tryAcquire().orElseThrow();
+      recorder.assertNext("released OK late", "wait WRITE late", "granted late");
+      result.run();
+      recorder.assertNoMore();
+      owner.downgrade();
+      owner.tryUpgradeAsync();
+      result = results.take();
+      owner.downgrade();
+      recorder.assertNext("changed READ late");
+      result.run();
+      recorder.assertNoMore();
+      assertTrue(second.release());
+      recorder.assertNext("released OK late");
+    }
+  }
+
   @Test
   void aThreadsLockIsReportedOnce() throws Exception {
     try (var client = open()) {
