@@ -94,9 +94,7 @@ class Hold:
         return False
 
     def _has_mode(self) -> bool:
-        handle = self._owner._handle
-        return (self._mode.is_held(handle)
-                or (self._follow_upgrade() and self._mode.is_held(handle)))
+        return bool(self._mode.is_held(self._owner._handle))
 
     @property
     def valid_for(self) -> float:
@@ -268,10 +266,11 @@ class Hold:
         self._check_open()
         try:
             self._owner._is_ending = True
+            mode = self._mode
             try:
-                self._mode.release_hold(self._owner._handle, self._number)
+                mode.release_hold(self._owner._handle, self._number)
             except NotOwner:
-                if not self._follow_change():
+                if not self._follow_change(mode):
                     raise
                 self._mode.release_hold(self._owner._handle, self._number)
         except _NOT_BEGUN:
@@ -289,10 +288,11 @@ class Hold:
         self._check_open()
         try:
             self._owner._is_ending = True
+            mode = self._mode
             try:
                 await self._owner._finish(self._begin_release)
             except NotOwner:
-                if not self._follow_change():
+                if not self._follow_change(mode):
                     raise
                 await self._owner._finish(self._begin_release)
         except _NOT_BEGUN:
@@ -333,29 +333,9 @@ class Hold:
         error.lock_name = name.encode() if isinstance(name, str) else name
         return error
 
-    def _follow_change(self) -> bool:
-        """Whether the hold may have the other mode: it was lost during an upgrade or downgrade."""
-        if self._mode.other is None or self._owner._calls.deadline_ns(self._owner._handle):
-            return self._follow_upgrade()
-        self._mode = self._mode.other
-        return True
-
-    def _follow_upgrade(self) -> bool:
-        """Whether an upgrade succeeded whose caller got no result. It changes the token."""
-        if self._mode is not _modes.READ:
-            return False
-        # In this order: the token that was read is that of the number.
-        token = self._current_token()
-        if token == self._token or not self._is_latest():
-            return False
-        self._mode, self._token = _modes.WRITE, token
-        self._report_change()
-        return True
-
-    def _report_change(self) -> None:
-        reports = self._owner._reports
-        if reports is not None:
-            reports.change(self._number, self._mode.lock_kind, self._token)
+    def _follow_change(self, tried: Mode) -> bool:
+        """Whether the hold may have another mode than the one in which a release failed."""
+        return False
 
     # ---- the end of a block ---------------------------------------------------------------
 
@@ -390,9 +370,13 @@ class Hold:
 class ReadWriteHold(Hold):
     """A hold of a read-write lock, to read or to write."""
 
+    # A call to downgrade has not returned. The C layer changes the mode before the server replies.
+    _is_lowering = False
+
     @property
     def is_writing(self) -> bool:
         """Whether this is a hold to write."""
+        self._follow_downgrade()
         return self._mode is _modes.WRITE or self._follow_upgrade()
 
     def upgrade(self) -> None:
@@ -417,20 +401,25 @@ class ReadWriteHold(Hold):
 
         From the call on the hold only reads, also after an exception.
         """
-        self._check_latest()
-        try:
+        with self._lowering():
             _core.rw_downgrade(self._owner._handle)
-        finally:
-            self._settle()
 
     async def downgrade_async(self) -> None:
         """As `downgrade`, without blocking the event loop."""
-        self._check_latest()
-        try:
+        with self._lowering():
             await self._owner._finish(
                 lambda queue, tag: _core.rw_downgrade_async(self._owner._handle, queue, tag))
+
+    @contextlib.contextmanager
+    def _lowering(self) -> Iterator[None]:
+        """The call to downgrade, which has changed the mode whatever its result is."""
+        self._check_latest()
+        self._is_lowering = True
+        try:
+            yield
         finally:
             self._settle()
+            self._is_lowering = False
 
     def _change(self, mode: Mode) -> None:
         self._mode = mode
@@ -441,3 +430,50 @@ class ReadWriteHold(Hold):
         handle = self._owner._handle
         if _modes.READ.is_held(handle) and not _modes.WRITE.is_held(handle):
             self._change(_modes.READ)
+
+    # ---- changes whose caller has no result yet -------------------------------------------
+
+    def _has_mode(self) -> bool:
+        # Another thread or task may change the mode between two looks.
+        for _ in range(3):
+            if self._mode.is_held(self._owner._handle):
+                return True
+            if not self._follow_upgrade():
+                self._follow_downgrade()
+        return False
+
+    def _follow_change(self, tried: Mode) -> bool:
+        # It may have been lost during the change.
+        is_lost = not self._owner._calls.deadline_ns(self._owner._handle)
+        if self._mode is not tried or self._follow_upgrade():
+            return True
+        if is_lost or self._is_lowering:
+            self._mode = tried.other  # type: ignore[assignment]
+            return True
+        return False
+
+    def _follow_upgrade(self) -> bool:
+        """Whether an upgrade succeeded whose caller got no result. It changes the token."""
+        if self._mode is not _modes.READ:
+            return False
+        # In this order: the token that was read is that of the number.
+        token = self._current_token()
+        if token == self._token or not self._is_latest():
+            return False
+        self._mode, self._token = _modes.WRITE, token
+        self._report_change()
+        return True
+
+    def _follow_downgrade(self) -> None:
+        """Takes the mode of a downgrade that has begun. The token stays."""
+        # Not by the mode alone, because a reentrant lock may also read by another hold object.
+        is_lowered = self._is_lowering and _modes.READ.is_held(self._owner._handle)
+        # In this order: the mode is that of the number.
+        if is_lowered and self._mode is _modes.WRITE and self._is_latest():
+            self._mode = _modes.READ
+            self._report_change()
+
+    def _report_change(self) -> None:
+        reports = self._owner._reports
+        if reports is not None:
+            reports.change(self._number, self._mode.lock_kind, self._token)

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 import mortise
-from support import PATIENCE_S, AsyncCase, Background, main, until
+from support import PATIENCE_S, AsyncCase, Background, main, redis, until
 
 
 class AsyncioTest(AsyncCase):
@@ -158,6 +158,30 @@ class AsyncioTest(AsyncCase):
             self.assertFalse(lock.reader().is_held or lock.writer().is_held)
 
         self.run_in_loop(work())
+
+    def halt(self) -> None:
+        """The server delays what writes, at most until the end of the test."""
+        self.addCleanup(redis, "CLIENT UNPAUSE")
+        redis("CLIENT PAUSE 60000 WRITE")
+
+    def test_a_hold_is_released_during_its_downgrade(self) -> None:
+        async def work() -> None:
+            lock = self.new_client(command_timeout=60).rw_lock(self.name)
+            hold = await lock.writer().acquire_async()
+            self.halt()
+            downgrade = asyncio.create_task(hold.downgrade_async())
+            await asyncio.sleep(0)
+            self.assertTrue(hold.is_held)
+            self.assertFalse(hold.is_writing)
+            release = asyncio.create_task(hold.release_async())
+            await asyncio.sleep(0)
+            redis("CLIENT UNPAUSE")
+            await release
+            with self.assertRaises(mortise.NotOwner):
+                await downgrade
+
+        self.run_in_loop(work())
+        self.assert_free()
 
     def test_two_tasks_cannot_use_one_lock_object(self) -> None:
         async def work() -> None:

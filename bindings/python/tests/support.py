@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -69,6 +70,16 @@ class AsyncCase(Case):
     async def await_queue(self, count: int) -> None:
         """As `await_waiters`, without blocking the event loop."""
         await asyncio.to_thread(self.await_waiters, count)
+
+
+def redis(command: str) -> None:
+    """Sends a command to the server of the tests."""
+    host, port = TCP_URL[len("redis://"):].split(":")
+    with socket.create_connection((host, int(port)), PATIENCE_S) as connection:
+        connection.sendall(command.encode() + b"\r\n")
+        reply = connection.recv(100)
+    if not reply.startswith(b"+"):
+        raise AssertionError(f"{command}: {reply!r}")
 
 
 def until(is_so: Callable[[], object]) -> None:
