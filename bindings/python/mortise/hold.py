@@ -387,14 +387,14 @@ class ReadWriteHold(Hold):
         """
         self._check_latest()
         _core.rw_upgrade(self._owner._handle)
-        self._change(_modes.WRITE)
+        self._change(_modes.WRITE, self._current_token())
 
     async def upgrade_async(self) -> None:
         """As `upgrade`, without blocking the event loop."""
         self._check_latest()
         await self._owner._finish(
             lambda queue, tag: _core.rw_upgrade_async(self._owner._handle, queue, tag))
-        self._change(_modes.WRITE)
+        self._change(_modes.WRITE, self._current_token())
 
     def downgrade(self) -> None:
         """Turns this hold of a writer into one of a reader, without a gap. The token stays.
@@ -421,15 +421,18 @@ class ReadWriteHold(Hold):
             self._settle()
             self._is_lowering = False
 
-    def _change(self, mode: Mode) -> None:
+    def _change(self, mode: Mode, token: int) -> None:
         self._mode = mode
-        self._token = self._current_token()
+        self._token = token
         self._report_change()
 
     def _settle(self) -> None:
         handle = self._owner._handle
+        # In this order: an upgrade may succeed after the modes were read. Its token is that of a
+        # writer.
+        token = self._current_token()
         if _modes.READ.is_held(handle) and not _modes.WRITE.is_held(handle):
-            self._change(_modes.READ)
+            self._change(_modes.READ, token)
 
     # ---- changes whose caller has no result yet -------------------------------------------
 
@@ -460,8 +463,7 @@ class ReadWriteHold(Hold):
         token = self._current_token()
         if token == self._token or not self._is_latest():
             return False
-        self._mode, self._token = _modes.WRITE, token
-        self._report_change()
+        self._change(_modes.WRITE, token)
         return True
 
     def _follow_downgrade(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 import mortise
+from mortise import _modes
 from support import PATIENCE_S, AsyncCase, Background, main, redis, until
 
 
@@ -179,6 +180,34 @@ class AsyncioTest(AsyncCase):
             await release
             with self.assertRaises(mortise.NotOwner):
                 await downgrade
+
+        self.run_in_loop(work())
+        self.assert_free()
+
+    def test_an_upgrade_that_ends_during_a_refused_downgrade_is_noticed(self) -> None:
+        is_writing = _modes.WRITE.is_held
+
+        def look(handle: Any) -> Any:
+            seen = is_writing(handle)
+            redis("CLIENT UNPAUSE")
+            until(lambda: is_writing(handle))
+            return seen
+
+        async def work() -> None:
+            lock = self.new_client(command_timeout=60).rw_lock(self.name)
+            hold = await lock.reader().acquire_async()
+            self.halt()
+            upgrade = asyncio.create_task(hold.upgrade_async())
+            await asyncio.sleep(0)
+            with mock.patch.object(_modes.WRITE, "is_held", look), \
+                    self.assertRaises(mortise.Busy):
+                await hold.downgrade_async()
+            upgrade.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await upgrade
+            self.assertTrue(hold.is_held and hold.is_writing)
+            self.assertEqual(hold.token, lock.token)
+            await hold.release_async()
 
         self.run_in_loop(work())
         self.assert_free()
