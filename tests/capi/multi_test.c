@@ -80,6 +80,32 @@ static void one_in_the_way_leaves_nothing_behind(void) {
   close_set(&set);
 }
 
+static void a_member_that_was_changed_by_itself_is_released(void) {
+  mortise_client *other = open_client(server);
+  mortise_rw *writer = open_rw(other, "c rw");
+  for (int is_freed = 0; is_freed <= 1; ++is_freed) {
+    for (int is_reader = 0; is_reader <= 1; ++is_reader) {
+      struct set set = open_set(is_reader);
+      CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+      CHECK_STATUS(MORTISE_OK, is_reader ? mortise_rw_upgrade(set.rw, NULL)
+                                         : mortise_rw_downgrade(set.rw, NULL));
+      if (is_freed) {
+        mortise_multi_free(set.multi);
+        set.multi = NULL;
+      } else {
+        CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, NULL));
+      }
+      CHECK_NUMBER(0, mortise_rw_is_reading(set.rw));
+      CHECK_NUMBER(0, mortise_rw_is_writing(set.rw));
+      CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire(writer, patience_ms, NULL));
+      CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(writer, NULL));
+      close_set(&set);
+    }
+  }
+  mortise_rw_free(writer);
+  mortise_client_free(other);
+}
+
 static void a_wait_is_cancelled_whole(void) {
   struct set set = open_set(1);
   mortise_queue *queue = mortise_queue_new(client, 0, NULL);
@@ -338,6 +364,7 @@ int main(void) {
   client = open_client(server);
   RUN(all_are_held_and_all_are_released);
   RUN(one_in_the_way_leaves_nothing_behind);
+  RUN(a_member_that_was_changed_by_itself_is_released);
   RUN(a_wait_is_cancelled_whole);
   RUN(a_wait_costs_no_member_its_lease);
   RUN(bad_members_are_named);

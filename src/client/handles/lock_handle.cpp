@@ -186,6 +186,13 @@ outcome lock_handle::unlock(lock::hold_mode mode, std::int64_t hold_number) {
   });
 }
 
+// The mode of the hold with this number, which an upgrade or a downgrade may have changed since it
+// was acquired in this mode. Under the mutex.
+lock::hold_mode lock_handle::present_mode(lock::hold_mode mode, std::int64_t hold_number) const {
+  if (hold_number != owner_.hold_number || owner_.has_hold(mode)) return mode;
+  return mode == lock::hold_mode::shared ? lock::hold_mode::exclusive : lock::hold_mode::shared;
+}
+
 // The number of an ended hold never unlocks a later hold of its handle.
 outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                               lock::operation* call, time_ns now) {
@@ -386,8 +393,9 @@ outcome lock_handle::start(lock::acquire_operation& call) {
 
 outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode,
                                   std::int64_t hold_number) {
-  return gate_driver_->enter(
-      [&](lock::gate& gate, time_ns now) { return end_hold(gate, mode, hold_number, &call, now); });
+  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    return end_hold(gate, present_mode(mode, hold_number), hold_number, &call, now);
+  });
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
@@ -406,8 +414,9 @@ bool lock_handle::start_top_up(lock::operation& call) {
 }
 
 void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
-  gate_driver_->enter(
-      [&](lock::gate& gate, time_ns now) { end_hold(gate, mode, hold_number, nullptr, now); });
+  gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    end_hold(gate, present_mode(mode, hold_number), hold_number, nullptr, now);
+  });
 }
 
 void lock_handle::start_progress() noexcept {

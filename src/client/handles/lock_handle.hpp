@@ -80,6 +80,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The same for a caller that keeps the operation until it is finished.
   outcome start(lock::acquire_operation& call);
+  // Also in the other mode, if the hold with this number has changed to it.
   outcome start_unlock(lock::operation& call, lock::hold_mode mode, std::int64_t hold_number);
   outcome start_extend(lock::operation& call, std::int64_t lease_ms);
   // Extends a hold without renewal that has used a tenth of its lease. False if no request was
@@ -87,7 +88,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   bool start_top_up(lock::operation& call);
   // The work under the hold begins (option `progress`).
   void start_progress() noexcept;
-  // Releases the hold without waiting for the reply.
+  // Releases the hold as `start_unlock`, without waiting for the reply.
   void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
   // Ends a waiting acquire: ok, or not_waiting.
   outcome cancel() override;
@@ -155,6 +156,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                  std::int64_t timeout_ms, Start&& start);
   outcome start_acquire(const std::shared_ptr<event_queue>& queue, std::int64_t tag,
                         const lock::amount& amount, std::int64_t timeout_ms, bool is_try);
+  [[nodiscard]] lock::hold_mode present_mode(lock::hold_mode mode, std::int64_t hold_number) const;
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
   outcome ask(const protocol::command& request, time_ns deadline);
