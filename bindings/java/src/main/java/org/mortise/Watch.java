@@ -3,6 +3,7 @@ package org.mortise;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Who is told of one owner's losses. It does not know the owner, which can be collected. */
 final class Watch {
@@ -12,8 +13,8 @@ final class Watch {
   private final Notices<LossReason> losses = new Notices<>();
 
   private final Notices<Void> contentions = new Notices<>();
-  /** The last hold with a report of waiters. */
-  private volatile long contendedHold;
+  /** The latest hold with a report of waiters. Reports of two holds can come in either order. */
+  private final AtomicLong contendedHold = new AtomicLong();
 
   /** The futures for one kind of notice. A future keeps its lease, so it is not kept here. */
   private static final class Notices<T> {
@@ -65,7 +66,7 @@ final class Watch {
   /** True if waiters for this hold were reported before. */
   boolean addContention(HoldFuture<Void> contention, long holdNumber) {
     contentions.add(contention, holdNumber);
-    return contendedHold == holdNumber;
+    return contendedHold.get() == holdNumber;
   }
 
   void removeContention(HoldFuture<Void> contention) {
@@ -87,7 +88,7 @@ final class Watch {
     }
     if (kind == Constants.EVENT_LOST) losses.complete(holdNumber, reason);
     if (kind != Constants.EVENT_CONTENDED) return;
-    contendedHold = holdNumber;
+    contendedHold.accumulateAndGet(holdNumber, Math::max);
     contentions.complete(holdNumber, null);
   }
 

@@ -3,6 +3,7 @@ package org.mortise;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -61,6 +62,17 @@ class ContendedTest {
       lease.close();
       get(waiting).close();
     }
+  }
+
+  /** The threads of callbacks can report two holds in either order. */
+  @Test
+  void anOldReportDoesNotHideThatOfALaterHold() {
+    var watch = new Watch(Name.of("contended"));
+    for (long number : new long[] {2, 1}) {
+      watch.tell(Constants.EVENT_CONTENDED, number, number, LossReason.UNKNOWN);
+    }
+    assertTrue(watch.addContention(new HoldFuture<>(null), 2));
+    assertFalse(watch.addContention(new HoldFuture<>(null), 3));
   }
 
   @Test
