@@ -13,7 +13,7 @@ public final class ReadWriteMutex extends Owner {
       new OwnerCalls(
           "the read-write lock's owner",
           MortiseNative::rw_free,
-          it -> MortiseNative.rw_is_reading(it) | MortiseNative.rw_is_writing(it),
+          it -> isEither(it, MortiseNative::rw_is_reading, MortiseNative::rw_is_writing),
           MortiseNative::rw_token,
           MortiseNative::rw_hold_number,
           MortiseNative::rw_valid_ms,
@@ -171,6 +171,12 @@ public final class ReadWriteMutex extends Owner {
           downgraded(event);
           return null;
         });
+  }
+
+  /** Whether it holds in either mode. A change between two looks must not hide the hold. */
+  static int isEither(long address, LongToIntFunction isReading, LongToIntFunction isWriting) {
+    if (isReading.applyAsInt(address) != 0 || isWriting.applyAsInt(address) != 0) return 1;
+    return isReading.applyAsInt(address);
   }
 
   private static boolean isExclusive(byte[] id) {

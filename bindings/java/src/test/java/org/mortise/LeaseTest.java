@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -262,6 +263,21 @@ class LeaseTest {
       assertThrows(ExecutionException.class, () -> Waiting.result(downgrade));
       patient.readWriteMutex("silent").writeLock().tryAcquire().orElseThrow().close();
     }
+  }
+
+  @Test
+  void aChangeBetweenTwoLooksDoesNotHideTheHold() {
+    var isWriting = new AtomicBoolean(true);
+    assertEquals(
+        1,
+        ReadWriteMutex.isEither(
+            0,
+            it -> isWriting.get() ? 0 : 1,
+            it -> {
+              isWriting.set(false);
+              return 0;
+            }));
+    assertEquals(0, ReadWriteMutex.isEither(0, it -> 0, it -> 0));
   }
 
   @Test
