@@ -3,6 +3,7 @@ package org.mortise;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A hold on a lock. It ends by {@link #close()}, or it is lost and never comes back. A lease cannot
@@ -14,6 +15,8 @@ public final class Lease implements AutoCloseable {
   private final Hold hold;
   private volatile Mode mode;
   private final AtomicBoolean isReleased = new AtomicBoolean();
+  /** Exports that wait for the server. Until its reply the owner has no hold. */
+  private final AtomicInteger exports = new AtomicInteger();
   /** Null until it is asked for; guarded by this. */
   private HoldFuture<LossReason> loss;
 
@@ -82,20 +85,21 @@ public final class Lease implements AutoCloseable {
    * Completing the future by hand, as by {@code cancel}, ends no hold.
    *
    * @return completed with the reason, on the client's callback executor; the same future each
-   *     time. The reason can be {@link LossReason#UNKNOWN} when this was first called after the
-   *     loss
+   *     time if this was called before a release. The reason can be {@link LossReason#UNKNOWN} when
+   *     this was first called after the loss
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */
   public synchronized CompletableFuture<LossReason> lost() {
     if (loss != null) return loss;
     var asked = new HoldFuture<LossReason>(this);
-    if (!isReleased.get()) {
-      owner.addLoss(asked, hold);
-      // In this order: a release at the same time says so before it ends the hold.
-      if (isLost() && !isReleased.get()) {
-        owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
-      }
+    // Not kept: the release may be refused, and a later future completes then.
+    if (isReleased.get()) return asked;
+    owner.addLoss(asked, hold);
+    // In this order: a release or an export at the same time says so before it ends the hold, and
+    // an export is a release when it ends.
+    if (isLost() && exports.get() == 0 && !isReleased.get()) {
+      owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
     }
     loss = asked;
     return asked;
@@ -109,14 +113,16 @@ public final class Lease implements AutoCloseable {
    * <p>It is a hint: all waiters may have given up meanwhile, and a lost message delays it until
    * the next renewal. A reference to the future keeps the lease and its owner from being collected.
    *
-   * @return completed on the client's callback executor; the same future each time
+   * @return completed on the client's callback executor; the same future each time if this was
+   *     called before a release
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */
   public synchronized CompletableFuture<Void> contended() {
     if (contention != null) return contention;
     var asked = new HoldFuture<Void>(this);
-    if (!isReleased.get()) owner.addContention(asked, hold);
+    if (isReleased.get()) return asked;
+    owner.addContention(asked, hold);
     contention = asked;
     return asked;
   }
@@ -156,6 +162,7 @@ public final class Lease implements AutoCloseable {
   public String export(Duration lease) {
     long leaseMillis = Times.roundedUp(lease, "lease");
     requireCurrent();
+    exports.incrementAndGet();
     try {
       String id = owner.export(leaseMillis);
       exported(Status.OK);
@@ -163,6 +170,8 @@ public final class Lease implements AutoCloseable {
     } catch (MortiseException failure) {
       if (owner.isOver()) exported(failure.status());
       throw failure;
+    } finally {
+      exports.decrementAndGet();
     }
   }
 

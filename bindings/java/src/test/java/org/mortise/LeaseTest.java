@@ -447,83 +447,11 @@ class LeaseTest {
     }
   }
 
-  /** What no server can be made to cause. */
-  private static final class Faults {
-    boolean isInDoubt;
-    boolean isOutOfMemory;
-    Runnable afterWatch = () -> {};
-
-    void spendMemory() {
-      if (isOutOfMemory) throw new MortiseException(Status.NO_MEMORY, "memory ran out");
-    }
-  }
-
-  /** A mutex whose native calls have these faults. */
-  private static final class FaultyMutex extends Owner {
-    private final Faults faults;
-    private final Mode mode;
-
-    FaultyMutex(MortiseClient client, String name, Faults faults) {
-      super(
-          client,
-          Name.of(name),
-          null,
-          calls(faults),
-          (it, settings) -> MortiseNative.lock_new(it, Name.of(name).bytes(), settings));
-      this.faults = faults;
-      Mode.Calls acquiring =
-          new Mode.Calls(
-              MortiseNative::lock_try,
-              MortiseNative::lock_try_async,
-              MortiseNative::lock_acquire,
-              MortiseNative::lock_acquire_async,
-              (it, number) -> {
-                faults.spendMemory();
-                return MortiseNative.lock_unlock_hold(it, number);
-              },
-              (it, queue, tag, number) -> {
-                faults.spendMemory();
-                return MortiseNative.lock_unlock_hold_async(it, queue, tag, number);
-              });
-      mode = new Mode(this, LockKind.MUTEX, acquiring, MortiseNative::multi_add_lock);
-    }
-
-    private static OwnerCalls calls(Faults faults) {
-      return new OwnerCalls(
-          "the mutex's owner",
-          MortiseNative::lock_free,
-          it -> faults.isInDoubt ? 0 : MortiseNative.lock_is_held(it),
-          MortiseNative::lock_token,
-          MortiseNative::lock_hold_number,
-          MortiseNative::lock_valid_ms,
-          MortiseNative::lock_deadline_ns,
-          MortiseNative::lock_extend,
-          MortiseNative::lock_extend_async,
-          MortiseNative::lock_progress,
-          MortiseNative::lock_set_value,
-          MortiseNative::lock_set_value_async,
-          MortiseNative::lock_cancel,
-          MortiseNative::lock_interrupt,
-          MortiseNative::lock_set_task,
-          MortiseNative::lock_query,
-          MortiseNative::lock_force_release,
-          MortiseNative::lock_export,
-          MortiseNative::lock_adopt,
-          MortiseNative::lock_watch);
-    }
-
-    @Override
-    void addLoss(HoldFuture<LossReason> loss, Hold hold) {
-      super.addLoss(loss, hold);
-      faults.afterWatch.run();
-    }
-  }
-
   /** A hold whose replicas still have to acknowledge it is not held, and not over. */
   @Test
   void aFailedExportKeepsAHoldInDoubt() throws Exception {
-    var faults = new Faults();
-    Lease lease = new FaultyMutex(client, "doubt", faults).mode.acquire();
+    var faults = new FaultyMutex.Faults();
+    Lease lease = new FaultyMutex(client, "doubt", faults).mode().acquire();
     faults.isInDoubt = true;
     assertStatus(Status.INVALID_ARGUMENT, () -> lease.export(Duration.ofMillis(1)));
     faults.isInDoubt = false;
@@ -533,8 +461,8 @@ class LeaseTest {
 
   @Test
   void aReleaseWithoutMemoryCanBeRepeated() throws Exception {
-    var faults = new Faults();
-    Lease lease = new FaultyMutex(client, "memory", faults).mode.acquire();
+    var faults = new FaultyMutex.Faults();
+    Lease lease = new FaultyMutex(client, "memory", faults).mode().acquire();
     faults.isOutOfMemory = true;
     assertStatus(Status.NO_MEMORY, lease::release);
     assertStatus(Status.NO_MEMORY, lease::close);
@@ -551,8 +479,8 @@ class LeaseTest {
   void aReleaseDuringLostIsNoLoss() throws Exception {
     try (var quick =
         MortiseClient.builder(redis.url()).callbackExecutor(Runnable::run).open()) {
-      var faults = new Faults();
-      Lease lease = new FaultyMutex(quick, "released", faults).mode.acquire();
+      var faults = new FaultyMutex.Faults();
+      Lease lease = new FaultyMutex(quick, "released", faults).mode().acquire();
       faults.afterWatch = () -> assertTrue(lease.release());
       CompletableFuture<LossReason> lost = lease.lost();
       assertFalse(lease.isHeld());

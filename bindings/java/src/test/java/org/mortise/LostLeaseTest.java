@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.mortise.Waiting.Worker;
 
 /** The loss in a lease's own future. */
 class LostLeaseTest {
@@ -137,6 +138,40 @@ class LostLeaseTest {
     assertTrue(owner.tryUpgrade());
     delete("book");
     assertEquals(LossReason.SERVER_LOST, result(lost));
+  }
+
+  /** It was first asked for during a release that is refused. */
+  @Test
+  void aRefusedReleaseKeepsTheFuture() throws Exception {
+    var faults = new FaultyMutex.Faults();
+    Lease lease = new FaultyMutex(client, "refused", faults).mode().acquire();
+    faults.beforeUnlock = () -> assertFalse(lease.lost().isDone());
+    faults.isOutOfMemory = true;
+    assertStatus(Status.NO_MEMORY, lease::release);
+    CompletableFuture<LossReason> lost = lease.lost();
+    assertSame(lost, lease.lost());
+    delete("refused");
+    assertEquals(LossReason.SERVER_LOST, result(lost));
+  }
+
+  /** The owner has no hold while the server replies. */
+  @Test
+  void anExportIsNoLoss() throws Exception {
+    try (var halted = new Redis();
+        var patient =
+            MortiseClient.builder(halted.url() + "?command_timeout=60s")
+                .callbackExecutor(Runnable::run)
+                .open()) {
+      Lease lease = patient.mutex("exported").acquire();
+      halted.command("CLIENT", "PAUSE", "60000", "WRITE");
+      var export = new Worker(() -> lease.export(Duration.ofMinutes(1)));
+      Waiting.until("the export has begun", () -> !lease.isHeld());
+      CompletableFuture<LossReason> lost = lease.lost();
+      assertFalse(lost.isDone());
+      halted.command("CLIENT", "UNPAUSE");
+      export.finish();
+      assertFalse(lost.isDone());
+    }
   }
 
   @Test
