@@ -144,6 +144,7 @@ public final class Lease implements AutoCloseable {
   public void extend(Duration lease) {
     requireCurrent();
     owner.requireExtended(owner.extend(Times.roundedUp(lease, "lease")));
+    requireCurrent();
   }
 
   /**
@@ -188,6 +189,7 @@ public final class Lease implements AutoCloseable {
   public void progress() {
     requireCurrent();
     owner.progress();
+    requireCurrent();
   }
 
   /**
@@ -206,7 +208,7 @@ public final class Lease implements AutoCloseable {
     return owner.deliver(
         owner.extendLater(leaseMillis),
         event -> {
-          owner.requireExtended(event.code());
+          requireOfThis(event);
           return null;
         });
   }
@@ -225,6 +227,7 @@ public final class Lease implements AutoCloseable {
     byte[] bytes = Name.utf8(value, "value");
     requireCurrent();
     owner.requireExtended(owner.setValue(bytes));
+    requireCurrent();
   }
 
   /**
@@ -243,7 +246,7 @@ public final class Lease implements AutoCloseable {
     return owner.deliver(
         owner.setValueLater(bytes),
         event -> {
-          owner.requireExtended(event.code());
+          requireOfThis(event);
           return null;
         });
   }
@@ -327,13 +330,27 @@ public final class Lease implements AutoCloseable {
     if (contention != null) owner.removeContention(contention);
   }
 
+  /**
+   * Before a call that is for the hold of the owner, and again after it: the owner may have lost
+   * this hold and acquired another one before the call.
+   */
   private void requireCurrent() {
     if (isReleased.get()) {
       throw MortiseException.ofOutcome(Status.NOT_OWNER.code(), owner.ownName());
     }
     if (owner.isCurrent(hold)) return;
     if (owner.isClosed()) throw owner.closed();
-    throw MortiseException.ofOutcome(Status.LOST.code(), owner.ownName());
+    throw lostBefore();
+  }
+
+  /** As the second {@link #requireCurrent}, by the number in the result. */
+  private void requireOfThis(Event end) {
+    owner.requireExtended(end.code());
+    if (end.holdNumber() != hold.number()) throw lostBefore();
+  }
+
+  private MortiseException lostBefore() {
+    return MortiseException.ofOutcome(Status.LOST.code(), owner.ownName());
   }
 
   private static boolean wasHeld(int code) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.function.ThrowingConsumer;
 
 class LeaseTest {
   @RegisterExtension static final Redis redis = new Redis();
@@ -444,6 +445,40 @@ class LeaseTest {
         assertTrue(second.release());
         assertFalse(owner.isReading() || owner.isWriting());
       }
+    }
+  }
+
+  /** The owner loses the hold and acquires another one just before the native call. */
+  private static void assertFailsForALaterHold(String name, ThrowingConsumer<Lease> call) {
+    var faults = new FaultyMutex.Faults();
+    var owner = new FaultyMutex(client, name, faults);
+    Lease lease = owner.mode().tryAcquire().orElseThrow();
+    faults.beforeCall =
+        () -> {
+          redis.command("DEL", "{mortise:" + name + "}");
+          int code = owner.call(it -> MortiseNative.lock_extend(it, 0));
+          assertEquals(Status.LOST.code(), code);
+          owner.mode().tryAcquire().orElseThrow();
+        };
+    assertStatus(Status.LOST, () -> call.accept(lease));
+  }
+
+  @Test
+  void aCallForALaterHoldFails() throws Exception {
+    assertFailsForALaterHold("replaced by extend", lease -> lease.extend(Duration.ofHours(1)));
+    assertFailsForALaterHold("replaced by value", lease -> lease.setValue("replaced"));
+    assertFailsForALaterHold("replaced by progress", Lease::progress);
+    for (boolean isValue : new boolean[] {false, true}) {
+      assertFailsForALaterHold(
+          "replaced later " + isValue,
+          lease -> {
+            try {
+              Waiting.result(
+                  isValue ? lease.setValueAsync("v") : lease.extendAsync(Duration.ofHours(1)));
+            } catch (ExecutionException failed) {
+              throw failed.getCause();
+            }
+          });
     }
   }
 
