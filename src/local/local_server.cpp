@@ -24,7 +24,10 @@ namespace mortise::local {
 
 namespace {
 
-constexpr int pause_ms = 2;
+// Each probe is a connection for a server that starts. Many processes that probe without a longer
+// pause keep it from answering its supervisor.
+constexpr int first_pause_ms = 2;
+constexpr int longest_pause_ms = 64;
 constexpr int max_idle_s = 86'400;
 constexpr const char* usual_programs = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
 
@@ -96,7 +99,7 @@ outcome starter::run(std::string& socket_path) {
                            " is longer than 107 bytes, the maximum for a unix socket; set "
                            "MORTISE_LOCAL_DIR to a shorter path");
   }
-  for (;;) {
+  for (int pause_ms = first_pause_ms;; pause_ms = std::min(2 * pause_ms, longest_pause_ms)) {
     if (auto result = step(); !result.ok()) return result;
     if (is_running_) {
       socket_path = socket_path_;
