@@ -55,16 +55,28 @@ func TestFailedExportKeepsAHoldInDoubt(t *testing.T) {
 	must(t, hold.Unlock(within(t)))
 }
 
+// endDuringExport ends a context while C exports.
+func endDuringExport(h *handle, end context.CancelFunc) {
+	usual := h.kind
+	ending := *usual
+	ending.export = func(address uintptr, leaseMs int64, details uintptr) uintptr {
+		end()
+		return usual.export(address, leaseMs, details)
+	}
+	h.kind = &ending
+}
+
 // C ends the hold before the server replies, so the end of the context must not hide the end.
 func TestExportWithoutAReplyEndsTheHold(t *testing.T) {
 	server := startServer(t)
 	client := server.open(t, WithCommandTimeout(time.Second))
-	hold, err := client.lock(t, "a").Acquire(within(t))
+	lock := client.lock(t, "a")
+	hold, err := lock.Acquire(within(t))
 	must(t, err)
 	server.ask(t, "CLIENT PAUSE 60000 WRITE")
-	brief, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	_, err = hold.Export(brief, time.Minute)
+	ctx, end := context.WithCancel(context.Background())
+	endDuringExport(lock.own().core(), end)
+	_, err = hold.Export(ctx, time.Minute)
 	if err == nil {
 		t.Fatal("the export needs no reply")
 	}

@@ -173,17 +173,21 @@ func TestListenerReceivesLossesAndCloses(t *testing.T) {
 
 // An export that gets no answer ends the hold, also after its context.
 func TestListenerReceivesTheEndByAFailedExport(t *testing.T) {
-	for _, limit := range []time.Duration{time.Minute, 10 * time.Millisecond} {
+	for _, doesEnd := range []bool{false, true} {
 		r := newRecorder()
 		server := startServer(t)
 		client := server.open(t, WithListener(r), WithCommandTimeout(2*time.Second))
-		hold, err := client.lock(t, "a").Acquire(within(t))
+		lock := client.lock(t, "a")
+		hold, err := lock.Acquire(within(t))
 		must(t, err)
 		r.expect(t, "wait mutex a", "granted a")
 		server.control(t, "pause")
-		ctx, cancel := context.WithTimeout(within(t), limit)
+		ctx, end := context.WithCancel(within(t))
+		if doesEnd {
+			endDuringExport(lock.own().core(), end)
+		}
 		_, err = hold.Export(ctx, time.Minute)
-		cancel()
+		end()
 		if err == nil {
 			t.Fatal("exported without an answer")
 		}
