@@ -261,16 +261,14 @@ void multi_call::member_step::finish(const outcome& result, std::int64_t /*token
   call->step_ended(result, member);
 }
 
-// Called inside a gate, so the I/O thread runs the next step.
+// Called inside a gate, so the I/O thread runs the next step. It is posted under the mutex, because
+// another thread that finds no step open may end and free the call.
 void multi_call::step_ended(const outcome& result, std::size_t member) noexcept {
-  {
-    const std::lock_guard steps(steps_mutex_);
-    const bool is_worse =
-        step_result_.ok() || (result.code == status::lost && step_result_.code != status::lost);
-    if (!result.ok() && is_worse) step_result_ = about(result, member);
-    if (--open_steps_ > 0) return;
-  }
-  client_->reactor().post(*this);
+  const std::lock_guard steps(steps_mutex_);
+  const bool is_worse =
+      step_result_.ok() || (result.code == status::lost && step_result_.code != status::lost);
+  if (!result.ok() && is_worse) step_result_ = about(result, member);
+  if (--open_steps_ == 0) client_->reactor().post(*this);
 }
 
 // Adds the name of the member.

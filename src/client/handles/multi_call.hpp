@@ -88,7 +88,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   const time_ns deadline_;
   const std::int64_t lease_ms_;  // of an extension
 
-  // Order of locking: this mutex, a gate_driver's, steps_mutex_.
+  // Order of locking: this mutex, a gate_driver's, steps_mutex_, the reactor's.
   std::mutex mutex_;
   std::shared_ptr<multi_call> self_;  // while the call is open
   std::size_t acquired_ = 0;          // number of acquired members, from the first
