@@ -227,17 +227,12 @@ void test_cluster::begin_move(int slot, std::size_t from, std::size_t to) {
   expect_ok(ask(from, {"CLUSTER", "SETSLOT", number, "MIGRATING", id_of(to)}));
 }
 
-void test_cluster::move_keys(int slot, std::size_t from, std::size_t to) {
-  for (;;) {
-    const auto keys =
-        lines_of(ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "100"}));
-    if (keys.empty()) return;
-    for (const auto& key : keys) {
-      std::this_thread::sleep_for(pause_between_keys);
-      ask(from,
-          {"MIGRATE", network_.address_of(to), std::to_string(at(to).port()), key, "0", "5000"});
-    }
-  }
+bool test_cluster::move_key(int slot, std::size_t from, std::size_t to) {
+  const auto key = ask(from, {"CLUSTER", "GETKEYSINSLOT", std::to_string(slot), "1"});
+  if (key.empty()) return false;
+  ask(from, {"MIGRATE", network_.address_of(to), std::to_string(at(to).port()),
+             lines_of(key).front(), "0", "5000"});
+  return true;
 }
 
 void test_cluster::end_move(int slot, std::size_t from, std::size_t to) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/server.hpp"
@@ -54,7 +55,9 @@ class test_cluster {
   void move_slot(int slot, std::size_t from, std::size_t to, Halfway&& halfway) {
     begin_move(slot, from, to);
     halfway();
-    move_keys(slot, from, to);
+    do {
+      std::this_thread::sleep_for(pause_between_keys);
+    } while (move_key(slot, from, to));
     end_move(slot, from, to);
   }
   void move_slot(int slot, std::size_t from, std::size_t to) {
@@ -62,6 +65,10 @@ class test_cluster {
   }
   // How long one key waits for the one before it in a slot that is moved.
   std::chrono::milliseconds pause_between_keys{0};
+  // The parts of move_slot(). move_key() returns false when no key is left.
+  void begin_move(int slot, std::size_t from, std::size_t to);
+  bool move_key(int slot, std::size_t from, std::size_t to);
+  void end_move(int slot, std::size_t from, std::size_t to);
   // Whether its servers can move slots as a whole, as Valkey from 9 on can.
   [[nodiscard]] bool has_migration();
   // Does so; returns when it is over.
@@ -81,9 +88,6 @@ class test_cluster {
   std::string id_of(std::size_t number);
   static std::set<std::string> view_in(const std::string& nodes);
   [[nodiscard]] std::string folder_of(std::size_t number) const;
-  void begin_move(int slot, std::size_t from, std::size_t to);
-  void move_keys(int slot, std::size_t from, std::size_t to);
-  void end_move(int slot, std::size_t from, std::size_t to);
   std::string epoch_of(std::size_t number, std::size_t source);
   std::string ask(std::size_t number, const std::vector<std::string>& command);
   [[nodiscard]] std::size_t number_at(const std::string& port) const;
