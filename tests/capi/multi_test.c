@@ -230,7 +230,7 @@ static void a_lost_member_is_reported(void) {
   CHECK_NUMBER(0, held_keys());
 
   mortise_options *brief = options_with("renewal", "off");
-  CHECK_STATUS(MORTISE_OK, mortise_options_set_lease_ms(brief, 100, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_lease_ms(brief, 1000, NULL));
   mortise_lock *lapsing = open_lock_with(client, "lapsing", brief);
   CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(set.multi, lapsing, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));

@@ -189,7 +189,7 @@ TEST_F(exported_hold, hazard_1_a_late_adopter_gets_nothing_of_the_next_holder) {
 }
 
 TEST_F(exported_hold, hazard_6_the_lease_ends_the_hold_of_a_dead_adopter) {
-  child adopter([url = server.url() + "?lease=600ms"](child_end& test) {
+  child adopter([url = server.url() + "?lease=2s"](child_end& test) {
     const auto client = open_client(url);
     const auto lock = open_lock(client, name);
     const auto id = test.receive();

@@ -24,7 +24,7 @@ class full_server_test : public ::testing::Test {
 };
 
 TEST_F(full_server_test, hazard_13_a_hold_outlives_its_connection_and_is_given_back) {
-  const auto client = open_client(server_.url() + "?lease=1s");
+  const auto client = open_client(server_.url() + "?lease=2s");
   const auto lock = open_lock(client, "kept");
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   const auto token = mortise_lock_token(lock.get());
@@ -33,7 +33,7 @@ TEST_F(full_server_test, hazard_13_a_hold_outlives_its_connection_and_is_given_b
     break_connections();
     // For longer than its lease, so that it has been renewed.
     const auto begin = boot_now();
-    while (ms_since(begin) < 1200) {
+    while (ms_since(begin) < 2400) {
       ASSERT_EQ(1, mortise_lock_is_held(lock.get())) << "at the " << i << ". break";
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -45,7 +45,7 @@ TEST_F(full_server_test, hazard_13_a_hold_outlives_its_connection_and_is_given_b
 }
 
 TEST_F(full_server_test, hazard_13_parts_outlive_a_lease_and_are_given_back) {
-  const auto client = open_client(server_.url() + "?lease=1s");
+  const auto client = open_client(server_.url() + "?lease=2s");
   const auto reader = open_rw(client, "read");
   const auto semaphore = open_semaphore(client, "permits", 3);
   const auto other_client = open_client(server_.url() + "?lease=60s");
@@ -56,7 +56,7 @@ TEST_F(full_server_test, hazard_13_parts_outlive_a_lease_and_are_given_back) {
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(other_reader.get(), nullptr));
   fill();
   const auto begin = boot_now();
-  while (ms_since(begin) < 2500) {
+  while (ms_since(begin) < 4500) {
     ASSERT_EQ(1, mortise_rw_is_reading(reader.get()));
     ASSERT_EQ(1, mortise_semaphore_is_held(semaphore.get()));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -48,13 +48,13 @@ std::int64_t commands_done(test_server& server) {
 TEST(safety, a_dead_readers_hold_lapses_while_others_read_on) {
   // Forked before this process has threads; the server's address comes later.
   child dying([](child_end& test) {
-    const auto client = open_client(test.receive() + "?lease=1s");
+    const auto client = open_client(test.receive() + "?lease=2s");
     const auto rw = open_rw(client, "lapse");
     test.send(status_name(mortise_rw_read_try(rw.get(), nullptr)));
     test.receive();
   });
   test_server server;
-  const auto client = open_client(server.url() + "?lease=1s");
+  const auto client = open_client(server.url() + "?lease=2s");
   const auto reader = open_rw(client, "lapse");
   const auto writer = open_rw(client, "lapse");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_try(reader.get(), nullptr));
@@ -240,8 +240,8 @@ TEST(safety, hazard_16_a_semaphores_release_whose_reply_is_lost_ends_once) {
 
 TEST(safety, hazard_24_waiters_are_let_in_although_every_message_is_lost) {
   test_server server;
-  const auto client = open_client(server.url() + "?lease=1s");
-  const auto waiting_client = open_client(server.url() + "?lease=1s");
+  const auto client = open_client(server.url() + "?lease=2s");
+  const auto waiting_client = open_client(server.url() + "?lease=2s");
   const auto queue = open_queue(waiting_client);
   const auto writer = open_rw(client, "deaf");
   const auto reader = open_rw(waiting_client, "deaf");

@@ -79,7 +79,7 @@ acquire() { mortise acquire --hold-for 60s "$@" "$name"; }
   id=$(acquire)
   for victim in launcher holder; do
     rm -f "$folder/command"
-    mortise exec --lease 1s --hold "$id" -- sh -c "$sleeps" sh "$folder/command" 3>&- &
+    mortise exec --lease 2s --hold "$id" -- sh -c "$sleeps" sh "$folder/command" 3>&- &
     launcher=$!
     started+=("$launcher")
     until_it is_there "$folder/command"

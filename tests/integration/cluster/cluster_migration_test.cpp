@@ -32,7 +32,7 @@ class cluster_migration : public clusters {
 };
 
 TEST_F(cluster_migration, a_hold_goes_along_and_tokens_rise) {
-  const auto client = open_client(all->url() + "?lease=1s");
+  const auto client = open_client(all->url() + "?lease=2s");
   const auto lock = open_lock(client, "order");
   std::int64_t last = 0;
   for (int turn = 0; turn < 4; ++turn) {
@@ -40,7 +40,7 @@ TEST_F(cluster_migration, a_hold_goes_along_and_tokens_rise) {
     EXPECT_LT(last, mortise_lock_token(lock.get()));
     last = mortise_lock_token(lock.get());
     migrate();
-    EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 2 * second_ms));
+    EXPECT_TRUE(always([&] { return mortise_lock_is_held(lock.get()) == 1; }, 2500));
     EXPECT_EQ(last, mortise_lock_token(lock.get()));
     expect_released(lock);
   }

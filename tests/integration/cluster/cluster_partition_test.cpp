@@ -127,7 +127,7 @@ TEST_P(cluster_partitions,
 }
 
 void cluster_partitions::expect_client_report(const std::vector<std::size_t>& others) {
-  remote_client holder(network(), near_host, url("lease=1s"));
+  remote_client holder(network(), near_host, url("lease=2s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { network().cut({near_host}, others); });
   expect_loss_report(holder);

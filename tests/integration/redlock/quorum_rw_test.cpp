@@ -243,7 +243,7 @@ TEST_F(quorum_rw, a_hold_outlives_a_server_and_is_completed_when_it_is_back) {
 
 TEST_F(quorum_rw, a_reader_that_a_quorum_has_forgotten_is_lost) {
   start(3);
-  const auto client = open_client(url("quarantine=0&lease=900ms"));
+  const auto client = open_client(url("quarantine=0&lease=2s"));
   const auto rw = open_rw(client, name);
   expect_read(rw);
   ASSERT_TRUE(eventually([&] { return votes_at(0) == "1" && votes_at(2) == "1"; }));
@@ -363,8 +363,8 @@ TEST_F(quorum_rw, no_two_upgraders_write_and_nobody_reads_meanwhile) {
 // completed at both.
 TEST_F(quorum_rw, an_upgrade_needs_a_quorum_only_and_is_completed_later) {
   start(3);
-  const auto client = open_client(url("quarantine=0&lease=900ms"));
-  const auto rival = open_client(url("quarantine=0&lease=900ms"));
+  const auto client = open_client(url("quarantine=0&lease=2s"));
+  const auto rival = open_client(url("quarantine=0&lease=2s"));
   const auto rw = open_rw(client, name);
   const auto other = open_rw(rival, name);
   servers[2]->kill();

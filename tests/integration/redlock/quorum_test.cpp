@@ -218,7 +218,7 @@ TEST_F(quorum, a_lease_that_outlives_the_quarantine_is_refused) {
 
 TEST_F(quorum, a_hold_that_a_quorum_has_forgotten_is_lost_whatever_is_topped_up) {
   start(3);
-  const auto [client, lock] = open_user(url("quarantine=0&lease=900ms"));
+  const auto [client, lock] = open_user(url("quarantine=0&lease=2s"));
   const auto queue = open_queue(client);
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
@@ -231,7 +231,7 @@ TEST_F(quorum, a_hold_that_a_quorum_has_forgotten_is_lost_whatever_is_topped_up)
 
 TEST_F(quorum, a_hold_that_too_few_servers_prolong_is_lost) {
   start(3);
-  const auto [client, lock] = open_user(url("quarantine=0&lease=900ms&command_timeout=60s"));
+  const auto [client, lock] = open_user(url("quarantine=0&lease=2s&command_timeout=60s"));
   const auto queue = open_queue(client);
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
@@ -314,7 +314,7 @@ TEST_F(quorum, of_those_who_try_a_free_lock_at_once_one_gets_it) {
 TEST_F(quorum, other_programs_of_the_algorithm_and_this_exclude_each_other) {
   start(3);
   const auto [client, lock] =
-      open_user(url("quarantine=0&protocol=token&lease=900ms&command_timeout=60s"));
+      open_user(url("quarantine=0&protocol=token&lease=2s&command_timeout=60s"));
   for (const std::size_t of : {0U, 2U}) {
     ASSERT_EQ("OK", servers[of]->command({"SET", name, "theirs", "NX", "PX", "60000"}));
   }

@@ -90,7 +90,7 @@ TEST_P(sentinel_partitions, hazard_7_with_one_replica_nobody_has_what_is_held_on
 
 // Not promised without acknowledgements: a master that is cut off continues.
 TEST_P(sentinel_partitions, hazard_7_without_them_two_have_it_until_the_sides_are_joined) {
-  remote_client holder(network(), near_host, url("lease=1s"));
+  remote_client holder(network(), near_host, url("lease=2s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { cut_off_master_with_holder(); });
   const auto granted = other.receive();
@@ -105,7 +105,7 @@ TEST_P(sentinel_partitions, hazard_7_without_them_two_have_it_until_the_sides_ar
 }
 
 void sentinel_partitions::expect_client_report(const std::vector<std::size_t>& others) {
-  remote_client holder(network(), near_host, url("lease=1s"));
+  remote_client holder(network(), near_host, url("lease=2s"));
   remote_client other(network(), far_host, url("lease=20s"));
   cut_off(holder, other, [&] { network().cut({near_host}, others); });
   expect_loss_report(holder);

@@ -41,7 +41,7 @@ class Candidates:
 def a_stopped_leader_is_followed_and_steps_back():
     # A process that is stopped does not stop the lock holder process of mortise exec.
     programs = [language for language in COMMANDS if language != "sh"]
-    candidates = Candidates(programs, "?lease=1s")
+    candidates = Candidates(programs, "?lease=2s")
     for _ in programs:
         stopped = candidates.leader
         stopped.send(SIGSTOP)
@@ -53,7 +53,7 @@ def a_stopped_leader_is_followed_and_steps_back():
 
 
 def a_killed_leader_is_followed():
-    candidates = Candidates(COMMANDS, "?lease=1s")
+    candidates = Candidates(COMMANDS, "?lease=2s")
     while candidates.waiting:
         candidates.leader.kill()
         candidates.next_leader()

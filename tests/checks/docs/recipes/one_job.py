@@ -51,7 +51,7 @@ def it_is_done_once_and_the_next_run_is_another():
 def another_takes_over_from_who_dies():
     for number, command in enumerate(COMMANDS):
         name, before = f"long report {number}", log()
-        first = Program(command, "60", name, *LONG, query="?lease=1s")
+        first = Program(command, "60", name, *LONG, query="?lease=2s")
         eventually("it begins", lambda: log() == before + ["begins"])
         second = Program(COMMANDS[number - 1], "60", name, *QUICK)
         wait_for_queue(name, 1)
@@ -72,7 +72,7 @@ def who_fails_lets_the_next_one_try():
 def the_command_ends_with_the_hold():
     for number, command in enumerate(COMMANDS[:2]):
         name, before = f"lost report {number}", log()
-        program = Program(command, "60", name, *LONG, query="?lease=1s")
+        program = Program(command, "60", name, *LONG, query="?lease=2s")
         eventually("it begins", lambda: log() == before + ["begins"])
         redis("DEL", lock(name))
         assert program.process.wait(60) != 0
