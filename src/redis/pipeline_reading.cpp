@@ -57,9 +57,12 @@ void pipeline::leave(lock_type& lock, net::caller& caller) noexcept {
   lock.unlock();
 }
 
+// The end of a rest, after which its thread sends nothing until it returns.
 void pipeline::expect_messages(int change) noexcept {
   const lock_type lock(mutex_);
-  if (lead_.expect_messages(change)) update_interest();
+  if (!lead_.expect_messages(change)) return;
+  update_interest();
+  if (!sender_.is_empty() && !std::exchange(is_flush_posted_, true)) loop_.post(flush_task_);
 }
 
 // The reader's own fields may be read by the reader, or while there is no reader.

@@ -219,6 +219,25 @@ TEST(leader_followers, a_caller_with_its_answer_leaves_the_lead_at_rest_and_take
   EXPECT_EQ(lead.look_at_rest(), 0);
 }
 
+// A reply on one connection may lead to a request on another, as when a slot of a cluster moves.
+TEST(leader_followers, who_leads_one_connection_does_not_lead_another_early) {
+  leader_followers lead;
+  leader_followers other;
+  leader_followers::situation now;
+  now.is_alive = now.is_calm = now.is_next_awaited = true;
+  now.submitted = 1;
+  net::caller caller;
+  leader_followers::note_request(caller, 1);
+  ASSERT_TRUE(lead.lead_early(caller, now));
+  lead.begin(caller, ::pthread_self(), now);
+  const int unused_descriptor = -1;
+  ASSERT_TRUE(caller.begin_leading(unused_descriptor));
+  EXPECT_FALSE(other.lead_early(caller, now));
+  EXPECT_TRUE(other.is_free());
+  caller.end_leading();
+  EXPECT_TRUE(other.lead_early(caller, now));
+}
+
 TEST(leader_followers, the_io_thread_reads_for_who_does_not_block) {
   leader_followers lead;
   leader_followers::situation now;

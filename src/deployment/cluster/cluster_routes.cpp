@@ -480,10 +480,10 @@ void cluster_routes::on_server_unsubscribed(cluster_server& server,
 
 void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
                                    const cluster::attachment& result) noexcept {
-  if (result.code == cluster::attachment::end::attached) {
-    server_at(server).entry().on_fence_lifted(cluster::tag_of(slot));
-  }
   enter([&](cluster::router& router, time_ns now) {
+    if (result.code == cluster::attachment::end::attached) {
+      server_at(server).entry().on_fence_lifted(cluster::tag_of(slot));
+    }
     router.on_attachment(slot, server, attempt, result, now);
   });
 }

@@ -25,8 +25,9 @@ bool leader_followers::can_lead(const caller& caller, const situation& now) cons
   return caller.wish_ == caller::wish::anything || now.is_next_awaited;
 }
 
+// A caller that leads another connection may never await this one.
 bool leader_followers::lead_early(caller& caller, const situation& now) noexcept {
-  if (!can_lead(caller, now)) return false;
+  if (caller.is_leading() || !can_lead(caller, now)) return false;
   caller.leads_early_ = true;
   leader_ = &caller;
   reader_ = reader::caller;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <deque>
 #include <string>
@@ -112,6 +113,36 @@ TEST(connection_lead, is_taken_by_a_caller_that_waits_for_anything) {
       EXPECT_TRUE(client.connection->commands().await(second.wait, soon()));
     }
     EXPECT_EQ(second.answer, std::to_string(2 * i));
+  }
+}
+
+// A thread that has read several answers likely submits as many requests, so its next one stays
+// unsent for a moment. Then a waiter for messages ends the rest.
+TEST(connection_lead, leaves_nothing_unsent_when_messages_are_expected) {
+  test_server server;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  auto& commands = client.connection->commands();
+  for (int i = 1; i <= 50; ++i) {
+    net::caller anything(net::caller::wish::anything);
+    struct last_request final : test_request {
+      void end() override { reader->finish(); }
+      net::caller* reader = nullptr;
+    } last;
+    last.reader = &anything;
+    std::array<test_request, 7> before;
+    const auto submit = [&](test_request& one) {
+      ASSERT_EQ(commands.submit(one, encoded({"INCR", "n"}), flush::by_io_thread), status::ok);
+    };
+    for (auto& one : before) submit(one);
+    submit(last);
+    ASSERT_TRUE(commands.await(anything, soon()));
+    test_request left;
+    submit(left);
+    commands.expect_messages(1);
+    EXPECT_TRUE(left.wait.wait(soon()));
+    EXPECT_EQ(left.answer, std::to_string(9 * i));
+    commands.expect_messages(-1);
   }
 }
 
