@@ -266,12 +266,13 @@ struct password {
   [[nodiscard]] std::string_view value() const { return {bytes, length}; }
 };
 
-// A second handle of the call.
+// A second handle of the call. Its object is copied, because another thread may free a queue as
+// soon as it has read the event of the call.
 template <class Handle>
 struct handle {
   const Handle* given;
   [[nodiscard]] outcome check() const { return usable(given); }
-  [[nodiscard]] const auto& value() const { return given->object; }
+  [[nodiscard]] auto value() const { return given->object; }
 };
 template <class Handle>
 handle(const Handle*) -> handle<Handle>;

@@ -268,6 +268,69 @@ static void a_lost_member_is_reported(void) {
   close_set(&set);
 }
 
+/* Hazard 16: what the user acquires with a member that the multi has lost stays the user's. */
+static void a_later_hold_of_a_lost_member_is_not_the_multis(void) {
+  mortise_options *brief = options_with("renewal", "off");
+  CHECK_STATUS(MORTISE_OK, mortise_options_set_lease_ms(brief, 500, NULL));
+  mortise_lock *lapsing = open_lock_with(client, "1 lapsing", brief);
+  mortise_lock *taken = open_lock(client, "2 taken");
+  mortise_lock *holder = open_lock(client, "2 taken");
+  mortise_multi *multi = mortise_multi_new(client, NULL);
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, lapsing, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, taken, NULL));
+  mortise_queue *queue = mortise_queue_new(client, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  for (int is_cancelled = 0; is_cancelled < 2; ++is_cancelled) {
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(holder, patience_ms, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire_async(multi, queue, 1, patience_ms, NULL));
+    while (!mortise_lock_is_held(lapsing)) poll(NULL, 0, 5);
+    while (mortise_lock_is_held(lapsing)) poll(NULL, 0, 5);
+    do CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lapsing, patience_ms, NULL));
+    while (mortise_lock_extend(lapsing, 60000, NULL) != MORTISE_OK);
+    if (is_cancelled) CHECK_STATUS(MORTISE_OK, mortise_multi_cancel(multi, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(holder, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    CHECK_STATUS(is_cancelled ? MORTISE_CANCELLED : MORTISE_LOST, mortise_event_status(event));
+    CHECK_NUMBER(0, mortise_multi_is_held(multi));
+    CHECK_NUMBER(0, mortise_lock_is_held(taken));
+    CHECK_NUMBER(1, mortise_lock_is_held(lapsing));
+    CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lapsing, NULL));
+  }
+  mortise_event_free(event);
+  mortise_queue_free(queue);
+  mortise_multi_free(multi);
+  mortise_lock_free(holder);
+  mortise_lock_free(taken);
+  mortise_lock_free(lapsing);
+  mortise_options_free(brief);
+}
+
+static void *acquire_and_unlock(void *given) {
+  mortise_multi *multi = given;
+  const mortise_status status = mortise_multi_try(multi, NULL);
+  CHECK(status == MORTISE_OK || status == MORTISE_BUSY);
+  if (status == MORTISE_OK) CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(multi, NULL));
+  return NULL;
+}
+
+/* It is part of the acquire, or the acquire is refused, or the member is. */
+static void a_member_is_added_while_another_thread_acquires(void) {
+  mortise_lock *first = open_lock(client, "first");
+  mortise_lock *second = open_lock(client, "second");
+  for (int round = 0; round < 300; ++round) {
+    mortise_multi *multi = mortise_multi_new(client, NULL);
+    CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, first, NULL));
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, acquire_and_unlock, multi) == 0);
+    const mortise_status added = mortise_multi_add_lock(multi, second, NULL);
+    CHECK(added == MORTISE_OK || added == MORTISE_BUSY);
+    CHECK(pthread_join(thread, NULL) == 0);
+    mortise_multi_free(multi);
+  }
+  mortise_lock_free(second);
+  mortise_lock_free(first);
+}
+
 /* All of them are held only until the first of them ends, wherever it stands. */
 static void it_is_valid_as_long_as_its_shortest_member(void) {
   const char *const leases[3][3] = {
@@ -369,6 +432,8 @@ int main(void) {
   RUN(a_wait_costs_no_member_its_lease);
   RUN(bad_members_are_named);
   RUN(a_lost_member_is_reported);
+  RUN(a_later_hold_of_a_lost_member_is_not_the_multis);
+  RUN(a_member_is_added_while_another_thread_acquires);
   RUN(it_is_valid_as_long_as_its_shortest_member);
   RUN(freeing_gives_back);
   RUN(opposite_orders_do_not_deadlock);

@@ -262,15 +262,19 @@ static void *read_to_the_end(void *argument) {
   return NULL;
 }
 
-/* The thread that shuts down does not know when the reader has noticed. On one processor the
- * reader often comes before it at each step. */
-static void a_reader_frees_the_queue_at_its_end(void) {
-  cpu_set_t before;
+/* On one processor the reader often comes before the other thread at each step. */
+static void stay_on_one_processor(int is_on) {
+  static cpu_set_t before;
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);
-  CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
-  CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+  if (is_on) CHECK(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(sched_setaffinity(0, sizeof one, is_on ? &one : &before) == 0);
+}
+
+/* The thread that shuts down does not know when the reader has noticed. */
+static void a_reader_frees_the_queue_at_its_end(void) {
+  stay_on_one_processor(1);
   mortise_client *there = open_client(server);
   for (int round = 0; round < 10000; ++round) {
     mortise_queue *queue = mortise_queue_new(there, 0, NULL);
@@ -281,7 +285,57 @@ static void a_reader_frees_the_queue_at_its_end(void) {
     CHECK(pthread_join(thread, NULL) == 0);
   }
   mortise_client_free(there);
-  CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+  stay_on_one_processor(0);
+}
+
+static void *read_one_and_free(void *argument) {
+  mortise_queue *queue = argument;
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+  mortise_queue_shutdown(queue);
+  mortise_event_free(event);
+  return read_to_the_end(queue);
+}
+
+/* The event comes before the call that it is of has returned. */
+static void a_reader_frees_the_queue_during_a_call(void) {
+  stay_on_one_processor(1);
+  mortise_options *options = options_with("reentrant", "on");
+  mortise_lock *lock = open_lock_with(client, "again", options);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+  for (int round = 0; round < 2000; ++round) {
+    mortise_queue *queue = open_queue(client, 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_one_and_free, queue) == 0);
+    if (round % 2 == 0) sched_yield();
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 1, patience_ms, NULL));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
+  mortise_lock_free(lock);
+  mortise_options_free(options);
+  stay_on_one_processor(0);
+}
+
+static void *wait_and_free(void *argument) {
+  mortise_queue *queue = argument;
+  mortise_event *event = mortise_event_new();
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_queue_next(queue, MORTISE_FOREVER, event, NULL));
+  mortise_queue_free(queue);
+  mortise_event_free(event);
+  return NULL;
+}
+
+/* ThreadSanitizer sees whether the free is behind the wake-up. */
+static void a_reader_frees_the_queue_after_a_wake_up(void) {
+  for (int round = 0; round < 300; ++round) {
+    mortise_queue *queue = open_queue(client, 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, wait_and_free, queue) == 0);
+    mortise_queue_wake(queue);
+    CHECK(pthread_join(thread, NULL) == 0);
+  }
 }
 
 static void shutdown_drains(void) {
@@ -341,6 +395,8 @@ int main(void) {
   RUN(the_descriptor_is_readable_while_there_are_events);
   RUN(wake_and_shutdown_reach_readers);
   RUN(a_reader_frees_the_queue_at_its_end);
+  RUN(a_reader_frees_the_queue_during_a_call);
+  RUN(a_reader_frees_the_queue_after_a_wake_up);
   RUN(shutdown_drains);
   RUN(a_queue_freed_with_calls_open_harms_nobody);
   mortise_client_free(client);

@@ -265,6 +265,7 @@ void event_queue::close() noexcept {
     wake_all_locked();
   }
   take_ready(std::numeric_limits<std::int64_t>::max());
+  await_wakers();  // the wake-up may have been read already
 }
 
 }  // namespace mortise::client

@@ -165,7 +165,7 @@ bool multi_call::start_top_up(member_step& step) noexcept try {
 void multi_call::end_acquire() noexcept {
   if (result_.ok()) {
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].handle->has_hold(members_[i].amount.mode)) continue;
+      if (members_[i].is_held()) continue;
       result_ =
           about(outcome::of(status::lost, "its lease ended while the others were acquired"), i);
       break;
@@ -177,7 +177,7 @@ void multi_call::end_acquire() noexcept {
   }
   while (acquired_ > 0) {
     const auto& item = members_[--acquired_];
-    item.handle->give_back(item.amount.mode, 0);
+    item.handle->give_back(item.amount.mode, item.hold_number);
   }
 }
 
@@ -253,7 +253,10 @@ outcome multi_call::start_extend(member_step& step) noexcept {
 
 // ---- all ------------------------------------------------------------------------------------
 
+// Under the gate's mutex: the handle's user may lose this hold and acquire the next one at once,
+// and the multi must not take that for its own (hazard 16).
 void multi_call::acquire_step::finish(const outcome& result, std::int64_t /*token*/) noexcept {
+  call->members_[call->acquired_].hold_number = owner->hold_number;
   call->step_ended(result, call->acquired_);
 }
 

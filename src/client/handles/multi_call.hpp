@@ -35,6 +35,10 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   std::int64_t hold_number = 0;
   [[nodiscard]] const outcome& result() const noexcept { return result_; }
   [[nodiscard]] purpose what() const noexcept { return what_; }
+  // With the numbers of the holds that it acquired or was given.
+  [[nodiscard]] const std::vector<multi_handle::member>& members() const noexcept {
+    return members_;
+  }
   // The kind of its event.
   [[nodiscard]] event_kind end_kind() const noexcept;
   [[nodiscard]] bool is_acquire() const noexcept {
@@ -83,7 +87,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
 
   const std::shared_ptr<client> client_;
   const std::shared_ptr<multi_handle> owner_;
-  const std::vector<multi_handle::member> members_;
+  std::vector<multi_handle::member> members_;
   const purpose what_;
   const time_ns deadline_;
   const std::int64_t lease_ms_;  // of an extension

@@ -80,6 +80,9 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   if (members_.empty()) {
     return outcome::of(status::invalid_argument, "multi: has no members; add some first");
   }
+  if (members_.size() != call->members().size()) {
+    return outcome::of(status::busy, "a member was added meanwhile; acquire this multi again");
+  }
   open_ = call;
   return {};
 }
@@ -244,6 +247,15 @@ outcome multi_handle::watch(const std::shared_ptr<event_queue>& queue, std::int6
 }
 
 void multi_handle::finished(const multi_call& call) noexcept {
+  note_end(call);
+  {
+    const std::lock_guard guard(mutex_);
+    if (!is_released_) return;
+  }
+  give_back_all();  // it was freed when the acquire could no longer be given up
+}
+
+void multi_handle::note_end(const multi_call& call) noexcept {
   const std::lock_guard guard(mutex_);
   const bool begins_hold = call.is_acquire() && call.result().ok();
   if (begins_hold) ++hold_number_;
@@ -257,7 +269,9 @@ void multi_handle::finished(const multi_call& call) noexcept {
   open_.reset();
   is_held_ = begins_hold;
   if (!is_held_) return;
-  for (auto& item : members_) item.hold_number = item.handle->hold_number();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    members_[i].hold_number = call.members()[i].hold_number;
+  }
 }
 
 void multi_handle::close() noexcept {
@@ -274,12 +288,17 @@ void multi_handle::release() noexcept {
   {
     // Extensions end when the members are released.
     const std::lock_guard guard(mutex_);
+    is_released_ = true;
     for (const auto& call : extensions_) call->give_up(outcome::of(status::closed));
   }
   if (const auto call = open_call()) {
     call->give_up(outcome::of(status::closed));
     return;  // an unlock continues by itself
   }
+  give_back_all();
+}
+
+void multi_handle::give_back_all() noexcept {
   std::vector<member> held;
   {
     const std::lock_guard guard(mutex_);
@@ -306,11 +325,12 @@ outcome multi_handle::member::check_held() const {
   return held;
 }
 
+bool multi_handle::member::is_held() const { return handle->has_hold(amount.mode) && is_of_hold(); }
+
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);
-  return is_held_ && std::all_of(members_.begin(), members_.end(), [](const member& item) {
-           return item.handle->has_hold(item.amount.mode) && item.is_of_hold();
-         });
+  return is_held_ && std::all_of(members_.begin(), members_.end(),
+                                 [](const member& item) { return item.is_held(); });
 }
 
 std::int64_t multi_handle::valid_ms() const {

@@ -26,6 +26,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
     std::int64_t hold_number = 0;  // of its part of the current hold
 
     [[nodiscard]] bool is_of_hold() const;
+    [[nodiscard]] bool is_held() const;
     // ok if its part of the multi's hold lasts.
     [[nodiscard]] outcome check_held() const;
   };
@@ -88,6 +89,8 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
                  std::int64_t tag, std::int64_t hold_number = 0);
   outcome begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number);
   [[nodiscard]] outcome check_number(std::int64_t hold_number) const;
+  void note_end(const multi_call& call) noexcept;
+  void give_back_all() noexcept;
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
   std::shared_ptr<multi_call> new_unlock();
   std::shared_ptr<multi_call> new_extend(std::int64_t lease_ms);
@@ -103,6 +106,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
   bool is_held_ = false;
   std::int64_t hold_number_ = 0;
   bool is_interrupted_ = false;
+  bool is_released_ = false;
 };
 
 }  // namespace mortise::client
