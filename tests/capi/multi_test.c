@@ -313,22 +313,28 @@ static void *acquire_and_unlock(void *given) {
   return NULL;
 }
 
-/* It is part of the acquire, or the acquire is refused, or the member is. */
+/* The first acquire of a client begins its helper, which takes a while. A member that is added
+ * meanwhile is part of the acquire, or one of the two calls is refused. */
 static void a_member_is_added_while_another_thread_acquires(void) {
-  mortise_lock *first = open_lock(client, "first");
-  mortise_lock *second = open_lock(client, "second");
-  for (int round = 0; round < 300; ++round) {
-    mortise_multi *multi = mortise_multi_new(client, NULL);
+  mortise_options *options = options_with("release_on_death", "on");
+  for (int round = 0; round < 20; ++round) {
+    mortise_client *busy = open_client_with(server_url(server), options);
+    mortise_lock *first = open_lock(busy, "first");
+    mortise_lock *second = open_lock(busy, "second");
+    mortise_multi *multi = mortise_multi_new(busy, NULL);
     CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(multi, first, NULL));
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, acquire_and_unlock, multi) == 0);
+    poll(NULL, 0, round % 4);
     const mortise_status added = mortise_multi_add_lock(multi, second, NULL);
     CHECK(added == MORTISE_OK || added == MORTISE_BUSY);
     CHECK(pthread_join(thread, NULL) == 0);
     mortise_multi_free(multi);
+    mortise_lock_free(second);
+    mortise_lock_free(first);
+    mortise_client_free(busy);
   }
-  mortise_lock_free(second);
-  mortise_lock_free(first);
+  mortise_options_free(options);
 }
 
 /* All of them are held only until the first of them ends, wherever it stands. */

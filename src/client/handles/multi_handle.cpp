@@ -73,6 +73,12 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
     }
     return {};
   }
+  auto checked = check_acquire(*call);
+  if (checked.ok()) open_ = call;
+  return checked;
+}
+
+outcome multi_handle::check_acquire(const multi_call& call) const {
   if (is_interrupted_) return outcome::of(status::cancelled, "this multi is interrupted");
   if (is_held_) {
     return outcome::of(status::already_held, "this multi is held; unlock it first");
@@ -80,10 +86,9 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   if (members_.empty()) {
     return outcome::of(status::invalid_argument, "multi: has no members; add some first");
   }
-  if (members_.size() != call->members().size()) {
+  if (members_.size() != call.members().size()) {
     return outcome::of(status::busy, "a member was added meanwhile; acquire this multi again");
   }
-  open_ = call;
   return {};
 }
 

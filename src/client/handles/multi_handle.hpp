@@ -89,6 +89,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
                  std::int64_t tag, std::int64_t hold_number = 0);
   outcome begin(const std::shared_ptr<multi_call>& call, std::int64_t hold_number);
   [[nodiscard]] outcome check_number(std::int64_t hold_number) const;
+  [[nodiscard]] outcome check_acquire(const multi_call& call) const;
   void note_end(const multi_call& call) noexcept;
   void give_back_all() noexcept;
   std::shared_ptr<multi_call> new_acquire(time_ns deadline, bool is_try);
