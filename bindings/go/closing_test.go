@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -184,6 +185,88 @@ func TestCloseDuringCalls(t *testing.T) {
 		must(t, client.Close())
 		group.Wait()
 	}
+}
+
+// closeInside closes the client while a call of C is at work on its only multi, and reports whether
+// the multi was freed meanwhile.
+func closeInside(client *Client, isFreed *atomic.Bool) bool {
+	e := client.core()
+	hasClosed := func() bool {
+		for _, h := range e.allHandles() {
+			if h.kind.whatItIs == multiKind.whatItIs {
+				return h.hasClosed()
+			}
+		}
+		return false
+	}
+	go client.Close()
+	for !hasClosed() {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	return isFreed.Load()
+}
+
+// watchedKind is the kind of multis that note their end.
+func watchedKind(isFreed *atomic.Bool) *kind {
+	watched := *multiKind
+	watched.free = func(address uintptr) {
+		isFreed.Store(true)
+		multiKind.free(address)
+	}
+	return &watched
+}
+
+func newMultiHandle(client *Client, k *kind) (*handle, error) {
+	return newHandle(client.core(), k, func(client uintptr) (uintptr, error) {
+		return made(func(details uintptr) uintptr { return swig.Multi_new(client, details) })
+	})
+}
+
+func TestAHandleIsFreedAfterItWasMade(t *testing.T) {
+	client := startServer(t).open(t)
+	var isFreed atomic.Bool
+	wasEarly := false
+	watched := watchedKind(&isFreed)
+	watched.watch = func(_, _ uintptr, _ int64, _ uintptr) int32 {
+		wasEarly = closeInside(client, &isFreed)
+		return 0
+	}
+	h, err := newMultiHandle(client, watched)
+	must(t, err)
+	if wasEarly || !isFreed.Load() {
+		t.Error("freed before its end: ", wasEarly, ", after its end: ", isFreed.Load())
+	}
+	_, err = h.enter()
+	expectClosed(t, err)
+}
+
+func TestAMultiIsFreedAfterAMemberWasAdded(t *testing.T) {
+	client := startServer(t).open(t)
+	lock := client.lock(t, "member")
+	_, err := client.core().client.enter() // as a Ping
+	must(t, err)
+	var isFreed atomic.Bool
+	h, err := newMultiHandle(client, watchedKind(&isFreed))
+	must(t, err)
+	wasEarly := false
+	must(t, newOwner(client, h).add(slowMember{lock, func() { wasEarly = closeInside(client, &isFreed) }}))
+	client.core().client.leave()
+	if wasEarly || !isFreed.Load() {
+		t.Error("freed before its end: ", wasEarly, ", after its end: ", isFreed.Load())
+	}
+}
+
+type slowMember struct {
+	lock *Lock
+	work func()
+}
+
+func (s slowMember) asMember() member {
+	return member{s.lock.own(), func(_, _, _ uintptr) int32 {
+		s.work()
+		return 0
+	}}
 }
 
 func expectClosed(t *testing.T, err error) {

@@ -79,6 +79,8 @@ func newHandle(e *engine, k *kind, create func(client uintptr) (uintptr, error))
 	h := &handle{engine: e, kind: k}
 	h.address = address
 	h.free = k.free
+	h.users = 1 // the watch, which lets an end of the client find it
+	defer h.leave()
 	if err := e.watch(h); err != nil {
 		h.native.close(nil)
 		return nil, err

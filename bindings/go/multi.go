@@ -75,6 +75,11 @@ func (o *owner) add(given Member) error {
 	if given == nil {
 		return failure(ErrInvalidArgument, "member: is nil; give a Lock, ForRead, ForWrite or ForPermits")
 	}
+	multi, err := o.handle.enter()
+	if err != nil {
+		return err
+	}
+	defer o.handle.leave()
 	member := given.asMember()
 	h := member.owner.core()
 	address, err := h.enter()
@@ -83,7 +88,7 @@ func (o *owner) add(given Member) error {
 	}
 	defer h.leave()
 	err = checked(func(details uintptr) int32 {
-		return member.add(o.handle.address, address, details)
+		return member.add(multi, address, details)
 	})
 	if err != nil {
 		return err

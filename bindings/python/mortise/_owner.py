@@ -59,7 +59,7 @@ class Owner:
         self._cancel_lock = threading.RLock()
         # What the C layer has as the task of the next acquire.
         self._task = 0
-        # The latest acquire of a coroutine, until another acquire succeeds.
+        # The latest acquire of a coroutine, until an acquire succeeds.
         self._acquiring: Call | None = None
         self._on_notice: Callable[[Notice], object] | None = None
         self._watched: list[Hold] = []
@@ -91,6 +91,10 @@ class Owner:
         _core.close(self._handle)
         if self._reports is not None:
             self._reports.close()
+
+    def _forget_acquire(self) -> None:
+        """A hold begins, which no coroutine of an earlier acquire may release."""
+        self._acquiring = None
 
     def _check_open(self) -> None:
         """A grant may come together with a close, which has released it then."""
@@ -477,7 +481,7 @@ class LockOwner(NamedOwner):
         try:
             self._set_task(0)
             self._calls.adopt(handle, text)
-            self._acquiring = None
+            self._forget_acquire()
             return self._adopted()
         except BaseException:
             # The handler of a signal raised an exception between the grant and here.

@@ -122,7 +122,7 @@ class Acquirable(Generic[HoldType]):
         try:
             owner._set_task(0)
             owner._wait(call, self._arguments, limit_ms)
-            owner._acquiring = None
+            owner._forget_acquire()
             owner._check_open()
             return self._new_hold(owner, self._mode)  # type: ignore[no-any-return]
         except BaseException:
@@ -216,6 +216,7 @@ class Acquirable(Generic[HoldType]):
         if event.status and owner._is_closed:
             raise Closed("this object was closed while the call waited")
         event.check()
+        owner._forget_acquire()
         owner._check_open()
         return self._new_hold(owner, self._mode, event)  # type: ignore[no-any-return]
 
@@ -470,6 +471,11 @@ class Multi(Owner, Acquirable[Hold]):
         return hold._is_latest() and any(
             owner._contended_number and owner._contended_number == owner.hold_number
             for owner in self._owners())
+
+    def _forget_acquire(self) -> None:
+        super()._forget_acquire()
+        for owner in self._owners():
+            owner._forget_acquire()
 
     def _owners(self) -> list[NamedOwner]:
         owners = (member._owner_of_calls for member in self._members)

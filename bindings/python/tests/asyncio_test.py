@@ -339,6 +339,22 @@ class AsyncioTest(AsyncCase):
             self.destroy(task)
             self.assertTrue(hold.is_held)
 
+    def test_a_task_that_is_destroyed_late_ends_no_later_hold_of_a_multi(self) -> None:
+        for is_async in (False, True):
+            lock = self.client.lock(self.name)
+            multi = self.client.multi(lock, self.client.lock(self.name + "2"))
+            loop = asyncio.new_event_loop()
+            with self.blocker():
+                task = loop.create_task(lock.acquire_async(timeout=0.05))
+                loop.run_until_complete(asyncio.sleep(0))
+                self.await_waiters(1)
+                self.await_waiters(0)
+            loop.close()
+            hold = asyncio.run(multi.acquire_async()) if is_async else multi.acquire()
+            self.destroy(task)
+            self.assertTrue(hold.is_held)
+            hold.release()
+
 
 class LossTest(AsyncCase):
     def lose(self) -> None:
