@@ -250,7 +250,8 @@ func TestAMultiIsFreedAfterAMemberWasAdded(t *testing.T) {
 	h, err := newMultiHandle(client, watchedKind(&isFreed))
 	must(t, err)
 	wasEarly := false
-	must(t, newOwner(client, h).add(slowMember{lock, func() { wasEarly = closeInside(client, &isFreed) }}))
+	work := func() { wasEarly = closeInside(client, &isFreed) }
+	must(t, newOwner(client, h).add(slowMember{lock, work}))
 	client.core().client.leave()
 	if wasEarly || !isFreed.Load() {
 		t.Error("freed before its end: ", wasEarly, ", after its end: ", isFreed.Load())

@@ -201,7 +201,7 @@ end
 
 --- Wakes the coroutines whose events have arrived. Waits for the first event for at most
 -- `timeout_ms`, 0 by default. Returns the number of served events, at most 256: `fd()` stays
--- readable while there are more. After `close` it returns nil, message, code with SHUT_DOWN.
+-- readable while there are more. After `close` it raises an error.
 function dispatcher:dispatch(timeout_ms)
   local count = 0
   while count < MOST_EVENTS do
@@ -213,6 +213,7 @@ function dispatcher:dispatch(timeout_ms)
     end
     count = count + 1
     serve(self, event)
+    if self.queue.is_closed then break end -- by what was woken
   end
   return count
 end
