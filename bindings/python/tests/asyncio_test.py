@@ -326,8 +326,8 @@ class AsyncioTest(AsyncCase):
             self.assert_free()
             self.assertFalse(lock.is_held)
 
-    def test_a_task_that_is_destroyed_late_ends_no_later_hold(self) -> None:
-        lock = self.client.lock(self.name)
+    def unread_task(self, lock: mortise.Lock) -> asyncio.Task[Any]:
+        """A task whose acquire has timed out, after which its loop was closed."""
         loop = asyncio.new_event_loop()
         with self.blocker():
             task = loop.create_task(lock.acquire_async(timeout=0.05))
@@ -335,6 +335,11 @@ class AsyncioTest(AsyncCase):
             self.await_waiters(1)
             self.await_waiters(0)
         loop.close()
+        return task
+
+    def test_a_task_that_is_destroyed_late_ends_no_later_hold(self) -> None:
+        lock = self.client.lock(self.name)
+        task = self.unread_task(lock)
         with lock as hold:
             self.destroy(task)
             self.assertTrue(hold.is_held)
@@ -343,13 +348,7 @@ class AsyncioTest(AsyncCase):
         for is_async in (False, True):
             lock = self.client.lock(self.name)
             multi = self.client.multi(lock, self.client.lock(self.name + "2"))
-            loop = asyncio.new_event_loop()
-            with self.blocker():
-                task = loop.create_task(lock.acquire_async(timeout=0.05))
-                loop.run_until_complete(asyncio.sleep(0))
-                self.await_waiters(1)
-                self.await_waiters(0)
-            loop.close()
+            task = self.unread_task(lock)
             hold = asyncio.run(multi.acquire_async()) if is_async else multi.acquire()
             self.destroy(task)
             self.assertTrue(hold.is_held)
