@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,41 @@ TEST(history, times_are_on_the_servers_clock_and_as_exact_as_the_answers_were_qu
   EXPECT_EQ("ended", events[1].event);
   EXPECT_EQ("shared", events[1].mode);
   EXPECT_EQ(status_text(status::unreachable), events[1].why);
+}
+
+std::vector<protocol::history_event> events_at(std::initializer_list<std::int64_t> times_us,
+                                               std::int64_t error_us) {
+  std::vector<protocol::history_event> events;
+  for (const auto time_us : times_us) {
+    auto& event = events.emplace_back();
+    event.time_us = time_us;
+    event.error_us = error_us;
+  }
+  return events;
+}
+
+// A slow page is only known to be within a wide range, and the next may seem to begin before its
+// end although it was quick.
+TEST(history, a_page_begins_after_the_end_of_the_page_before_it) {
+  auto events = events_at({5'500, 5'700}, 10);
+  const auto last = protocol::keep_order({6'000, 900}, events);
+  EXPECT_EQ(6'000, events[0].time_us);
+  EXPECT_EQ(6'200, events[1].time_us);
+  EXPECT_EQ(900, events[1].error_us);
+  EXPECT_EQ(6'200, last.time_us);
+  EXPECT_EQ(900, last.error_us);
+}
+
+TEST(history, a_page_keeps_its_times_if_they_are_in_order_or_impossible) {
+  for (const std::int64_t first_us : {6'000, 6'001, 5'089}) {
+    auto events = events_at({first_us, first_us + 1}, 10);
+    const auto last = protocol::keep_order({6'000, 900}, events);
+    EXPECT_EQ(first_us, events[0].time_us);
+    EXPECT_EQ(10, events[0].error_us);
+    EXPECT_EQ(first_us + 1, last.time_us);
+  }
+  std::vector<protocol::history_event> none;
+  EXPECT_EQ(6'000, protocol::keep_order({6'000, 900}, none).time_us);
 }
 
 TEST(history, json_has_each_field_of_an_event) {

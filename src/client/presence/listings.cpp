@@ -133,7 +133,9 @@ class listings::round {
     auto* const peer = awaited(page.client, page.from);
     if (peer == nullptr || !history_ || peer->first_asked_at == 0) return;
     auto events = protocol::events_of(page, clock_, peer->first_asked_at, now);
-    keep_order(*peer, events);
+    // Before the first recorded event is the present state, which is not in its order.
+    const bool goes_on = page.from >= protocol::history_page::events_from;
+    peer->last = protocol::keep_order(goes_on ? peer->last : protocol::last_event{}, events);
     peer->events += events.size();
     // A client has no more events than its ring. The bound protects the memory of this process.
     peer->is_cut =
@@ -191,7 +193,7 @@ class listings::round {
     time_ns asked_at = 0;
     time_ns first_asked_at = 0;  // for the page that is awaited; a repeated request may be late
     std::size_t events = 0;
-    std::int64_t last_us = 0;  // the time of the last of them
+    protocol::last_event last;
     bool has_answered = false;
     bool is_over = false;
     bool is_cut = false;  // it has sent too much
@@ -202,15 +204,6 @@ class listings::round {
     const auto known = all_.find(client);
     if (known == all_.end() || known->second.is_over || known->second.from != from) return nullptr;
     return &known->second;
-  }
-  // The events of a client are in their order, but the time of each page is only so exact.
-  static void keep_order(party& peer, std::vector<protocol::history_event>& events) {
-    if (events.empty()) return;
-    const auto late_us = peer.last_us - events.front().time_us;
-    if (late_us > 0 && late_us <= 2 * events.front().error_us) {
-      for (auto& one : events) one.time_us += late_us;
-    }
-    peer.last_us = events.back().time_us;
   }
   void note_page(party& peer, std::uint64_t from, std::uint64_t next) {
     peer.has_answered = true;

@@ -180,4 +180,18 @@ std::vector<history_event> events_of(const history_page& page, const clock_readi
   return result;
 }
 
+// Both times are wrong by their errors at most. A longer distance is no error of the times, but a
+// page that nobody should trust.
+last_event keep_order(const last_event& before, std::vector<history_event>& events) noexcept {
+  if (events.empty()) return before;
+  const auto late_us = before.time_us - events.front().time_us;
+  if (late_us > 0 && late_us <= before.error_us + events.front().error_us) {
+    for (auto& one : events) {
+      one.time_us += late_us;
+      one.error_us = std::max(one.error_us, before.error_us);
+    }
+  }
+  return {events.back().time_us, events.back().error_us};
+}
+
 }  // namespace mortise::protocol

@@ -75,4 +75,13 @@ command read_clock(std::int64_t& server_us);
 std::vector<history_event> events_of(const history_page& page, const clock_reading& clock,
                                      time_ns requested, time_ns received);
 
+// The last event that a client recorded before a page.
+struct last_event {
+  std::int64_t time_us = 0;
+  std::int64_t error_us = 0;
+};
+// The events of a client are in their order, but the time of each page is only so exact. A page
+// that seems to begin before the end of the page before it moves to there. Returns its last event.
+last_event keep_order(const last_event& before, std::vector<history_event>& events) noexcept;
+
 }  // namespace mortise::protocol
