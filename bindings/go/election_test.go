@@ -93,3 +93,15 @@ func TestObservationEnds(t *testing.T) {
 	must(t, client.Close())
 	expectEnd(t, fourth)
 }
+
+// Nobody would end what is observed from then on.
+func TestObserveDuringAClose(t *testing.T) {
+	election := startServer(t).open(t).election(t, "a")
+	h := election.own().core()
+	_, err := h.enter() // as Observe does first
+	must(t, err)
+	must(t, election.Close())
+	begin := func(int64, uintptr) int32 { return 0 }
+	expect(t, h.engine.beginObservation(h, &observation{over: make(chan struct{})}, begin), ErrClosed)
+	h.leave()
+}

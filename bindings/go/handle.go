@@ -56,7 +56,7 @@ type handle struct {
 	terms       sync.Mutex
 	term        *term
 	number      int64    // of the last hold that was taken note of
-	early       []notice // of holds that are not known yet
+	early       []notice // of holds that are not known yet; the last ones
 	isAcquiring bool
 	task        int64         // of the last acquire; of the goroutine that acquires
 	raising     chan struct{} // closed when the upgrade at work has ended
@@ -94,12 +94,12 @@ func (h *handle) close() error {
 		return nil
 	}
 	h.dropTerm(handleClosed()) // before the lock is released
-	h.engine.overObservation(h)
 	// It is freed, which ends a wait, when nobody is inside: a query may be there for long.
 	if h.native.close(func(address uintptr) { h.kind.cancel(address, 0) }) {
 		h.engine.unwatch(h)
 	}
-	h.dropTerm(handleClosed()) // of a grant between the first and the close
+	h.engine.overObservation(h) // no other begins any more
+	h.dropTerm(handleClosed())  // of a grant between the first and the close
 	return nil
 }
 
@@ -246,6 +246,10 @@ type notice struct {
 	lost   *Error
 }
 
+// mostEarly bounds what a handle keeps of attempts of a multi that failed: it never gets to know
+// their holds.
+const mostEarly = 16
+
 func (n notice) tell(t *term) {
 	switch n.kind {
 	case eventAtRisk:
@@ -270,6 +274,9 @@ func (h *handle) notice(kind int64, told event) {
 		t = nil
 		// With the last number it may be of a hold that was acquired once more meanwhile.
 		if n.number >= h.number {
+			if len(h.early) == mostEarly {
+				h.early = h.early[1:]
+			}
 			h.early = append(h.early, n)
 		}
 	}

@@ -159,6 +159,29 @@ func TestEarlyNewsOfAMember(t *testing.T) {
 	must(t, all.Close())
 }
 
+// A member that is closed before its multi takes note of the grant ends that hold, too.
+func TestEarlyEndOfAMember(t *testing.T) {
+	part, all := newTerm(1, 1), newTerm(0, 1)
+	part.end(handleClosed())
+	part.joins(all)
+	if over := all.reason(); over == nil || over.Status != ErrClosed {
+		t.Fatal(over)
+	}
+}
+
+// Attempts of a multi that failed leave events in its members. There is a limit.
+func TestEarlyNewsAreBounded(t *testing.T) {
+	h := startServer(t).open(t).lock(t, "a").owner.handle
+	const last = 10 * mostEarly
+	for number := int64(1); number <= last; number++ {
+		h.notice(eventContended, event{number: number})
+	}
+	if len(h.early) > mostEarly {
+		t.Fatal("notices are kept for ever: ", len(h.early))
+	}
+	receive(t, "the last is kept", h.grant(1, last).when(contentionOf))
+}
+
 // The contexts of a hold are over before another owner holds. Here the unlock returns after that.
 func TestContextIsOverBeforeTheNextHold(t *testing.T) {
 	server := startServer(t)

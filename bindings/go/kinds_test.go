@@ -186,6 +186,29 @@ func TestMultiIsLostWithAMember(t *testing.T) {
 	must(t, free.Unlock(within(t)))
 }
 
+func TestMultiIsOverWhenAMemberIsClosed(t *testing.T) {
+	client := startServer(t).open(t)
+	closed := client.lock(t, "a")
+	all, err := client.NewMulti(closed, client.lock(t, "b"))
+	must(t, err)
+	hold, err := all.Acquire(within(t))
+	must(t, err)
+	must(t, closed.Close())
+	receive(t, "the close ends the context", hold.Context().Done())
+	expect(t, hold.Err(), ErrClosed)
+	if hold.IsHeld() {
+		t.Fatal("it is held without a member")
+	}
+	if err := hold.Unlock(within(t)); err == nil {
+		t.Fatal("an unlock without a member succeeded")
+	}
+	free, err := client.lock(t, "b").Try(within(t))
+	must(t, err)
+	must(t, free.Unlock(within(t)))
+	_, err = all.Try(within(t))
+	expect(t, err, ErrClosed)
+}
+
 // expectMessage is expect for an error with a certain text.
 func expectMessage(t *testing.T, err, expected error, says string) {
 	t.Helper()

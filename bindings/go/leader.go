@@ -94,6 +94,9 @@ func (e *engine) beginObservation(
 ) error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
+	if h.native.hasClosed() { // nobody would end it
+		return handleClosed()
+	}
 	e.lastTag++
 	o.tag = e.lastTag
 	err := checked(func(details uintptr) int32 { return begin(o.tag, details) })

@@ -9,7 +9,8 @@ import (
 
 // Multi is a set of locks that are acquired all or none. Every process acquires them in the same
 // order, so two sets with common names cannot deadlock. Its Hold is lost with the first lost
-// member. Each member has its own fencing token; see Lock.Token.
+// member, and over with ErrClosed when a member is closed. Each member has its own fencing token;
+// see Lock.Token.
 type Multi struct{ owner *owner }
 
 var multiKind = &kind{

@@ -14,7 +14,7 @@ type term struct {
 	count  int          // of Holds not unlocked; guarded by the handle's mutex
 
 	mutex    sync.Mutex
-	multi    *term // that of the multi which this is a part of
+	multi    *term // that of the multi which this is a part of; it ends with this
 	over     *Error
 	ctx      context.Context
 	lost     chan struct{}
@@ -67,7 +67,7 @@ func (t *term) end(reason *Error) {
 	for _, bound := range bindings {
 		bound.cancel(reason)
 	}
-	if isLoss && multi != nil {
+	if multi != nil {
 		multi.end(reason)
 	}
 }
@@ -177,7 +177,7 @@ func (t *term) bounds(parent context.Context) (context.Context, context.CancelFu
 	}
 }
 
-// joins makes the term a part of a multi's, which is lost with it, also when it was lost before.
+// joins makes the term a part of a multi's, which ends with it, also when it ended before.
 func (t *term) joins(multi *term) {
 	t.mutex.Lock()
 	t.multi = multi
@@ -189,7 +189,7 @@ func (t *term) joins(multi *term) {
 	if isWanted {
 		multi.give(contentionOf)
 	}
-	if over != nil && over.Status == ErrLost {
+	if over != nil {
 		multi.end(over)
 	}
 }
